@@ -1,0 +1,33 @@
+//! Measures Weir next to bare engines, side by side in one run. Absolute times say little; the ratios are the result.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![allow(clippy::unwrap_used, reason = "a benchmark that fails should stop where it failed")]
+#![allow(clippy::disallowed_methods, reason = "benchmarks start processes and open bare databases")]
+
+mod figures;
+mod scale;
+mod start;
+mod storm;
+mod text;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: weir-bench storm                  8 processes append events and notes, next to bare inserts
+       weir-bench scale [SIZE…]          keep and search at each size, next to bare FTS5 (1000 100000 1000000)
+       weir-bench start PATH-OF-WEIR     start of `weir mcp` to its first answer, next to /bin/true";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let good = match words.as_slice() {
+        ["storm"] => storm::run(),
+        ["storm-child", kind, folder, number] => storm::child(kind, folder.as_ref(), number),
+        ["scale", sizes @ ..] => scale::run(sizes),
+        ["start", path] => start::run(path),
+        _ => {
+            println!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

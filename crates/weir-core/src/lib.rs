@@ -1,0 +1,76 @@
+//! The domain of Weir, pure: no input, no output, no clock, no randomness.
+//!
+//! Everything here is a value or a function of values. Time and random numbers come in as arguments, so that the
+//! same input gives the same result in a test, in a hook and on a server.
+
+pub mod chunk;
+pub mod entry;
+pub mod event;
+pub mod note;
+pub mod query;
+pub mod redact;
+pub mod reference;
+pub mod retention;
+pub mod scope;
+pub mod time;
+pub mod words;
+
+pub use entry::{Entry, EntryKind, NewEntry, Origin};
+pub use event::{Event, EventKind, Priority, Record};
+pub use note::{Note, NoteKind};
+pub use query::Query;
+pub use reference::Reference;
+pub use retention::{Gone, Limits, WhyGone};
+pub use scope::{Level, ProjectKey, Scope, SessionKey};
+pub use time::Timestamp;
+
+/// An enum with one written form for each variant, made by [`written_enum!`].
+pub trait Written: Copy + Send + Sync + 'static {
+    /// Every variant, in order of declaration.
+    const ALL: &'static [Self];
+    /// The written form.
+    fn as_str(self) -> &'static str;
+}
+
+/// Declares an enum whose variants have one written form each: in the database, in arguments and in answers.
+///
+/// One list per enum keeps the written form, the parser and the list of choices from drifting apart.
+#[macro_export]
+macro_rules! written_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident { $( $(#[$variant_meta:meta])* $variant:ident = $text:literal ),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $( $(#[$variant_meta])* $variant ),+ }
+
+        impl $name {
+            /// Every variant, in order of declaration.
+            pub const ALL: &[Self] = &[ $( Self::$variant ),+ ];
+
+            /// The written form.
+            pub fn as_str(self) -> &'static str {
+                match self { $( Self::$variant => $text ),+ }
+            }
+
+            /// The variant with this written form.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $( $text => Some(Self::$variant), )+ _ => None }
+            }
+        }
+
+        impl $crate::Written for $name {
+            const ALL: &'static [Self] = Self::ALL;
+            fn as_str(self) -> &'static str {
+                self.as_str()
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}

@@ -1,0 +1,183 @@
+//! What someone searches for, and the terms it amounts to.
+//!
+//! Invariant: any text makes a query. Words are joined by *any*, never by *all*, so that one unknown word does not
+//! hide everything; ranking prefers what has more of them.
+
+use crate::words::{camel_parts, is_cjk, is_stop_word, pairs};
+use crate::{EntryKind, Level, Timestamp};
+
+/// More terms than this add time and no meaning.
+const MOST_TERMS: usize = 64;
+
+/// A search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// The words, as the person or model wrote them.
+    pub text: String,
+    /// Only entries made in this session or work, or kept for the project or the user.
+    pub within: Option<Level>,
+    /// Only entries of this kind.
+    pub kind: Option<EntryKind>,
+    /// Only entries from this source.
+    pub source: Option<String>,
+    /// Only entries kept at or after this time.
+    pub since: Option<Timestamp>,
+    /// At most this many hits.
+    pub limit: usize,
+}
+
+impl Query {
+    /// A search for `text` without filters.
+    pub fn new(text: impl Into<String>, limit: usize) -> Self {
+        Self { text: text.into(), within: None, kind: None, source: None, since: None, limit }
+    }
+}
+
+/// One alternative of a query: words that must follow one another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Term {
+    /// The words, in lower case; never empty.
+    pub words: Vec<String>,
+    /// Whether the last word may go on.
+    pub prefix: bool,
+}
+
+/// The terms of a query. Empty only when the text has no letter and no digit.
+pub fn terms(text: &str) -> Vec<Term> {
+    let all = every_term(text);
+    let telling: Vec<Term> = all.iter().filter(|term| !is_idle(term)).cloned().collect();
+    let mut chosen = if telling.is_empty() { all } else { telling };
+    let mut seen = std::collections::HashSet::new();
+    chosen.retain(|term| seen.insert(term.clone()));
+    chosen.truncate(MOST_TERMS);
+    chosen
+}
+
+/// The pieces of a query long enough to look for inside words, in lower case.
+pub fn fragments(text: &str) -> Vec<String> {
+    let pieces = text.split(|c: char| c.is_whitespace() || c == '"');
+    let long = pieces.filter(|piece| piece.chars().count() >= 3 && !is_stop_word(&piece.to_lowercase()));
+    long.take(MOST_TERMS).map(str::to_lowercase).collect()
+}
+
+fn is_idle(term: &Term) -> bool {
+    term.words.len() == 1 && !term.prefix && is_stop_word(&term.words[0])
+}
+
+fn every_term(text: &str) -> Vec<Term> {
+    let mut terms = Vec::new();
+    for (i, part) in text.split('"').enumerate() {
+        // Odd parts stand between quotes: the words belong together.
+        if i % 2 == 1 {
+            push(&mut terms, words_of(part));
+        } else {
+            part.split_whitespace().for_each(|piece| push_piece(&mut terms, piece));
+        }
+    }
+    terms
+}
+
+/// A piece between spaces: `foo-bar` is looked for as it stands, and as each of its words.
+fn push_piece(terms: &mut Vec<Term>, piece: &str) {
+    let words = words_of(piece);
+    if let [word] = words.as_slice()
+        && piece.ends_with('*')
+    {
+        terms.push(Term { words: vec![word.clone()], prefix: true });
+        return;
+    }
+    if words.len() > 1 {
+        push(terms, words.clone());
+    }
+    for word in words {
+        push_word(terms, &word, piece);
+    }
+}
+
+fn push_word(terms: &mut Vec<Term>, word: &str, piece: &str) {
+    if word.chars().any(is_cjk) {
+        return push_cjk(terms, word);
+    }
+    push(terms, vec![word.to_owned()]);
+    let original = piece.split(|c: char| !c.is_alphanumeric()).find(|part| part.to_lowercase() == *word);
+    let parts = camel_parts(original.unwrap_or(word));
+    if parts.len() > 1 {
+        push(terms, parts.clone());
+        parts.into_iter().for_each(|part| push(terms, vec![part]));
+    }
+}
+
+fn push_cjk(terms: &mut Vec<Term>, word: &str) {
+    let mut pairs = pairs(word);
+    if pairs.len() > 1 {
+        // The last character alone is indexed only at the end of a run, so it is no part of the phrase.
+        pairs.pop();
+        push(terms, pairs);
+    } else {
+        terms.push(Term { words: pairs, prefix: true });
+    }
+}
+
+fn push(terms: &mut Vec<Term>, words: Vec<String>) {
+    if !words.is_empty() {
+        terms.push(Term { words, prefix: false });
+    }
+}
+
+fn words_of(piece: &str) -> Vec<String> {
+    piece.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    fn check(text: &str, expected: Expect) {
+        let written = terms(text).into_iter().map(|term| {
+            let star = if term.prefix { "*" } else { "" };
+            format!("{}{star}", term.words.join("+"))
+        });
+        expected.assert_eq(&written.collect::<Vec<_>>().join(" | "));
+    }
+
+    #[test]
+    fn stop_words_go_unless_there_is_nothing_else() {
+        check("how is the pool sized", expect!["pool | sized"]);
+        check("what is this", expect!["what | is | this"]);
+    }
+
+    #[test]
+    fn quotes_hyphens_paths_and_names() {
+        check("\"exact phrase\" more", expect!["exact+phrase | more"]);
+        check("foo-bar", expect!["foo+bar | foo | bar"]);
+        check("src/db.rs:42", expect!["src+db+rs+42 | src | db | rs | 42"]);
+        check("parseUrl", expect!["parseurl | parse+url | parse | url"]);
+        check("deploy*", expect!["deploy*"]);
+        check("\"unclosed quote", expect!["unclosed+quote"]);
+    }
+
+    #[test]
+    fn operators_of_the_engine_are_only_words() {
+        check("NOT (a OR b) NEAR/2 c^2 {x}: -y", expect!["not | b | near+2 | near | 2 | c+2 | c | x | y"]);
+        check("&& || => *", expect![""]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_looked_for_in_pairs() {
+        check("検索", expect!["検索"]);
+        check("検索機能", expect!["検索+索機+機能"]);
+        check("検", expect!["検*"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_makes_terms_of_letters_and_digits(text: String) {
+            for term in terms(&text) {
+                prop_assert!(!term.words.is_empty());
+                prop_assert!(term.words.iter().all(|word| !word.contains('"')));
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Removes secrets from text before it is stored, and marks in place what was removed.
+//!
+//! The rules are data (`rules`), after gitleaks' list of token shapes. One pass finds their literals (`scan`), small
+//! matchers look at what surrounds them (`token`, `pair`, `context`, `block`). The work is linear in the text, whatever
+//! it says, and nothing is built or compiled at start: a hook calls this.
+//!
+//! Invariants: bytes outside the findings stay as they are, findings are sorted and disjoint, and redacting twice is
+//! redacting once (`window` says why).
+
+mod block;
+mod class;
+mod context;
+mod pair;
+mod rules;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod token;
+mod value;
+mod window;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use class::{DIGIT, LOWER};
+use rules::{BEARER_TOKEN, BY_SURROUNDINGS, CURL_PASSWORD, URL_PASSWORD};
+use scan::{Hit, Literal, Sign};
+use window::Window;
+
+/// A text without its secrets, and where they were.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted<'a> {
+    /// The text with a mark in place of each secret; borrowed when there was none.
+    pub text: Cow<'a, [u8]>,
+    /// The secrets in the order of the text, disjoint.
+    pub found: Vec<Finding>,
+}
+
+/// One secret that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule that found it, as the mark names it.
+    pub rule: &'static str,
+    /// Its first byte in the original text.
+    pub start: usize,
+    /// The byte after its last in the original text.
+    pub end: usize,
+}
+
+impl Finding {
+    fn new(rule: &'static str, range: Range<usize>) -> Self {
+        Self { rule, start: range.start, end: range.end }
+    }
+}
+
+/// Replaces each secret in `text` by a mark that names the rule: `[redacted:github-pat]`.
+pub fn redact(text: &[u8]) -> Redacted<'_> {
+    let found = find(text);
+    if found.is_empty() {
+        return Redacted { text: Cow::Borrowed(text), found };
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut kept = 0;
+    for finding in &found {
+        out.extend_from_slice(&text[kept..finding.start]);
+        out.extend_from_slice(MARK.as_bytes());
+        out.extend_from_slice(finding.rule.as_bytes());
+        out.push(b']');
+        kept = finding.end;
+    }
+    out.extend_from_slice(&text[kept..]);
+    Redacted { text: Cow::Owned(out), found }
+}
+
+const MARK: &str = "[redacted:";
+
+fn find(text: &[u8]) -> Vec<Finding> {
+    let hits = scan::scan(text);
+    let marks: Vec<Range<usize>> = hits.iter().filter_map(|hit| mark_at(text, *hit)).collect();
+    let private = block::private(text, &hits, &marks).into_iter();
+    let mut found: Vec<Finding> = private.map(|span| Finding::new("private", span)).collect();
+    // The windows are what stands before, between and after the marks.
+    let mut from = 0;
+    let mut hits = hits.as_slice();
+    for mark in marks.iter().cloned().chain(std::iter::once(text.len()..text.len())) {
+        let (inside, rest) = hits.split_at(hits.partition_point(|hit| hit.at < mark.start));
+        find_in(&Window::new(text, from..mark.start), inside, &mut found);
+        hits = &rest[rest.partition_point(|hit| hit.at < mark.end)..];
+        from = mark.end;
+    }
+    merge(found)
+}
+
+fn find_in(window: &Window, hits: &[Hit], found: &mut Vec<Finding>) {
+    let mut covered = 0..0;
+    for hit in hits {
+        // What begins within a secret is part of it. This also keeps the work linear.
+        if hit.at > covered.start && hit.at < covered.end {
+            continue;
+        }
+        let finding = find_at(window, *hit);
+        let is_sound = !window.take_looked_at_mark();
+        if let Some(finding) = finding.filter(|_| is_sound) {
+            if finding.start < covered.start || finding.end > covered.end {
+                covered = finding.start..finding.end;
+            }
+            found.push(finding);
+        }
+    }
+}
+
+fn find_at(window: &Window, hit: Hit) -> Option<Finding> {
+    let (rule, range) = match hit.literal() {
+        Literal::Token(rule) => (rule.name, token::find(window, rule, hit.at)?),
+        Literal::Key(key) => pair::find(window, key, hit.at)?,
+        Literal::Sign(Sign::PemBegin) => ("private-key", block::pem(window, hit.at)?),
+        Literal::Sign(Sign::Url) => (URL_PASSWORD, context::url_password(window, hit.at)?),
+        Literal::Sign(Sign::Authorization) => context::authorization(window, hit.end())?,
+        Literal::Sign(Sign::Bearer) => (BEARER_TOKEN, context::bearer(window, hit.end())?),
+        Literal::Sign(Sign::User) => (CURL_PASSWORD, context::curl_password(window, hit.at, hit.end())?),
+        Literal::Sign(Sign::PrivateOpen | Sign::PrivateClose | Sign::Mark) => return None,
+    };
+    Some(Finding::new(rule, range))
+}
+
+/// The mark of an earlier redaction at `hit`.
+fn mark_at(text: &[u8], hit: Hit) -> Option<Range<usize>> {
+    const LONGEST_RULE: usize = 40;
+    let Literal::Sign(Sign::Mark) = hit.literal() else { return None };
+    let name = &text[hit.end()..];
+    let length = name.iter().take(LONGEST_RULE).take_while(|&&b| LOWER.has(b) || DIGIT.has(b) || b == b'-').count();
+    let is_ours = text[hit.at..].starts_with(MARK.as_bytes()) && length > 0 && name.get(length) == Some(&b']');
+    is_ours.then(|| hit.at..hit.end() + length + 1)
+}
+
+/// Makes findings disjoint: overlapping ones become one, named after the longest of them.
+fn merge(mut found: Vec<Finding>) -> Vec<Finding> {
+    found.sort_by_key(|finding| (finding.start, std::cmp::Reverse(finding.end)));
+    let mut merged: Vec<Finding> = Vec::with_capacity(found.len());
+    let mut longest = 0;
+    for finding in found {
+        let length = finding.end - finding.start;
+        match merged.last_mut().filter(|last| finding.start < last.end) {
+            Some(last) => {
+                last.end = last.end.max(finding.end);
+                if length > longest || (length == longest && BY_SURROUNDINGS.contains(&last.rule)) {
+                    last.rule = finding.rule;
+                    longest = length;
+                }
+            }
+            None => {
+                longest = length;
+                merged.push(finding);
+            }
+        }
+    }
+    merged
+}

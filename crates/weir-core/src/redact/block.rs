@@ -1,0 +1,153 @@
+//! Finds secrets that span lines: `<private>…</private>` and PEM private keys.
+
+use std::ops::Range;
+
+use super::class::{BASE64, BASE64_EQ, UPPER_ALNUM, WORD};
+use super::scan::{Hit, Literal, Sign};
+use super::window::Window;
+
+/// The spans between `<private>` and `</private>`, tags included.
+///
+/// Fails closed: a span without an end reaches to the end of the text, and an inner opening wants its own end. Only
+/// where the opening is glued to a word an end has to follow, else the `Local<Private>` of a C++ file would take the
+/// rest of that file.
+pub(super) fn private(text: &[u8], hits: &[Hit], marks: &[Range<usize>]) -> Vec<Range<usize>> {
+    let tags: Vec<Tag> = hits.iter().filter_map(|hit| tag_at(text, *hit)).collect();
+    let last_close = tags.iter().rev().find(|tag| !tag.opens).map_or(0, |tag| tag.range.start);
+    let mut spans = Vec::new();
+    let (mut depth, mut start) = (0_usize, 0);
+    for Tag { opens, range } in tags {
+        let follows_mark = marks.binary_search_by_key(&range.start, |mark| mark.end).is_ok();
+        let is_glued = follows_mark || (range.start > 0 && WORD.has(text[range.start - 1]));
+        if opens && (depth > 0 || !is_glued || range.start < last_close) {
+            if depth == 0 {
+                start = range.start;
+            }
+            depth += 1;
+        } else if !opens && depth > 0 {
+            depth -= 1;
+            if depth == 0 {
+                spans.push(start..range.end);
+            }
+        }
+    }
+    if depth > 0 {
+        spans.push(start..text.len());
+    }
+    spans
+}
+
+struct Tag {
+    opens: bool,
+    range: Range<usize>,
+}
+
+fn tag_at(text: &[u8], hit: Hit) -> Option<Tag> {
+    let opens = match hit.literal() {
+        Literal::Sign(Sign::PrivateOpen) => true,
+        Literal::Sign(Sign::PrivateClose) => false,
+        _ => return None,
+    };
+    let blanks = text[hit.end()..].iter().take(16).take_while(|byte| byte.is_ascii_whitespace()).count();
+    let end = hit.end() + blanks + 1;
+    (text.get(end - 1) == Some(&b'>')).then_some(Tag { opens, range: hit.at..end })
+}
+
+/// The inside of the PEM private key that begins at `at`, without the line ends next to its BEGIN and END.
+///
+/// It is read line by line as long as the lines look like a key's. So it also ends where a cut-off key ends, and code
+/// that merely mentions the BEGIN line loses nothing.
+pub(super) fn pem(window: &Window, at: usize) -> Option<Range<usize>> {
+    let mut at = next_line(window, label_end(window, at)?);
+    let (mut first, mut end) = (None, None);
+    loop {
+        let line = line_at(window, at);
+        match kind_of(window, &line) {
+            Line::Blank => {}
+            Line::Header => first = first.or(Some(line.start)),
+            Line::Key => {
+                first = first.or(Some(line.start));
+                end = Some(line.end);
+            }
+            Line::Other => {
+                if end.is_some() && is_last(window, &line) {
+                    end = Some(line.end);
+                }
+                break;
+            }
+        }
+        at = next_line(window, line.end);
+        if at == line.end {
+            break;
+        }
+    }
+    Some(window.skip_blanks(first?)..end?)
+}
+
+/// The end of `-----BEGIN … PRIVATE KEY-----`.
+fn label_end(window: &Window, at: usize) -> Option<usize> {
+    let label = at + "-----BEGIN".len();
+    let end = window.run_while(label, 64, |byte| byte == b' ' || UPPER_ALNUM.has(byte));
+    let text = window.slice(label..end);
+    let is_private = text.ends_with(b"PRIVATE KEY") || text.ends_with(b"PRIVATE KEY BLOCK");
+    (is_private && window.has(end, b"-----")).then_some(end + "-----".len())
+}
+
+/// A line up to its end, which may be written as an escape, or to the dashes of the next BEGIN or END.
+fn line_at(window: &Window, at: usize) -> Range<usize> {
+    let mut end = at;
+    loop {
+        end = window.run_while(end, usize::MAX, |byte| !matches!(byte, b'\n' | b'\r' | b'\\' | b'-'));
+        if window.byte(end) != Some(b'-') || window.has(end, b"-----") {
+            return at..end;
+        }
+        end += 1;
+    }
+}
+
+/// Where the line after a line end begins; `at` itself where there is no line end.
+fn next_line(window: &Window, at: usize) -> usize {
+    let mut next = at;
+    loop {
+        let slashes = window.run_while(next, 7, |byte| byte == b'\\');
+        next = match window.byte(slashes) {
+            Some(b'\n' | b'\r') => slashes + 1,
+            Some(b'n' | b'r') if slashes > next => slashes + 1,
+            _ => return next,
+        };
+    }
+}
+
+/// Whether a line that is too short to look like a key's is the last one of a key: END stands on the next line, or
+/// on this one after at least one group of base64.
+fn is_last(window: &Window, line: &Range<usize>) -> bool {
+    let next = next_line(window, line.end);
+    if next > line.end {
+        return window.has(line_at(window, next).end, b"-----END");
+    }
+    let text = window.slice(line.clone()).trim_ascii();
+    text.len() >= 4 && BASE64_EQ.has_all(text) && window.has(line.end, b"-----END")
+}
+
+enum Line {
+    Key,
+    Header,
+    Blank,
+    Other,
+}
+
+/// Line numbers, quotes and indentation may stand around the key's characters, as long as these are the larger part.
+fn kind_of(window: &Window, line: &Range<usize>) -> Line {
+    const LONG_RUN: usize = 16;
+    const HEADERS: &[&[u8]] = &[b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Hash:", b"Charset:"];
+    let text = window.slice(line.clone());
+    let in_runs: usize =
+        text.split(|&byte| !BASE64.has(byte)).map(<[u8]>::len).filter(|&length| length >= LONG_RUN).sum();
+    if in_runs * 2 >= text.len() && in_runs > 0 {
+        return Line::Key;
+    }
+    if HEADERS.iter().any(|header| text.windows(header.len()).any(|part| part == *header)) {
+        return Line::Header;
+    }
+    if !BASE64_EQ.has_any(text) { Line::Blank } else { Line::Other }
+}

@@ -1,0 +1,242 @@
+//! Finds the value that a name announces: `client_secret = …`, `"apiKey": "…"`, `PGPASSWORD=…`, `--token …`.
+//!
+//! Invariant: only the value is the finding, without quotes; name and quotes stay.
+
+use std::ops::Range;
+
+use super::class::{ALPHA, DIGIT, LOWER, UPPER, URL64, WORD};
+use super::rules::{Bar, GENERIC_SECRET, Key, PASSWORD, PUBLIC, TAILS};
+use super::value;
+use super::window::Window;
+
+/// Names are short; longer runs of letters are something else.
+const LONGEST_NAME: usize = 64;
+/// Values past this are data.
+const LONGEST_VALUE: usize = 8192;
+/// Nobody types a longer password, and without quotes around it much would be looked at more than once.
+const LONGEST_BARE_PASSWORD: usize = 256;
+
+/// The secret that the name with `key` at `at` announces, and the rule that found it.
+pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static str, Range<usize>)> {
+    let name = name_around(window, key, at)?;
+    let place = separator_end(window, &name)?;
+    if is_public(window, &name) {
+        return None;
+    }
+    let value = value_at(window, place, key.bar)?;
+    let rule = judge(key, window.slice(name), value.style, window.slice(value.range.clone()))?;
+    Some((rule, value.range))
+}
+
+/// The whole name around a stem, as written: `--db-password`, `clientSecret`.
+fn name_around(window: &Window, key: &Key, at: usize) -> Option<Range<usize>> {
+    let before = window.before(at);
+    let is_glued = before.is_some_and(|byte| ALPHA.has(byte));
+    let is_camel = before.is_some_and(|byte| LOWER.has(byte)) && window.byte(at).is_some_and(|byte| UPPER.has(byte));
+    if is_glued && !is_camel && !key.glued {
+        return None;
+    }
+    let end = tail_end(window, at + key.stem.len())?;
+    Some(window.run_back(at, URL64, LONGEST_NAME)..end)
+}
+
+/// Where the name ends, when all that follows the stem is known to leave its meaning alone.
+fn tail_end(window: &Window, stem_end: usize) -> Option<usize> {
+    let mut at = stem_end;
+    while at - stem_end < LONGEST_NAME {
+        let next = window.byte(at);
+        let is_joint = next.is_some_and(|byte| byte == b'_' || byte == b'-');
+        if !is_joint && !next.is_some_and(|byte| WORD.has(byte)) {
+            return Some(at);
+        }
+        let word = at + usize::from(is_joint);
+        let digits = window.run(word, DIGIT, 4);
+        at = if digits > word {
+            digits
+        } else {
+            word + TAILS.iter().find(|tail| window.has_folded(word, tail.as_bytes()))?.len()
+        };
+    }
+    None
+}
+
+/// Whether the name says that the value is public, or the words before it do: `Next page token: …`.
+fn is_public(window: &Window, name: &Range<usize>) -> bool {
+    let (start, end) = (name.start, name.end);
+    let is_prose = window.byte(end) == Some(b':') && window.before(start) == Some(b' ');
+    let from = if is_prose { window.run_while_back(start, 24, |byte| byte == b' ' || URL64.has(byte)) } else { start };
+    let words = window.slice(from..end);
+    PUBLIC.iter().any(|word| has_component(words, word.as_bytes()))
+}
+
+/// Whether `name` has `word` as one of the words it is made of: `page` in `nextPageToken`, but not in `PAGER_TOKEN`.
+fn has_component(name: &[u8], word: &[u8]) -> bool {
+    let meets = |left: u8, right: u8| !ALPHA.has(left) || !ALPHA.has(right) || (LOWER.has(left) && UPPER.has(right));
+    (0..name.len()).any(|at| {
+        let rest = &name[at..];
+        rest.get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
+            && (at == 0 || meets(name[at - 1], name[at]))
+            && rest.get(word.len()).is_none_or(|&next| meets(rest[word.len() - 1], next))
+    })
+}
+
+/// Where a value would begin, and how it was announced.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    style: Style,
+}
+
+/// How a value is written, which decides how a weak password is told from a name or a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Style {
+    /// In quotes: a string.
+    Quoted,
+    /// Between `<name>` and `</`: a string as well.
+    Element,
+    /// Bare after `NAME=` without blanks, as in a shell or an `.env` file.
+    Env,
+    /// Bare, and all there is on the line, as in YAML.
+    Line,
+    /// Bare among other things, as in code.
+    Bare,
+}
+
+fn separator_end(window: &Window, name: &Range<usize>) -> Option<Place> {
+    let (start, end) = (name.start, name.end);
+    if window.before(start) == Some(b'<') && window.byte(end) == Some(b'>') {
+        return Some(Place { at: end + 1, style: Style::Element });
+    }
+    let after_quote = skip_quote(window, end);
+    let after_bracket = after_quote + usize::from(window.byte(after_quote) == Some(b']'));
+    let at = window.skip_blanks(after_bracket);
+    let first = window.byte(at)?;
+    let length = match (first, window.byte(at + 1)) {
+        // A comparison, a path of a language.
+        (b'=', Some(b'=' | b'~' | b':')) | (b':', Some(b':')) => return None,
+        (b'=', Some(b'>')) | (b':' | b'?', Some(b'=')) => 2,
+        (b'=' | b':', _) => 1,
+        // A flag and its argument.
+        _ if at > end && window.has(start, b"--") => 0,
+        _ => return None,
+    };
+    let value = window.skip_blanks(at + length);
+    if first == b':' && length == 1 {
+        return Some(Place { at: after_type(window, value).unwrap_or(value), style: Style::Bare });
+    }
+    let is_tight = first == b'=' && at == end && value == at + 1;
+    Some(Place { at: value, style: if is_tight || length == 0 { Style::Env } else { Style::Bare } })
+}
+
+/// Where the quoted value of a typed constant begins: `TOKEN: &'static str = "…"`.
+fn after_type(window: &Window, at: usize) -> Option<usize> {
+    let end = window.run_while(at, 40, |byte| WORD.has(byte) || b" &'<>[]|.:?".contains(&byte));
+    let value = window.skip_blanks(end + 1);
+    let quote = window.run(value, ALPHA, 2);
+    (window.byte(end) == Some(b'=') && window.byte(quote).is_some_and(is_quote)).then_some(value)
+}
+
+struct Value {
+    range: Range<usize>,
+    style: Style,
+}
+
+fn value_at(window: &Window, place: Place, bar: Bar) -> Option<Value> {
+    // Languages put a letter or two before a quote: `b"…"`, `r"…"`.
+    let prefix_end = window.run(place.at, ALPHA, 2);
+    for at in [place.at, prefix_end] {
+        let inside = skip_quote(window, at);
+        if inside > at {
+            return quoted(window, at, inside);
+        }
+    }
+    match bar {
+        Bar::Random => bare_random(window, place),
+        Bar::Password => bare_password(window, place),
+    }
+}
+
+/// Skips a quote, which may be escaped, even repeatedly, as in JSON within JSON.
+fn skip_quote(window: &Window, at: usize) -> usize {
+    let quote = window.run_while(at, 7, |byte| byte == b'\\');
+    if window.byte(quote).is_some_and(is_quote) { quote + 1 } else { at }
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
+}
+
+/// The value whose opening quote, with its backslashes, is `at..inside`. It has no blanks: text with blanks is prose.
+fn quoted(window: &Window, at: usize, inside: usize) -> Option<Value> {
+    let quote = window.byte(inside - 1)?;
+    let escapes = inside - 1 - at;
+    let mut end = inside;
+    let mut slashes = 0;
+    while end - inside < LONGEST_VALUE {
+        let byte = window.byte(end).filter(|&byte| byte > b' ')?;
+        if byte == quote && slashes <= escapes {
+            let range = inside..end - slashes;
+            return (slashes == escapes && !range.is_empty()).then_some(Value { range, style: Style::Quoted });
+        }
+        slashes = if byte == b'\\' { slashes + 1 } else { 0 };
+        end += 1;
+    }
+    None
+}
+
+/// A value without quotes that is no word of a person. Within it `=` does not occur, only at its end.
+fn bare_random(window: &Window, place: Place) -> Option<Value> {
+    let equals = bare_end(window, place, LONGEST_VALUE, |byte| byte != b'=')?;
+    let end = window.run_while(equals, 3, |byte| byte == b'=');
+    let is_ended = !window.byte(end).is_some_and(|byte| WORD.has(byte) || byte == b'=');
+    let value = place.at..without_stop(window, place.at, end, b".,:!?");
+    (is_ended && !value.is_empty()).then_some(Value { range: value, style: place.style })
+}
+
+fn bare_password(window: &Window, place: Place) -> Option<Value> {
+    let end = bare_end(window, place, LONGEST_BARE_PASSWORD, |_| true)?;
+    let is_whole_line = || matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
+    let style = if place.style == Style::Bare && is_whole_line() { Style::Line } else { place.style };
+    let stops: &[u8] = if place.style == Style::Env { b"" } else { b".,:" };
+    let value = place.at..without_stop(window, place.at, end, stops);
+    (!value.is_empty()).then_some(Value { range: value, style })
+}
+
+/// Where a value without quotes ends, unless it turns out to be code: a call, an index, a literal of a type.
+fn bare_end(window: &Window, place: Place, most: usize, keep: impl Fn(u8) -> bool) -> Option<usize> {
+    let is_code = |byte: u8| b"([{".contains(&byte);
+    let ends = |byte: u8| byte <= b' ' || b"\"'`,;)}]<>&|\\".contains(&byte);
+    let end = window.run_while(place.at, most, |byte| !ends(byte) && !is_code(byte) && keep(byte));
+    let is_open = place.style == Style::Element && !window.has(end, b"</");
+    (!is_open && !window.byte(end).is_some_and(is_code)).then_some(end)
+}
+
+/// What ends a sentence is not the value's.
+fn without_stop(window: &Window, start: usize, end: usize, stops: &[u8]) -> usize {
+    window.run_while_back(end, end - start, |byte| stops.contains(&byte))
+}
+
+/// The rule by which the value is a secret.
+fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static str> {
+    // Requests are numbered with tokens that are UUIDs; in an `.env` file it is a key like any other.
+    let is_number = key.stem == "token" && style != Style::Env && value::is_uuid(value);
+    if is_number || value.starts_with(b"-----BEGIN") {
+        return None;
+    }
+    let is_aws = has_component(name, b"aws") || key.stem.starts_with("access");
+    if is_aws && value::is_aws_secret(value) {
+        return Some("aws-secret-key");
+    }
+    if key.bar == Bar::Random {
+        return value::is_random(value).then_some(GENERIC_SECRET);
+    }
+    // `DB_PASSWORD` is set to a password, `password` may also be set to a variable.
+    let is_shouted = !LOWER.has_any(name);
+    let may_be_weak = match style {
+        Style::Quoted | Style::Element => true,
+        Style::Env | Style::Line => is_shouted || !value::is_member(value),
+        Style::Bare => false,
+    };
+    let is_weak = may_be_weak && (value::is_password(value) || (is_shouted && value::is_plain_password(value)));
+    (is_weak || value::is_random(value)).then_some(PASSWORD)
+}

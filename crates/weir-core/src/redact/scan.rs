@@ -1,0 +1,158 @@
+//! Finds the literals of all rules in one pass over the text.
+//!
+//! Every literal is filed under its first three bytes, with letter case folded away, in a table made at compile time.
+//! The scan looks each three bytes of the text up in it. Most are in no literal, which costs one load.
+//!
+//! Why not an Aho-Corasick automaton: a hook's process lives a few milliseconds and would build the automaton each
+//! time. Measured with these literals on 100 kB of source text, the contiguous NFA took 0.49 ms to build and 0.77 ms
+//! to search, the DFA 1.0 ms and 0.21 ms, this table nothing and 0.17 ms.
+//!
+//! Invariant: hits come in the order in which they stand in the text, and no literal in the text goes unreported.
+
+use super::rules::{KEYS, Key, Rule, TOKENS};
+
+/// A literal that stands in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hit {
+    /// Where it starts.
+    pub(super) at: usize,
+    index: u16,
+}
+
+/// What a literal may begin.
+pub(super) enum Literal {
+    /// A token of this shape.
+    Token(&'static Rule),
+    /// A name and a value.
+    Key(&'static Key),
+    /// Something that is known by its surroundings.
+    Sign(Sign),
+}
+
+/// Literals that belong to no row of the rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sign {
+    /// `<private`
+    PrivateOpen,
+    /// `</private`
+    PrivateClose,
+    /// `-----BEGIN`
+    PemBegin,
+    /// `://`
+    Url,
+    /// `Authorization`
+    Authorization,
+    /// `Bearer`
+    Bearer,
+    /// `-u` or `--user`
+    User,
+    /// `[redacted:`
+    Mark,
+}
+
+const SIGNS: &[(&str, Sign)] = &[
+    ("<private", Sign::PrivateOpen),
+    ("</private", Sign::PrivateClose),
+    ("-----begin", Sign::PemBegin),
+    ("://", Sign::Url),
+    ("authorization", Sign::Authorization),
+    ("bearer", Sign::Bearer),
+    ("-u ", Sign::User),
+    ("--user ", Sign::User),
+    ("[redacted:", Sign::Mark),
+];
+
+impl Hit {
+    /// What it may begin.
+    pub(super) fn literal(self) -> Literal {
+        let index = usize::from(self.index);
+        if let Some(rule) = TOKENS.get(index) {
+            return Literal::Token(rule);
+        }
+        match KEYS.get(index - TOKENS.len()) {
+            Some(key) => Literal::Key(key),
+            None => Literal::Sign(SIGNS[index - TOKENS.len() - KEYS.len()].1),
+        }
+    }
+
+    /// Where it ends.
+    pub(super) fn end(self) -> usize {
+        self.at + text_of(usize::from(self.index)).len()
+    }
+}
+
+/// Every literal in `text`.
+pub(super) fn scan(text: &[u8]) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    let mut last_three = 0;
+    for (i, &byte) in text.iter().enumerate() {
+        last_three = last_three >> 8 | (fold(byte) as u32) << 16;
+        let first = INDEX.first[slot(last_three)];
+        if first != NONE && i + 1 >= GRAM {
+            push_hits(&mut hits, text, i + 1 - GRAM, first);
+        }
+    }
+    hits
+}
+
+fn push_hits(hits: &mut Vec<Hit>, text: &[u8], at: usize, first: u16) {
+    let rest = &text[at..];
+    let mut index = first;
+    while index != NONE {
+        let literal = text_of(usize::from(index)).as_bytes();
+        if let Some(found) = rest.get(..literal.len()) {
+            let in_this_case = usize::from(index) < TOKENS.len();
+            if found == literal || (!in_this_case && found.eq_ignore_ascii_case(literal)) {
+                hits.push(Hit { at, index });
+            }
+        }
+        index = INDEX.next[usize::from(index)];
+    }
+}
+
+const COUNT: usize = TOKENS.len() + KEYS.len() + SIGNS.len();
+const GRAM: usize = 3;
+const SLOT_BITS: u32 = 13;
+const NONE: u16 = u16::MAX;
+
+/// A hash table of literals: the first of each slot, and after each literal the next in its slot.
+struct Index {
+    first: [u16; 1 << SLOT_BITS],
+    next: [u16; COUNT],
+}
+
+static INDEX: Index = index();
+
+const fn index() -> Index {
+    let mut index = Index { first: [NONE; 1 << SLOT_BITS], next: [NONE; COUNT] };
+    // From the last to the first, so that each slot lists its literals in the order of the rules.
+    let mut literal = COUNT;
+    while literal > 0 {
+        literal -= 1;
+        let text = text_of(literal).as_bytes();
+        let gram = fold(text[0]) as u32 | (fold(text[1]) as u32) << 8 | (fold(text[2]) as u32) << 16;
+        index.next[literal] = index.first[slot(gram)];
+        index.first[slot(gram)] = literal as u16;
+    }
+    index
+}
+
+const fn text_of(index: usize) -> &'static str {
+    if index < TOKENS.len() {
+        TOKENS[index].literal
+    } else if index < TOKENS.len() + KEYS.len() {
+        KEYS[index - TOKENS.len()].stem
+    } else {
+        SIGNS[index - TOKENS.len() - KEYS.len()].0
+    }
+}
+
+/// Makes letters lower case and merges some punctuation, which the comparison tells apart again.
+const fn fold(byte: u8) -> u8 {
+    byte | 0x20
+}
+
+/// Fibonacci hashing: the product's high bits depend on all three bytes.
+const fn slot(gram: u32) -> usize {
+    (gram.wrapping_mul(0x9E37_79B1) >> (u32::BITS - SLOT_BITS)) as usize
+}

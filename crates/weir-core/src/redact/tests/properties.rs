@@ -1,0 +1,95 @@
+//! What holds for any text: the invariants of the module, and linear work.
+
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+
+use super::super::class::{ALNUM, AZURE, BASE64, DIGIT, HEX};
+use super::super::redact;
+use super::super::rules::TOKENS;
+use super::super::window::READS;
+use super::{fake, token_of};
+
+/// Each is repeated until it is a text: what would make a careless matcher look at everything again and again.
+#[rustfmt::skip]
+const WORST: &[&str] = &[
+    "a", "A7", "token=", "token=\"", "token:'token:\"", "tokentoken", "password:", "eyJ", "-eyJ", "eyJ.", "eyJa.eyJ",
+    "<private>", "</private>", "<private></private>", "x<private>", "glpat-", "xoxb-7", "a://b:c@", "://:@",
+    "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n7aK2mQ9xB4tR0fW6c", "Bearer ", "[redacted:x]",
+    "Authorization: Bearer 7", "[redacted:", "[redacted:x]token=", "\\", "\"", "secret_", ":AA", ".atlasv1.", "sk-",
+    "key-7", "/ops_eyJ", "curl -u ", "ghs_", "\0",
+];
+
+#[test]
+fn the_work_is_linear() {
+    for piece in WORST {
+        let (once, twice) = (reads_of(piece, 1 << 14), reads_of(piece, 1 << 15));
+        assert!(twice <= once * 2 + once / 8 + 4096, "{once} then {twice} reads for {piece}");
+        assert!(twice <= 300 << 15, "{twice} reads for {piece}");
+    }
+}
+
+fn reads_of(piece: &str, length: usize) -> usize {
+    let text = piece.repeat(length / piece.len());
+    let before = READS.get();
+    redact(text.as_bytes());
+    READS.get() - before
+}
+
+#[test]
+fn a_megabyte_is_no_matter() {
+    for (piece, findings) in [("a", 0), ("token=", 0), ("eyJ", 0), ("<private>", 1)] {
+        let text = piece.repeat((1 << 20) / piece.len());
+        assert_eq!(redact(text.as_bytes()).found.len(), findings, "for {piece}");
+    }
+}
+
+/// Pieces of which texts are made that have secrets, halves of secrets and marks side by side.
+#[rustfmt::skip]
+const PIECES: &[&str] = &[
+    "password", "token", "client_secret", "apiKey", "AUTH", "aws", "=", ": ", ":", " ", "\n", "\\n", "\"", "'", "\\\"",
+    "\\", "-", "_", ".", "/", "@", "://user:", "https", "<private>", "</private>", "<Private", ">", "[redacted:jwt]",
+    "[redacted:", "]", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----", "Proc-Type: 4", "Bearer ",
+    "Authorization: ", "curl -u ", "Basic ", "hunter2", "--token ", "<", "é", "&", "%3D", "\x1b[1m", "x", "page ", "{", "(",
+];
+
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    let literal = (0..TOKENS.len()).prop_map(|i| TOKENS[i].literal.as_bytes().to_vec());
+    let token = (0..TOKENS.len()).prop_map(|i| token_of(&TOKENS[i]).into_bytes());
+    let body = (prop::sample::select(vec![ALNUM, HEX, BASE64, DIGIT, AZURE]), 1..70_usize);
+    prop_oneof![
+        2 => literal,
+        2 => token,
+        3 => body.prop_map(|(class, length)| fake(class, length).into_bytes()),
+        6 => prop::sample::select(PIECES).prop_map(|text| text.as_bytes().to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..4),
+    ]
+}
+
+#[track_caller]
+fn check_invariants(text: &[u8]) {
+    let redacted = redact(text);
+    let (mut original, mut rest) = (0, &redacted.text[..]);
+    for finding in &redacted.found {
+        assert!(original <= finding.start && finding.start < finding.end && finding.end <= text.len());
+        let mark = format!("[redacted:{}]", finding.rule);
+        let kept = &text[original..finding.start];
+        rest = rest.strip_prefix(kept).and_then(|rest| rest.strip_prefix(mark.as_bytes())).unwrap();
+        original = finding.end;
+    }
+    assert_eq!(rest, &text[original..]);
+    assert_eq!(redacted.found.is_empty(), matches!(redacted.text, Cow::Borrowed(_)));
+    assert_eq!(redact(&redacted.text).found, []);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_keep_the_invariants(text in prop::collection::vec(any::<u8>(), 0..2000)) {
+        check_invariants(&text);
+    }
+
+    #[test]
+    fn any_mixture_keeps_the_invariants(pieces in prop::collection::vec(piece(), 0..24)) {
+        check_invariants(&pieces.concat());
+    }
+}

@@ -1,0 +1,76 @@
+//! Matches a token of a known shape at its literal.
+//!
+//! Invariant: runs are greedy and never tried again shorter, so a match costs at most the rule's longest length.
+
+use std::ops::Range;
+
+use super::class::{ALNUM, Class, URL64, URL64_BASE64, WORD};
+use super::rules::{LONG, Part, Rule};
+use super::value;
+use super::window::Window;
+
+/// The token of shape `rule` whose literal stands at `at`.
+pub(super) fn find(window: &Window, rule: &Rule, at: usize) -> Option<Range<usize>> {
+    let start = opening(window, rule, at)?;
+    let body = at + rule.literal.len();
+    let end = follow(window, rule.body, body)?;
+    let secret = if rule.keeps_literal { body..end } else { start..end };
+    value::may_be_token(window.slice(start..end)).then_some(secret)
+}
+
+/// Where the token begins, when it may begin there.
+fn opening(window: &Window, rule: &Rule, at: usize) -> Option<usize> {
+    let Some((class, min, max)) = rule.lead else {
+        return (rule.keeps_literal || window.opens(at, edge(rule))).then_some(at);
+    };
+    let start = window.run_back(at, class, max + 1);
+    (min..=max).contains(&(at - start)).then_some(start)
+}
+
+/// What may not stand before the token.
+///
+/// A short literal is easily part of a longer name. One with an endless run would make `-eyJ-eyJ-eyJ…` quadratic, so
+/// it must not begin within the run of the one before.
+fn edge(rule: &Rule) -> Class {
+    let is_endless = matches!(rule.body.first(), Some(Part::Run(_, _, LONG)));
+    match rule.apart {
+        true => URL64_BASE64,
+        false if is_endless || rule.literal.len() <= 3 => URL64,
+        false => ALNUM,
+    }
+}
+
+fn follow(window: &Window, parts: &[Part], from: usize) -> Option<usize> {
+    let mut end = from;
+    for part in parts {
+        match part {
+            Part::Text(text) => {
+                if !window.has(end, text.as_bytes()) {
+                    return None;
+                }
+                end += text.len();
+            }
+            Part::Run(class, min, max) => {
+                let run = window.run(end, *class, *max) - end;
+                if run < *min {
+                    return None;
+                }
+                end += run;
+            }
+        }
+    }
+    closing(window, end)
+}
+
+/// Where the token ends, when it may end there: what follows must not continue it.
+fn closing(window: &Window, end: usize) -> Option<usize> {
+    if window.byte(end).is_some_and(|byte| WORD.has(byte)) {
+        return None;
+    }
+    // A full stop at the end belongs to the sentence.
+    let mut end = end;
+    while window.before(end) == Some(b'.') {
+        end -= 1;
+    }
+    Some(end)
+}

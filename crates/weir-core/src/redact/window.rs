@@ -1,0 +1,134 @@
+//! The stretch of text a matcher may look at.
+//!
+//! Marks of an earlier redaction cut the text into windows. A matcher reads bytes only through its window, and the
+//! window notices when a mark was looked at, even as the byte that delimits a match. Such a match is refused.
+//!
+//! Invariant: that makes redaction idempotent. A match in already redacted text that looked at no mark saw bytes that
+//! stood side by side in the original too, so it was found there and nothing of it is left to find.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::class::{ANY_HEX, Class, DIGIT};
+
+/// A stretch of text between two marks, or between a mark and an end of the text.
+pub(super) struct Window<'a> {
+    text: &'a [u8],
+    bounds: Range<usize>,
+    looked_at_mark: Cell<bool>,
+}
+
+impl<'a> Window<'a> {
+    /// The window `bounds` of `text`; a bound that is not an end of the text is a mark.
+    pub(super) fn new(text: &'a [u8], bounds: Range<usize>) -> Self {
+        Self { text, bounds, looked_at_mark: Cell::new(false) }
+    }
+
+    /// Whether a mark was looked at since the last call.
+    pub(super) fn take_looked_at_mark(&self) -> bool {
+        self.looked_at_mark.replace(false)
+    }
+
+    /// The byte at `at`, or none outside the window.
+    #[inline]
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
+        #[cfg(test)]
+        READS.set(READS.get() + 1);
+        if self.bounds.contains(&at) {
+            return self.text.get(at).copied();
+        }
+        if at < self.text.len() {
+            self.looked_at_mark.set(true);
+        }
+        None
+    }
+
+    /// The byte before `at`.
+    #[inline]
+    pub(super) fn before(&self, at: usize) -> Option<u8> {
+        at.checked_sub(1).and_then(|at| self.byte(at))
+    }
+
+    /// The bytes of a range that was read before; empty when it leaves the window.
+    pub(super) fn slice(&self, range: Range<usize>) -> &'a [u8] {
+        if range.start < self.bounds.start || range.end > self.bounds.end {
+            self.looked_at_mark.set(true);
+            return &[];
+        }
+        self.text.get(range).unwrap_or_default()
+    }
+
+    /// Whether `literal` stands at `at`.
+    pub(super) fn has(&self, at: usize, literal: &[u8]) -> bool {
+        literal.iter().enumerate().all(|(i, &byte)| self.byte(at + i) == Some(byte))
+    }
+
+    /// Whether `literal`, which is lower case, stands at `at` in any case.
+    pub(super) fn has_folded(&self, at: usize, literal: &[u8]) -> bool {
+        let folded = |at| self.byte(at).map(|byte| byte.to_ascii_lowercase());
+        literal.iter().enumerate().all(|(i, &byte)| folded(at + i) == Some(byte))
+    }
+
+    /// How far a run of `class` reaches from `at`, at most `most` bytes.
+    pub(super) fn run(&self, at: usize, class: Class, most: usize) -> usize {
+        self.run_while(at, most, |byte| class.has(byte))
+    }
+
+    /// How far the bytes from `at` satisfy `keep`, at most `most` bytes.
+    pub(super) fn run_while(&self, at: usize, most: usize, keep: impl Fn(u8) -> bool) -> usize {
+        let mut end = at;
+        while end - at < most && self.byte(end).is_some_and(&keep) {
+            end += 1;
+        }
+        end
+    }
+
+    /// Where a run of `class` that ends at `at` begins, at most `most` bytes back.
+    pub(super) fn run_back(&self, at: usize, class: Class, most: usize) -> usize {
+        self.run_while_back(at, most, |byte| class.has(byte))
+    }
+
+    /// How far blanks (not line ends) reach from `at`. Alignment rarely needs more than a few.
+    pub(super) fn skip_blanks(&self, at: usize) -> usize {
+        self.run_while(at, 32, |byte| byte == b' ' || byte == b'\t')
+    }
+
+    /// Whether something new begins at `at`: no byte of `class` stands before it, unless that is the tail of an escape.
+    ///
+    /// Tool output is full of escapes that end in a letter or digit: `\n` and `\u0022` in JSON, `%3D` in URLs,
+    /// `ESC[32m` from colouring programs.
+    pub(super) fn opens(&self, at: usize, class: Class) -> bool {
+        match self.before(at) {
+            Some(byte) if class.has(byte) => self.ends_escape(at, byte),
+            _ => true,
+        }
+    }
+
+    fn ends_escape(&self, at: usize, last: u8) -> bool {
+        let back = |n: usize| at.checked_sub(n).and_then(|at| self.byte(at));
+        if matches!(last, b'n' | b'r' | b't') && back(2) == Some(b'\\') {
+            return true;
+        }
+        if last == b'm' {
+            let start = self.run_while_back(at - 1, 16, |byte| DIGIT.has(byte) || byte == b';');
+            return self.before(start) == Some(b'[') && start >= 2 && self.byte(start - 2) == Some(0x1b);
+        }
+        let hex = ANY_HEX.has(last) && back(2).is_some_and(|byte| ANY_HEX.has(byte));
+        hex && (back(3) == Some(b'%') || (back(5) == Some(b'u') && back(6) == Some(b'\\')))
+    }
+
+    /// Where the bytes that end at `at` begin to satisfy `keep`, at most `most` bytes back.
+    pub(super) fn run_while_back(&self, at: usize, most: usize, keep: impl Fn(u8) -> bool) -> usize {
+        let mut start = at;
+        while at - start < most && self.before(start).is_some_and(&keep) {
+            start -= 1;
+        }
+        start
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many bytes matchers have read: the proof that the work is linear, where time would be a guess.
+    pub(super) static READS: Cell<usize> = const { Cell::new(0) };
+}

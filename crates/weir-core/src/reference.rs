@@ -1,0 +1,126 @@
+//! The short handle given to the model instead of a text: `[ctx:k7f2m9q4xz]`.
+//!
+//! Invariant: a `Reference` is ten characters of lower-case base 32 in Crockford's alphabet, which has no letters
+//! that people or models confuse with digits. Parsing forgives brackets, capitals and the confusable letters.
+
+use std::fmt;
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const LENGTH: usize = 10;
+
+/// A handle of one entry, unique in its store.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reference([u8; LENGTH]);
+
+/// Why a text is not a reference.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a reference; one looks like [ctx:k7f2m9q4xz]")]
+pub struct NotAReference(String);
+
+impl Reference {
+    /// Makes a reference of 50 of the given random bits.
+    pub fn from_bits(bits: u64) -> Self {
+        let mut text = [0; LENGTH];
+        for (i, byte) in text.iter_mut().enumerate() {
+            *byte = ALPHABET[(bits >> (5 * i)) as usize & 31];
+        }
+        Self(text)
+    }
+
+    /// Reads a reference with or without its bracket.
+    pub fn parse(text: &str) -> Result<Self, NotAReference> {
+        let bare = text.trim().trim_start_matches('[').trim_end_matches(']');
+        let bare = bare.strip_prefix("ctx:").unwrap_or(bare);
+        Self::from_bare(bare).ok_or_else(|| NotAReference(text.trim().chars().take(40).collect()))
+    }
+
+    /// Every reference written with its bracket in `text`, in order, without repeats.
+    pub fn cited_in(text: &str) -> Vec<Self> {
+        let mut cited = Vec::new();
+        for (start, _) in text.match_indices("[ctx:") {
+            let rest = &text[start + 5..];
+            let found = rest.split_once(']').and_then(|(bare, _)| Self::from_bare(bare));
+            if let Some(reference) = found
+                && !cited.contains(&reference)
+            {
+                cited.push(reference);
+            }
+        }
+        cited
+    }
+
+    /// The ten characters alone, as they are stored.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    fn from_bare(bare: &str) -> Option<Self> {
+        let bytes: [u8; LENGTH] = bare.as_bytes().try_into().ok()?;
+        let mut text = [0; LENGTH];
+        for (into, byte) in text.iter_mut().zip(bytes) {
+            *into = match byte.to_ascii_lowercase() {
+                b'o' => b'0',
+                b'i' | b'l' => b'1',
+                other if ALPHABET.contains(&other) => other,
+                _ => return None,
+            };
+        }
+        Some(Self(text))
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[ctx:{}]", self.as_str())
+    }
+}
+
+impl fmt::Debug for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn brackets_capitals_and_confusable_letters_are_forgiven() {
+        let plain = Reference::parse("k7f2m9q4x1").unwrap();
+        for text in ["[ctx:k7f2m9q4x1]", "ctx:k7f2m9q4x1", " K7F2M9Q4XI ", "[ctx:k7f2m9q4xl]"] {
+            assert_eq!(Reference::parse(text).unwrap(), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused_and_named() {
+        for text in ["", "[ctx:]", "k7f2m9q4x", "k7f2m9q4x12", "k7f2m9q4xu", "käse-brot!"] {
+            assert!(Reference::parse(text).is_err(), "{text}");
+        }
+        let message = Reference::parse("nope").unwrap_err().to_string();
+        assert_eq!(message, "`nope` is not a reference; one looks like [ctx:k7f2m9q4xz]");
+    }
+
+    #[test]
+    fn citations_are_found_once_each_in_order() {
+        let text = "see [ctx:k7f2m9q4xz], [ctx:bad] and [ctx:0000000000]; again [ctx:k7f2m9q4xz]";
+        let cited: Vec<_> = Reference::cited_in(text).iter().map(ToString::to_string).collect();
+        assert_eq!(cited, ["[ctx:k7f2m9q4xz]", "[ctx:0000000000]"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(bits: u64) {
+            let reference = Reference::from_bits(bits);
+            prop_assert_eq!(Reference::parse(&reference.to_string()).unwrap(), reference);
+        }
+
+        #[test]
+        fn parsing_never_panics(text: String) {
+            let _ = Reference::parse(&text);
+            let _ = Reference::cited_in(&text);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! How long things are kept and how much room they may take.
+
+use crate::{EntryKind, Timestamp};
+
+/// The limits of a store. The defaults are what the documentation states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Days a run's output is kept.
+    pub run_days: u32,
+    /// Days a page, a file or an import is kept.
+    pub page_days: u32,
+    /// Bytes all texts may take as stored; unpinned runs are evicted above it.
+    pub quota_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { run_days: 30, page_days: 90, quota_bytes: 2 << 30 }
+    }
+}
+
+impl Limits {
+    /// When an entry of this kind expires if it is kept now. Notes and documents never do.
+    pub fn expiry(&self, kind: EntryKind, now: Timestamp) -> Option<Timestamp> {
+        match kind {
+            EntryKind::Run => Some(now.plus_days(self.run_days)),
+            EntryKind::Page | EntryKind::File | EntryKind::Import => Some(now.plus_days(self.page_days)),
+            EntryKind::Note | EntryKind::Document => None,
+        }
+    }
+}
+
+crate::written_enum! {
+    /// Why an entry is no longer there.
+    pub enum WhyGone {
+        /// Its time was over.
+        Expired = "expired",
+        /// The store was over its quota and this was the run used longest ago.
+        Evicted = "evicted",
+        /// Someone asked for it to be forgotten.
+        Forgotten = "forgotten",
+    }
+}
+
+/// What is left of an entry that is no longer there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gone {
+    /// Why.
+    pub why: WhyGone,
+    /// Since when.
+    pub at: Timestamp,
+    /// What kind of entry it was.
+    pub kind: EntryKind,
+}

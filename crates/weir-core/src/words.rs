@@ -1,0 +1,97 @@
+//! Words as the index sees them: which carry no meaning, and the words hidden inside other words.
+
+/// Words so common that they only cost time. Kept short: a word that can be a command or a name is not here.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
+    "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in",
+    "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "she", "should", "so", "some", "such", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "us", "was", "we", "were", "what",
+    "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
+];
+
+/// Whether a lower-case word carries no meaning of its own.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// Whether a character belongs to a script written without spaces.
+pub fn is_cjk(c: char) -> bool {
+    matches!(c,
+        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// The words hidden inside the words of `text`, for the index: the parts of camelCase names, and the pairs of
+/// characters of scripts written without spaces. Snake case needs nothing, since the tokeniser splits it anyway.
+pub fn hidden_words(text: &str) -> String {
+    let mut found = String::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if word.chars().any(is_cjk) {
+            push_words(&mut found, &pairs(word));
+        } else {
+            let parts = camel_parts(word);
+            if parts.len() > 1 {
+                push_words(&mut found, &parts);
+            }
+        }
+    }
+    found
+}
+
+/// The parts of a camelCase or PascalCase name in lower case: `parseHTTPRequest` has `parse`, `http`, `request`.
+/// A name without such parts is its own only part.
+pub fn camel_parts(word: &str) -> Vec<String> {
+    // Only ASCII letters take part: the case of other scripts says little about names in code.
+    let bytes = word.as_bytes();
+    let mut cuts = vec![0];
+    for i in 1..bytes.len() {
+        let (before, here, next) = (bytes[i - 1], bytes[i], bytes.get(i + 1).copied().unwrap_or(b' '));
+        let rises = here.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit());
+        let acronym_ends = before.is_ascii_uppercase() && here.is_ascii_uppercase() && next.is_ascii_lowercase();
+        if rises || acronym_ends {
+            cuts.push(i);
+        }
+    }
+    cuts.push(bytes.len());
+    cuts.windows(2).map(|cut| word[cut[0]..cut[1]].to_ascii_lowercase()).collect()
+}
+
+/// The overlapping pairs of characters of a word, and its last character alone so that it can be found too.
+pub fn pairs(word: &str) -> Vec<String> {
+    let chars: Vec<char> = word.chars().collect();
+    let mut pairs: Vec<String> = chars.windows(2).map(|pair| pair.iter().collect()).collect();
+    pairs.extend(chars.last().map(ToString::to_string));
+    pairs
+}
+
+fn push_words(into: &mut String, words: &[String]) {
+    for word in words {
+        into.push_str(word);
+        into.push(' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_are_in_order_for_the_search() {
+        assert!(STOP_WORDS.is_sorted());
+        assert!(is_stop_word("the") && !is_stop_word("test"));
+    }
+
+    #[test]
+    fn names_are_split_where_people_read_them_apart() {
+        assert_eq!(camel_parts("parseHTTPRequest"), ["parse", "http", "request"]);
+        assert_eq!(camel_parts("utf8Decoder"), ["utf8", "decoder"]);
+        assert_eq!(camel_parts("plain"), ["plain"]);
+        assert_eq!(camel_parts("Größe"), ["größe"]);
+    }
+
+    #[test]
+    fn hidden_words_are_only_those_the_tokeniser_would_miss() {
+        assert_eq!(hidden_words("call parseUrl and snake_case"), "parse url ");
+        assert_eq!(hidden_words("検索機能 ok"), "検索 索機 機能 能 ");
+    }
+}

@@ -1,0 +1,247 @@
+//! Holds texts: compressed in frames of 1 MiB, addressed by content, the small ones in the log's database and the
+//! large ones in files of their own.
+//!
+//! Invariants: a row is committed only after its file is complete under its final name; a file is removed only after
+//! its row is, by whoever holds the write lock and has seen that no row names it. So a crash leaves at worst a file too
+//! many, and a reader that finds no file can ask whether the row is gone too.
+
+mod frames;
+mod reader;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use crate::db::{Durability, create_private_folder, private_file_options};
+use crate::error::{Fault, Result, StoreError, from_system};
+use frames::Frames;
+pub use reader::BlobReader;
+
+/// Up to this size as stored, a text lies in the database: the engine reads it faster than the file system would.
+const LARGEST_HELD: usize = 16 << 10;
+
+/// The texts of one store.
+pub(crate) struct Blobs {
+    folder: PathBuf,
+    database: PathBuf,
+}
+
+/// A text made ready for the store, before the write lock is taken.
+pub(crate) struct Staged {
+    hash: blake3::Hash,
+    bytes: u64,
+    frames: Frames,
+    place: Place,
+    durability: Durability,
+}
+
+/// A text whose row was removed.
+pub(crate) struct RemovedText {
+    /// The file it was in, if it was large.
+    pub(crate) file: Option<blake3::Hash>,
+}
+
+enum Place {
+    Held(Vec<u8>),
+    File { temporary: PathBuf, stored: u64 },
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if let Place::File { temporary, .. } = &self.place {
+            // After a commit the file has its final name and there is nothing to remove.
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+}
+
+impl Blobs {
+    pub(crate) fn new(folder: PathBuf, database: &Path) -> Self {
+        Self { folder, database: database.to_owned() }
+    }
+
+    /// Compresses a text and, if it is large, writes it to the disk under a temporary name.
+    pub(crate) fn stage(&self, text: &[u8], durability: Durability) -> Result<Staged> {
+        let (frames, stored) = frames::compress(text).map_err(|error| from_system(&self.folder, &error))?;
+        let place = if stored.len() <= LARGEST_HELD {
+            Place::Held(stored)
+        } else {
+            let temporary = self.write_temporary(&stored, durability)?;
+            Place::File { temporary, stored: stored.len() as u64 }
+        };
+        Ok(Staged { hash: blake3::hash(text), bytes: text.len() as u64, frames, place, durability })
+    }
+
+    /// Gives a staged text its row, or finds the row of the same text.
+    pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &Staged) -> Result<i64, Fault> {
+        let known = tx
+            .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")
+            .and_then(|mut statement| statement.query_row([staged.hash.as_bytes()], |row| row.get(0)).optional())?;
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        let (stored, data) = match &staged.place {
+            Place::Held(data) => (data.len() as u64, Some(data)),
+            Place::File { temporary, stored } => {
+                let path = self.path_of(&staged.hash);
+                std::fs::rename(temporary, &path).map_err(|error| from_system(&path, &error))?;
+                if staged.durability == Durability::Power {
+                    sync_folder(&self.folder)?;
+                }
+                (*stored, None)
+            }
+        };
+        let mut insert =
+            tx.prepare_cached("INSERT INTO blobs (hash, bytes, stored, frames, data) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        let row = params![staged.hash.as_bytes(), staged.bytes as i64, stored as i64, staged.frames.to_bytes(), data];
+        let id = insert.insert(row)?;
+        tx.prepare_cached("UPDATE totals SET stored = stored + ?1 WHERE id = 1")
+            .and_then(|mut statement| statement.execute([stored as i64]))?;
+        Ok(id)
+    }
+
+    /// Removes the row of a text if no entry names it any more. Its file, if it has one, is left for
+    /// [`Self::remove_files`]: should this transaction fail, the row is there again and needs it.
+    pub(crate) fn remove_if_unused(&self, tx: &Transaction<'_>, id: i64) -> Result<Option<RemovedText>, Fault> {
+        let used = tx
+            .prepare_cached("SELECT 1 FROM entries WHERE blob_id = ?1 LIMIT 1")
+            .and_then(|mut statement| statement.exists([id]))?;
+        if used {
+            return Ok(None);
+        }
+        let (hash, stored, held): (Vec<u8>, i64, bool) = tx
+            .prepare_cached("DELETE FROM blobs WHERE id = ?1 RETURNING hash, stored, data IS NOT NULL")
+            .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))?;
+        tx.prepare_cached("UPDATE totals SET stored = stored - ?1 WHERE id = 1")
+            .and_then(|mut statement| statement.execute([stored]))?;
+        let file = if held { None } else { Some(self.hash(&hash)?) };
+        Ok(Some(RemovedText { file }))
+    }
+
+    /// Removes the files of texts whose rows were removed, unless the same text was kept again since.
+    pub(crate) fn remove_files(&self, tx: &Transaction<'_>, files: &[blake3::Hash]) -> Result<(), Fault> {
+        for hash in files {
+            let path = self.path_of(hash);
+            if !named(tx, hash)?
+                && let Err(error) = std::fs::remove_file(&path)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                return Err(from_system(&path, &error).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a text for reading; none when another process has removed it.
+    pub(crate) fn open(&self, connection: &Connection, id: i64) -> Result<Option<BlobReader>, Fault> {
+        let row = connection
+            .prepare_cached("SELECT hash, bytes, frames, data FROM blobs WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([id], read).optional())?;
+        let Some((hash, bytes, frames, data)) = row else { return Ok(None) };
+        let hash = self.hash(&hash)?;
+        let data = match data {
+            Some(data) => reader::Data::Held(data),
+            None => {
+                let path = self.path_of(&hash);
+                match std::fs::File::open(&path) {
+                    Ok(file) => reader::Data::File { path, file },
+                    Err(error) if !named(connection, &hash)? && error.kind() == std::io::ErrorKind::NotFound => {
+                        return Ok(None);
+                    }
+                    Err(error) => return Err(StoreError::Damaged { path, detail: error.to_string() }.into()),
+                }
+            }
+        };
+        Ok(Some(BlobReader::new(hash, bytes as u64, Frames::from_bytes(&frames), data)))
+    }
+
+    /// Removes files that no row names: what a killed process left. Returns how many.
+    ///
+    /// Young files are left alone, since another process may be about to commit them.
+    pub(crate) fn remove_orphans(&self, tx: &Transaction<'_>) -> Result<usize, Fault> {
+        let mut removed = 0;
+        for path in self.files()? {
+            let hash = path.file_stem().and_then(|stem| stem.to_str()).and_then(|hex| blake3::Hash::from_hex(hex).ok());
+            let known = match hash {
+                Some(hash) => named(tx, &hash)?,
+                None => false,
+            };
+            if !known && is_old(&path) && std::fs::remove_file(&path).is_ok() {
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn write_temporary(&self, stored: &[u8], durability: Durability) -> Result<PathBuf> {
+        create_private_folder(&self.folder)?;
+        let mut name = [0u8; 12];
+        getrandom::fill(&mut name).map_err(|error| StoreError::Unusable {
+            path: self.folder.clone(),
+            detail: format!("no randomness: {error}"),
+        })?;
+        let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = self.folder.join(format!("{name}.part"));
+        let write = || -> std::io::Result<()> {
+            let mut file = private_file_options().open(&path)?;
+            file.write_all(stored)?;
+            if durability == Durability::Power {
+                file.sync_all()?;
+            }
+            Ok(())
+        };
+        write().map_err(|error| {
+            let _ = std::fs::remove_file(&path);
+            from_system(&path, &error)
+        })?;
+        Ok(path)
+    }
+
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        match std::fs::read_dir(&self.folder) {
+            Ok(files) => Ok(files.flatten().map(|file| file.path()).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(from_system(&self.folder, &error)),
+        }
+    }
+
+    /// A file holds whole zstd frames one after the other, so any zstd reads it.
+    fn path_of(&self, hash: &blake3::Hash) -> PathBuf {
+        self.folder.join(format!("{}.zst", hash.to_hex()))
+    }
+
+    fn hash(&self, bytes: &[u8]) -> Result<blake3::Hash> {
+        blake3::Hash::from_slice(bytes).map_err(|_| StoreError::Damaged {
+            path: self.database.clone(),
+            detail: "a hash of the wrong length".to_owned(),
+        })
+    }
+}
+
+type Row = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>);
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+}
+
+/// Whether a row names the file of this text.
+fn named(connection: &Connection, hash: &blake3::Hash) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND data IS NULL")
+        .and_then(|mut statement| statement.exists([hash.as_bytes()]))
+}
+
+/// A file's new name survives a loss of power only once its folder is written too.
+fn sync_folder(folder: &Path) -> Result<()> {
+    // Elsewhere a folder cannot be opened like a file.
+    if cfg!(unix) {
+        std::fs::File::open(folder).and_then(|file| file.sync_all()).map_err(|error| from_system(folder, &error))?;
+    }
+    Ok(())
+}
+
+fn is_old(path: &Path) -> bool {
+    let age = path.metadata().and_then(|meta| meta.modified()).ok().and_then(|time| time.elapsed().ok());
+    age.is_some_and(|age| age.as_secs() > 3600)
+}

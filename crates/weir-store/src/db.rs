@@ -1,0 +1,219 @@
+//! Opens databases. Invariant: opening, pragmas, waiting for other processes and transactions live here and nowhere
+//! else, so every connection behaves the same.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, InterruptHandle, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::error::{Fault, PATIENCE, Result, StoreError, from_engine, from_system};
+use crate::migrate::{self, Migration};
+
+/// What an acknowledged write survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// The end of the process, however it comes. A loss of power may take the last moments.
+    Process,
+    /// A loss of power too: the write waits for the disk.
+    Power,
+}
+
+/// One database file.
+pub(crate) struct Db {
+    connection: Connection,
+    path: PathBuf,
+    durability: Durability,
+}
+
+impl Db {
+    /// Opens a database, making it or bringing it up to date first where needed.
+    pub(crate) fn open(path: &Path, migrations: &[Migration]) -> Result<Self> {
+        create_private_file(path)?;
+        let mut db = Self { connection: connect(path)?, path: path.to_owned(), durability: Durability::Process };
+        migrate::bring_up_to_date(&mut db, migrations)?;
+        Ok(db)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs statements that only read.
+    pub(crate) fn read<T, E: Into<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T> {
+        work(&self.connection).map_err(|error| error.into().at(&self.path))
+    }
+
+    /// Runs many statements that only read: all see one state, and the lock is taken once for all of them.
+    pub(crate) fn read_at_once<T, E: Into<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T> {
+        let named = |error: rusqlite::Error| from_engine(&self.path, &error);
+        let transaction = self.connection.unchecked_transaction().map_err(named)?;
+        let result = work(&transaction).map_err(|error| error.into().at(&self.path))?;
+        transaction.commit().map_err(named)?;
+        Ok(result)
+    }
+
+    /// Runs one transaction that takes the write lock at once, so that it cannot fail half way for want of it.
+    pub(crate) fn write<T, E: Into<Fault>>(
+        &mut self,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T> {
+        self.set_durability(durability)?;
+        transact(&mut self.connection, work).map_err(|fault| fault.at(&self.path))
+    }
+
+    /// Runs a pragma or another statement that may not stand inside a transaction.
+    pub(crate) fn outside_transaction(&self, statement: &str) -> Result<()> {
+        self.read(|connection| connection.execute_batch(statement))
+    }
+
+    /// Ends a running statement from another thread.
+    pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
+        self.connection.get_interrupt_handle()
+    }
+
+    /// Moves everything into the main file and empties the write-ahead log. False when a reader held it back.
+    pub(crate) fn truncate_write_ahead_log(&self) -> Result<bool> {
+        self.read(|c| c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))).map(|busy: i64| busy == 0)
+    }
+
+    /// Gives the pages that nothing needs any more back to the system.
+    pub(crate) fn give_back_space(&self) -> Result<()> {
+        // The engine frees one page for each step of the statement.
+        self.read(|connection| -> rusqlite::Result<()> {
+            let mut statement = connection.prepare("PRAGMA incremental_vacuum")?;
+            let mut rows = statement.query([])?;
+            while rows.next()?.is_some() {}
+            Ok(())
+        })
+    }
+
+    /// What the engine finds wrong with the file; empty when all is well.
+    pub(crate) fn integrity_problems(&self) -> Result<Vec<String>> {
+        self.read(|connection| -> rusqlite::Result<_> {
+            let mut statement = connection.prepare("PRAGMA integrity_check(10)")?;
+            let lines =
+                statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(lines.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+
+    /// Sets write-ahead logging on a new file. Other processes may be doing the same at this moment.
+    pub(crate) fn set_write_ahead_logging(&self) -> Result<()> {
+        let deadline = std::time::Instant::now() + PATIENCE;
+        loop {
+            // The busy handler is not consulted for this change of mode, so the waiting is done here.
+            match self.outside_transaction("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;") {
+                Err(StoreError::Busy { .. }) if std::time::Instant::now() < deadline => pause(8),
+                other => return other,
+            }
+        }
+    }
+
+    fn set_durability(&mut self, durability: Durability) -> Result<()> {
+        if self.durability != durability {
+            self.outside_transaction(match durability {
+                Durability::Process => "PRAGMA synchronous = NORMAL",
+                Durability::Power => "PRAGMA synchronous = FULL",
+            })?;
+            self.durability = durability;
+        }
+        Ok(())
+    }
+}
+
+fn transact<T, E: Into<Fault>>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+) -> Result<T, Fault> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let result = work(&transaction).map_err(Into::into)?;
+    transaction.commit()?;
+    Ok(result)
+}
+
+/// Makes a folder that only its owner can enter.
+pub(crate) fn create_private_folder(path: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| from_system(path, &error))
+}
+
+/// Opens a file for writing that only its owner can read.
+pub(crate) fn private_file_options() -> std::fs::OpenOptions {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// The engine would make the file readable for others, and its side files take the mode of the main one.
+fn create_private_file(path: &Path) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    private_file_options().open(path).map(drop).map_err(|error| from_system(path, &error))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that opens a database")]
+fn connect(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let named = |error: rusqlite::Error| from_engine(path, &error);
+    let mut connection = Connection::open_with_flags(path, flags).map_err(named)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    // Without this the engine plans a statement anew whenever another value is bound to it, which cost two thirds of
+    // a search. Our plans do not depend on values; a test looks at each of them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(named)?;
+    let deadline_after = PATIENCE;
+    let mut waiting_since = std::time::Instant::now();
+    let handler = move |attempt: i32| {
+        if attempt == 0 {
+            waiting_since = std::time::Instant::now();
+        }
+        pause(attempt);
+        waiting_since.elapsed() < deadline_after
+    };
+    connection.busy_handler(Some(handler)).map_err(named)?;
+    connection
+        .execute_batch(
+            "PRAGMA synchronous = NORMAL;
+             PRAGMA foreign_keys = ON;
+             PRAGMA secure_delete = ON;
+             PRAGMA temp_store = MEMORY;
+             PRAGMA cache_size = -8000;
+             PRAGMA wal_autocheckpoint = 4000;
+             PRAGMA journal_size_limit = 16777216;",
+        )
+        .map_err(named)?;
+    #[cfg(test)]
+    crate::plan_tests::record_statements(&mut connection);
+    Ok(connection)
+}
+
+/// Waits before another try for the lock.
+///
+/// Mostly it sleeps, longer each time, so that whoever has the lock gets through what it has to write without being
+/// asked every moment. After each sleep it tries a few times in a row, since a writer lets go for a moment between
+/// two transactions and a single try would often miss that: the engine's own handler does, and lets one process of
+/// eight wait for most of a second.
+#[expect(clippy::disallowed_methods, reason = "the engine has no lock to wait on, only one to try")]
+fn pause(attempt: i32) {
+    const TRIES_IN_A_ROW: i32 = 4;
+    const SLEEPS_MS: [u64; 4] = [1, 5, 20, 50];
+    if attempt % TRIES_IN_A_ROW != 0 {
+        let start = std::time::Instant::now();
+        while start.elapsed() < Duration::from_micros(10) {
+            std::hint::spin_loop();
+        }
+        return;
+    }
+    let step = usize::try_from(attempt / TRIES_IN_A_ROW).unwrap_or_default().min(SLEEPS_MS.len() - 1);
+    let mut spread = [0u8; 1];
+    // Without randomness, processes that met once would go on meeting.
+    let _ = getrandom::fill(&mut spread);
+    std::thread::sleep(Duration::from_micros(SLEEPS_MS[step] * (750 + 2 * u64::from(spread[0]))));
+}

@@ -1,0 +1,27 @@
+//! The local store of one project, or of the user: a log, an index and blobs.
+//!
+//! - The **log** is the record: entries, notes, events, sessions. What it has acknowledged is kept.
+//! - The **index** finds things. It is derived from the log, may lag behind it, and can be rebuilt at any time.
+//! - The **blobs** hold the texts, compressed and addressed by content.
+//!
+//! Invariants: the three meet only in [`Store`]; every call takes a [`weir_core::Scope`]; secrets are redacted before
+//! anything is written; every write costs what it writes, whatever the size of the store.
+
+mod blobs;
+mod db;
+mod error;
+mod index;
+mod log;
+mod migrate;
+mod store;
+
+pub use blobs::BlobReader;
+pub use error::StoreError;
+pub use index::Hit;
+pub use log::forget::{Forgotten, Plan, Selection};
+pub use log::history::{HistoryFilter, Moment};
+pub use log::projects::KnownProject;
+pub use store::{Found, Health, Kept, Owner, Store, Swept};
+
+#[cfg(test)]
+mod plan_tests;

@@ -1,0 +1,30 @@
+//! The log: what happened and what was kept, in one order. Invariant: what it acknowledges is there after a crash.
+//!
+//! Functions here take a connection or a transaction and the ids of a place; [`crate::Store`] composes them.
+
+pub(crate) mod changes;
+pub(crate) mod entries;
+pub(crate) mod events;
+pub(crate) mod forget;
+pub(crate) mod history;
+pub(crate) mod notes;
+pub(crate) mod places;
+pub(crate) mod projects;
+pub(crate) mod retention;
+
+use rusqlite::types::Type;
+
+use crate::migrate::Migration;
+
+/// The history of the log's shape.
+pub(crate) const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") }];
+
+/// Reads a column that holds the written form of an enum.
+pub(crate) fn written<T>(row: &rusqlite::Row<'_>, column: usize, parse: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    parse(&text).ok_or_else(|| {
+        let detail = format!("`{text}` is not known to this version").into();
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, detail)
+    })
+}

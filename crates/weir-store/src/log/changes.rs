@@ -1,0 +1,50 @@
+//! What the index has yet to learn, read from the log in order.
+
+use rusqlite::Connection;
+use weir_core::{EventKind, WhyGone};
+
+/// One step the index has to follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) seq: i64,
+    pub(crate) entry_id: i64,
+    pub(crate) what: What,
+}
+
+/// What became of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Kept,
+    /// Someone asked that nothing be left of it.
+    Forgotten,
+    /// It expired or was evicted.
+    OtherwiseGone,
+}
+
+/// The place of the newest change; 0 when there is none.
+pub(crate) fn head(connection: &Connection) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("SELECT max(id) FROM events INDEXED BY events_changes WHERE entry_id IS NOT NULL")?
+        .query_row([], |row| row.get::<_, Option<i64>>(0))
+        .map(Option::unwrap_or_default)
+}
+
+/// The changes after `seq`, oldest first.
+pub(crate) fn since(connection: &Connection, seq: i64, limit: usize) -> rusqlite::Result<Vec<Change>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.id, v.entry_id, v.kind, g.why FROM events v INDEXED BY events_changes
+             LEFT JOIN gone g ON g.entry_id = v.entry_id
+         WHERE v.id > ?1 AND v.entry_id IS NOT NULL ORDER BY v.id LIMIT ?2",
+    )?;
+    let changes = statement.query_map([seq, limit as i64], |row| {
+        let kind: String = row.get(2)?;
+        let why: Option<String> = row.get(3)?;
+        let what = match why {
+            _ if kind == EventKind::Kept.as_str() => What::Kept,
+            Some(why) if why == WhyGone::Forgotten.as_str() => What::Forgotten,
+            _ => What::OtherwiseGone,
+        };
+        Ok(Change { seq: row.get(0)?, entry_id: row.get(1)?, what })
+    })?;
+    changes.collect()
+}

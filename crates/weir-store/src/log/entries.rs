@@ -1,0 +1,144 @@
+//! Entries by reference and by id.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, Timestamp, WhyGone};
+
+use super::places::{Place, VISIBLE};
+use super::{notes, written};
+use crate::error::{Fault, Result};
+
+/// What an entry's row needs beyond the entry itself.
+pub(crate) struct NewRow<'a> {
+    pub(crate) id: i64,
+    pub(crate) place: Place,
+    pub(crate) blob_id: i64,
+    pub(crate) redactions: u32,
+    pub(crate) now: Timestamp,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) entry: &'a NewEntry,
+}
+
+/// An entry with the ids the store needs.
+pub(crate) struct Stored {
+    pub(crate) id: i64,
+    pub(crate) blob_id: i64,
+    pub(crate) used_at: Timestamp,
+    pub(crate) entry: Entry,
+}
+
+/// Writes an entry under a new reference.
+pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference, Fault> {
+    let reference = unused_reference(tx)?;
+    tx.prepare_cached(
+        "INSERT INTO entries (id, reference, kind, origin, level, session_id, work_id, title, source, blob_id,
+             redactions, pinned, at, used_at, expires_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?12, ?13)",
+    )?
+    .execute(params![
+        row.id,
+        reference.as_str(),
+        row.entry.kind.as_str(),
+        row.entry.origin.as_str(),
+        row.entry.level.as_str(),
+        row.place.session,
+        row.place.work,
+        row.entry.title,
+        row.entry.source,
+        row.blob_id,
+        row.redactions,
+        row.now.0,
+        row.expires_at.map(|at| at.0),
+    ])?;
+    tx.prepare_cached("UPDATE totals SET entries = entries + 1 WHERE id = 1")?.execute([])?;
+    Ok(reference)
+}
+
+/// The entry behind a reference, if it is seen from this place.
+pub(crate) fn by_reference(
+    connection: &Connection,
+    place: Place,
+    reference: Reference,
+) -> rusqlite::Result<Option<Stored>> {
+    let sql = format!("{SELECT} WHERE e.reference = ?3 AND {VISIBLE}");
+    one(connection, &sql, params![place.session, place.work, reference.as_str()])
+}
+
+/// The entry with this id, if it is seen from this place.
+pub(crate) fn by_id(connection: &Connection, place: Place, id: i64) -> rusqlite::Result<Option<Stored>> {
+    let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");
+    one(connection, &sql, params![place.session, place.work, id])
+}
+
+/// What is left of an entry that is gone.
+pub(crate) fn gone(connection: &Connection, reference: Reference) -> rusqlite::Result<Option<Gone>> {
+    connection
+        .prepare_cached("SELECT why, at, kind FROM gone WHERE reference = ?1")?
+        .query_row([reference.as_str()], |row| {
+            Ok(Gone {
+                why: written(row, 0, WhyGone::parse)?,
+                at: Timestamp(row.get(1)?),
+                kind: written(row, 2, EntryKind::parse)?,
+            })
+        })
+        .optional()
+}
+
+/// Notes that an entry was used, so that it is evicted later than others.
+pub(crate) fn touch(tx: &Transaction<'_>, id: i64, now: Timestamp) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE entries SET used_at = ?2 WHERE id = ?1")?.execute([id, now.0]).map(drop)
+}
+
+const SELECT: &str =
+    "SELECT e.id, e.blob_id, e.used_at, e.reference, e.kind, e.origin, e.level, e.title, e.source, e.at,
+    e.expires_at, e.pinned, b.bytes, e.redactions FROM entries e JOIN blobs b ON b.id = e.blob_id";
+
+fn one(connection: &Connection, sql: &str, parameters: impl rusqlite::Params) -> rusqlite::Result<Option<Stored>> {
+    let found = connection.prepare_cached(sql)?.query_row(parameters, read).optional()?;
+    let Some(mut stored) = found else { return Ok(None) };
+    if stored.entry.kind == EntryKind::Note {
+        (stored.entry.note, stored.entry.superseded_by) = notes::load(connection, stored.id)?;
+    }
+    Ok(Some(stored))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    let pinned: bool = row.get(11)?;
+    let expires_at: Option<i64> = row.get(10)?;
+    let entry = Entry {
+        reference: read_reference(row, 3)?,
+        kind: written(row, 4, EntryKind::parse)?,
+        origin: written(row, 5, Origin::parse)?,
+        level: written(row, 6, Level::parse)?,
+        title: row.get(7)?,
+        source: row.get(8)?,
+        at: Timestamp(row.get(9)?),
+        expires_at: expires_at.filter(|_| !pinned).map(Timestamp),
+        pinned,
+        bytes: row.get::<_, i64>(12)? as u64,
+        redactions: row.get(13)?,
+        note: None,
+        superseded_by: None,
+    };
+    Ok(Stored { id: row.get(0)?, blob_id: row.get(1)?, used_at: Timestamp(row.get(2)?), entry })
+}
+
+/// Reads a column that holds a reference.
+pub(crate) fn read_reference(row: &Row<'_>, column: usize) -> rusqlite::Result<Reference> {
+    written(row, column, |text| Reference::parse(text).ok())
+}
+
+fn unused_reference(tx: &Transaction<'_>) -> Result<Reference, Fault> {
+    let mut used = tx.prepare_cached(
+        "SELECT 1 FROM entries WHERE reference = ?1 UNION ALL SELECT 1 FROM gone WHERE reference = ?1",
+    )?;
+    loop {
+        let bits = getrandom::u64().map_err(|error| crate::StoreError::Unusable {
+            path: "the system's source of randomness".into(),
+            detail: error.to_string(),
+        })?;
+        let reference = Reference::from_bits(bits);
+        if !used.exists([reference.as_str()])? {
+            return Ok(reference);
+        }
+    }
+}

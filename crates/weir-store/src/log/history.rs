@@ -1,0 +1,101 @@
+//! What happened, newest first. Invariant: a page of history costs what it shows, not what there is.
+
+use rusqlite::{Connection, Row, params};
+use weir_core::time::DAY;
+use weir_core::{EntryKind, Event, EventKind, Priority, Record, Reference, Scope, SessionKey, Timestamp, WhyGone};
+
+use super::places::{self, VISIBLE};
+use super::written;
+
+/// Which part of the history.
+#[derive(Debug, Clone, Default)]
+pub struct HistoryFilter {
+    /// Only this session, by its key.
+    pub session: Option<String>,
+    /// Only this work.
+    pub work: Option<String>,
+    /// Only what happened at or after this time.
+    pub since: Option<Timestamp>,
+    /// Only what happened before this place in the order; for the next page.
+    pub before: Option<i64>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// One line of history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// The fact.
+    pub record: Record,
+    /// The entry it speaks of: its kind and title, as long as it is there.
+    pub entry: Option<(EntryKind, String)>,
+    /// Why the entry is gone.
+    pub gone: Option<WhyGone>,
+}
+
+/// How far a clock may have been set back between two events.
+const CLOCK_STEP: i64 = DAY;
+
+/// Reads a page of history as seen from `scope`. A session or work that does not exist has no history.
+pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilter) -> rusqlite::Result<Vec<Moment>> {
+    let place = places::find(connection, scope)?;
+    let (driver, id) = match (&filter.session, &filter.work) {
+        (Some(key), _) => ("v.session_id = ?3", places::sessions_with_key(connection, key)?.first().copied()),
+        (None, Some(name)) => ("v.work_id = ?3", places::find_work(connection, name)?),
+        // `?3` must appear in every form; here it is always true.
+        (None, None) => ("?3 = 0", Some(0)),
+    };
+    let Some(id) = id else { return Ok(Vec::new()) };
+    let sql = format!(
+        "SELECT v.id, v.at, s.client, s.key, w.name, v.kind, v.priority, v.text, v.data,
+             coalesce(e.reference, g.reference), e.kind, e.title, g.why
+         FROM events v LEFT JOIN sessions s ON s.id = v.session_id LEFT JOIN works w ON w.id = v.work_id
+             LEFT JOIN entries e ON e.id = v.entry_id LEFT JOIN gone g ON g.entry_id = v.entry_id
+         WHERE v.id < ?4 AND {driver} AND (?5 IS NULL OR w.name = ?5)
+             AND (v.entry_id IS NULL OR {VISIBLE} OR g.level IN ('project', 'user'))
+         ORDER BY v.id DESC"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let before = filter.before.unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![place.session, place.work, id, before, filter.work])?;
+    let since = filter.since.map_or(i64::MIN, |since| since.0);
+    let mut moments = Vec::new();
+    // Rows are read as long as they are wanted. Their order is that of time, but for a clock that was set back.
+    while moments.len() < filter.limit
+        && let Some(row) = rows.next()?
+    {
+        let at: i64 = row.get(1)?;
+        if at >= since {
+            moments.push(read(row)?);
+        } else if at < since.saturating_sub(CLOCK_STEP) {
+            break;
+        }
+    }
+    Ok(moments)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Moment> {
+    let client: Option<String> = row.get(2)?;
+    let key: Option<String> = row.get(3)?;
+    let reference: Option<String> = row.get(9)?;
+    let kind: Option<String> = row.get(10)?;
+    let title: Option<String> = row.get(11)?;
+    let why: Option<String> = row.get(12)?;
+    Ok(Moment {
+        record: Record {
+            seq: row.get(0)?,
+            at: Timestamp(row.get(1)?),
+            session: client.zip(key).map(|(client, key)| SessionKey { client, key }),
+            work: row.get(4)?,
+            event: Event {
+                kind: written(row, 5, EventKind::parse)?,
+                priority: written(row, 6, Priority::parse)?,
+                text: row.get(7)?,
+                data: row.get(8)?,
+            },
+            reference: reference.and_then(|text| Reference::parse(&text).ok()),
+        },
+        entry: kind.and_then(|kind| EntryKind::parse(&kind)).zip(title),
+        gone: why.and_then(|why| WhyGone::parse(&why)),
+    })
+}

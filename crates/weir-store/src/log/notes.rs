@@ -1,0 +1,143 @@
+//! Notes: their topics, revisions, files and citations. Invariant: an older revision is marked, never overwritten.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use weir_core::note::BoundFile;
+use weir_core::{Level, Note, NoteKind, Reference};
+
+use super::entries::{self, read_reference};
+use super::places::Place;
+use super::written;
+use crate::error::{Fault, Result, StoreError};
+
+/// What became of a note's relations when it was kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Related {
+    pub(crate) revision: u32,
+    pub(crate) superseded: Vec<Reference>,
+    pub(crate) pinned: Vec<Reference>,
+}
+
+/// Writes what makes an entry a note, marks what it supersedes and pins what it cites.
+pub(crate) fn insert(
+    tx: &Transaction<'_>,
+    id: i64,
+    place: Place,
+    level: Level,
+    (note, text): (&Note, &str),
+) -> Result<Related, Fault> {
+    let mut related = Related { revision: 1, ..Related::default() };
+    let mut older = Vec::new();
+    if let Some(topic) = &note.topic
+        && let Some((previous, revision)) = latest_on(tx, topic, level, place)?
+    {
+        related.revision = revision + 1;
+        older.push(previous);
+    }
+    for &reference in &note.supersedes {
+        let found = entries::by_reference(tx, place, reference)?.filter(|stored| stored.entry.note.is_some());
+        older.push(found.ok_or(StoreError::NoSuchNote { reference })?.id);
+    }
+    tx.prepare_cached(
+        "INSERT INTO notes (entry_id, kind, topic, revision, commit_id, branch) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![id, note.kind.as_str(), note.topic, related.revision, note.commit, note.branch])?;
+    for file in &note.files {
+        tx.prepare_cached("INSERT OR REPLACE INTO note_files (entry_id, path, hash) VALUES (?1, ?2, ?3)")?
+            .execute(params![id, file.path, file.hash])?;
+    }
+    older.sort_unstable();
+    older.dedup();
+    for old in older {
+        related.superseded.extend(supersede(tx, old, id)?);
+    }
+    for reference in Reference::cited_in(text) {
+        if pin(tx, id, place, reference)? {
+            related.pinned.push(reference);
+        }
+    }
+    Ok(related)
+}
+
+/// A note's own part and its successor.
+pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option<Note>, Option<Reference>)> {
+    let mut statement = connection.prepare_cached(
+        "SELECT n.kind, n.topic, n.revision, n.commit_id, n.branch, s.reference
+         FROM notes n LEFT JOIN entries s ON s.id = n.superseded_by WHERE n.entry_id = ?1",
+    )?;
+    let found = statement
+        .query_row([id], |row| {
+            let note = Note {
+                kind: written(row, 0, NoteKind::parse)?,
+                topic: row.get(1)?,
+                revision: row.get(2)?,
+                supersedes: superseded_by(connection, id)?,
+                files: files(connection, id)?,
+                commit: row.get(3)?,
+                branch: row.get(4)?,
+            };
+            let successor: Option<String> = row.get(5)?;
+            Ok((note, successor.and_then(|text| Reference::parse(&text).ok())))
+        })
+        .optional()?;
+    Ok(match found {
+        Some((note, successor)) => (Some(note), successor),
+        None => (None, None),
+    })
+}
+
+/// Unpins what only this note cited. Called before the note is removed.
+pub(crate) fn release_citations(tx: &Transaction<'_>, note_id: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "UPDATE entries SET pinned = 0 WHERE id IN (SELECT entry_id FROM citations WHERE note_id = ?1)
+         AND NOT EXISTS (SELECT 1 FROM citations c WHERE c.entry_id = entries.id AND c.note_id <> ?1)",
+    )?
+    .execute([note_id])
+    .map(drop)
+}
+
+/// The current revision of a topic in the same place.
+fn latest_on(tx: &Transaction<'_>, topic: &str, level: Level, place: Place) -> rusqlite::Result<Option<(i64, u32)>> {
+    tx.prepare_cached(
+        "SELECT n.entry_id, n.revision FROM notes n JOIN entries e ON e.id = n.entry_id
+         WHERE n.topic = ?3 AND n.superseded_by IS NULL AND e.level = ?4
+             AND (?4 <> 'work' OR e.work_id = ?2) AND (?4 <> 'session' OR e.session_id = ?1)
+         ORDER BY n.entry_id DESC LIMIT 1",
+    )?
+    .query_row(params![place.session, place.work, topic, level.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+    .optional()
+}
+
+fn supersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<Option<Reference>> {
+    let marked = tx
+        .prepare_cached("UPDATE notes SET superseded_by = ?2 WHERE entry_id = ?1 AND superseded_by IS NULL")?
+        .execute([old, new])?;
+    if marked == 0 {
+        // It has a successor already, and keeps it.
+        return Ok(None);
+    }
+    tx.prepare_cached("SELECT reference FROM entries WHERE id = ?1")?
+        .query_row([old], |row| read_reference(row, 0))
+        .optional()
+}
+
+fn pin(tx: &Transaction<'_>, note_id: i64, place: Place, reference: Reference) -> rusqlite::Result<bool> {
+    let Some(cited) = entries::by_reference(tx, place, reference)? else { return Ok(false) };
+    tx.prepare_cached("INSERT OR IGNORE INTO citations (note_id, entry_id) VALUES (?1, ?2)")?
+        .execute([note_id, cited.id])?;
+    tx.prepare_cached("UPDATE entries SET pinned = 1 WHERE id = ?1")?.execute([cited.id])?;
+    Ok(true)
+}
+
+fn superseded_by(connection: &Connection, id: i64) -> rusqlite::Result<Vec<Reference>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT e.reference FROM notes n JOIN entries e ON e.id = n.entry_id
+         WHERE n.superseded_by = ?1 ORDER BY n.entry_id",
+    )?;
+    statement.query_map([id], |row| read_reference(row, 0))?.collect()
+}
+
+fn files(connection: &Connection, id: i64) -> rusqlite::Result<Vec<BoundFile>> {
+    let mut statement =
+        connection.prepare_cached("SELECT path, hash FROM note_files WHERE entry_id = ?1 ORDER BY path")?;
+    statement.query_map([id], |row| Ok(BoundFile { path: row.get(0)?, hash: row.get(1)? }))?.collect()
+}

@@ -1,0 +1,52 @@
+//! Sessions and works by name, and the rule of who sees what as SQL.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use weir_core::{Scope, Timestamp};
+
+/// The rows of a scope's session and work. Nothing matches a missing one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place {
+    pub(crate) session: Option<i64>,
+    pub(crate) work: Option<i64>,
+}
+
+/// `Scope::sees` for a row `e` with `level`, `session_id` and `work_id`; ?1 is the session, ?2 the work.
+pub(crate) const VISIBLE: &str = "(e.level IN ('project', 'user')
+    OR (e.level = 'work' AND e.work_id = ?2) OR (e.level = 'session' AND e.session_id = ?1))";
+
+/// Finds the rows of a scope without making any. One statement for both, since every append asks for them.
+pub(crate) fn find(connection: &Connection, scope: &Scope) -> rusqlite::Result<Place> {
+    let session = scope.session.as_ref();
+    connection
+        .prepare_cached(
+            "SELECT (SELECT id FROM sessions WHERE client = ?1 AND key = ?2), (SELECT id FROM works WHERE name = ?3)",
+        )?
+        .query_row(
+            params![session.map(|session| &session.client), session.map(|session| &session.key), scope.work],
+            |row| Ok(Place { session: row.get(0)?, work: row.get(1)? }),
+        )
+}
+
+/// Finds the rows of a scope, making those that are new.
+pub(crate) fn find_or_make(tx: &Transaction<'_>, scope: &Scope, now: Timestamp) -> rusqlite::Result<Place> {
+    let mut place = find(tx, scope)?;
+    if let (Some(session), None) = (&scope.session, place.session) {
+        let mut insert = tx.prepare_cached("INSERT INTO sessions (client, key, started_at) VALUES (?1, ?2, ?3)")?;
+        place.session = Some(insert.insert(params![session.client, session.key, now.0])?);
+    }
+    if let (Some(name), None) = (&scope.work, place.work) {
+        place.work = Some(tx.prepare_cached("INSERT INTO works (name) VALUES (?1)")?.insert([name])?);
+    }
+    Ok(place)
+}
+
+/// The sessions with this key, whatever their client.
+pub(crate) fn sessions_with_key(connection: &Connection, key: &str) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM sessions WHERE key = ?1")?;
+    statement.query_map([key], |row| row.get(0))?.collect()
+}
+
+/// The work with this name.
+pub(crate) fn find_work(connection: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
+    connection.prepare_cached("SELECT id FROM works WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
+}

@@ -1,0 +1,164 @@
+//! Shows that nothing scans a table that grows: every statement that a workout of the store really ran is explained
+//! by the engine, and a plan with a full scan fails the test.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use rusqlite::Connection;
+use rusqlite::trace::{TraceEvent, TraceEventCodes};
+use weir_core::note::BoundFile;
+use weir_core::{
+    EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, ProjectKey, Query, Scope,
+    SessionKey, Timestamp,
+};
+
+use crate::{Found, HistoryFilter, KnownProject, Owner, Selection, Store};
+
+static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Called for every connection of the test build.
+pub(crate) fn record_statements(connection: &mut Connection) {
+    connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(record)).expect("tracing is built in");
+}
+
+fn record(event: TraceEvent<'_>) {
+    if let TraceEvent::Stmt(statement, _) = event
+        && let Ok(mut statements) = STATEMENTS.lock()
+    {
+        statements.insert(statement.sql().into_owned());
+    }
+}
+
+/// Tables that do not grow with use: one row each, or one per project or migration.
+const SMALL: &[&str] = &["owner", "totals", "progress", "migrations", "projects", "sqlite_schema", "sqlite_master"];
+
+#[test]
+fn no_statement_scans_a_table_that_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, index) = work_out(folder.path());
+    let statements = STATEMENTS.lock().unwrap().clone();
+    let mut explained = 0;
+    let mut scans = Vec::new();
+    for sql in statements.iter().filter(|sql| is_query(sql)) {
+        let plan =
+            explain(&log, sql).or_else(|_| explain(&index, sql)).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        explained += 1;
+        scans.extend(plan.into_iter().filter(|step| is_scan(step)).map(|step| format!("{step}\n    in {sql}")));
+    }
+    assert!(explained > 60, "only {explained} statements were seen; is the recording broken?");
+    assert!(scans.is_empty(), "{} of {explained} statements scan:\n{}", scans.len(), scans.join("\n"));
+}
+
+fn is_query(sql: &str) -> bool {
+    let verb = sql.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+    // The engine quotes the name of its schema in the statements it runs for its own full-text tables.
+    let engines_own = sql.contains("'main'.'");
+    matches!(verb.as_str(), "SELECT" | "INSERT" | "UPDATE" | "DELETE") && !engines_own
+}
+
+fn is_scan(step: &str) -> bool {
+    let Some(rest) = step.strip_prefix("SCAN ") else { return false };
+    let table = rest.split_whitespace().next().unwrap_or_default();
+    // A full-text table is asked by MATCH (`M`) or by row; only an index number without either is a scan.
+    let full_text = rest.contains("VIRTUAL TABLE INDEX") && (rest.contains(":M") || rest.contains('='));
+    let constant = table == "CONSTANT" || rest.starts_with("CONSTANT ROW");
+    !full_text && !constant && !SMALL.contains(&table)
+}
+
+fn explain(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    statement.raw_query().mapped(|row| row.get(3)).collect()
+}
+
+/// Uses every call of the store at least once; returns connections to its two databases.
+#[expect(clippy::disallowed_methods, reason = "the test looks at the databases from outside")]
+fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
+    let project = ProjectKey("plans".into());
+    let scope = Scope {
+        project: project.clone(),
+        work: Some("main".into()),
+        session: Some(SessionKey { client: "test".into(), key: "s1".into() }),
+    };
+    let limits = Limits { quota_bytes: 40_000, ..Limits::default() };
+    let mut store = Store::open(folder, Owner::Project(project), limits).unwrap();
+    let now = Timestamp(1_000_000_000_000);
+    let event =
+        Event { kind: EventKind::Prompt, priority: Priority::P1, text: "do it".into(), data: Some("{}".into()) };
+    store.append(&scope, &event, now).unwrap();
+    let mut last = None;
+    for n in 0..4 {
+        let run = NewEntry { text: noise(n, 20_000), ..entry(EntryKind::Run, None) };
+        let kept = store.keep(&scope, run, Timestamp(now.0 + n)).unwrap();
+        let text = format!("parseHttp pool {n}, see {}", kept.reference);
+        let note = NewEntry { text: text.into_bytes(), ..entry(EntryKind::Note, Some(note(last))) };
+        last = Some(store.keep(&scope, note, now).unwrap().reference);
+    }
+    let last = last.unwrap();
+    assert!(matches!(store.get(&scope, last, now.plus_days(1)).unwrap(), Found::Here(_)));
+    assert!(store.text(&scope, last).unwrap().unwrap().all().unwrap().starts_with(b"parseHttp"));
+    for text in ["pool \"see ctx\"", "arseHtt", "検索 p*"] {
+        store.search(&scope, &Query::new(text, 5)).unwrap();
+    }
+    for filter in [
+        HistoryFilter { limit: 5, ..HistoryFilter::default() },
+        HistoryFilter { limit: 5, session: Some("s1".into()), since: Some(now), ..HistoryFilter::default() },
+        HistoryFilter { limit: 5, work: Some("main".into()), before: Some(3), ..HistoryFilter::default() },
+    ] {
+        assert!(!store.history(&scope, &filter).unwrap().is_empty());
+    }
+    forget_by_every_condition(&mut store, &scope, now);
+    store.sweep(now.plus_days(400)).unwrap();
+    let known = KnownProject { key: "k".into(), root: "/r".into(), folder: "f".into(), used_at: now };
+    store.remember_project(&known).unwrap();
+    assert_eq!(store.projects().unwrap(), [known]);
+    drop(store);
+    let open = |name: &str| Connection::open(folder.join(name)).unwrap();
+    (open("log.db"), open("index.db"))
+}
+
+/// Forgetting the whole store is left out: that is meant to touch everything.
+fn forget_by_every_condition(store: &mut Store, scope: &Scope, now: Timestamp) {
+    let any = store.history(scope, &HistoryFilter { limit: 50, ..HistoryFilter::default() }).unwrap();
+    let references: Vec<_> = any.iter().filter_map(|moment| moment.record.reference).take(2).collect();
+    for selection in [
+        Selection { references, ..Selection::default() },
+        Selection { topic: Some("pool".into()), ..Selection::default() },
+        Selection { source: Some("cargo test".into()), ..Selection::default() },
+        Selection { session: Some("s1".into()), ..Selection::default() },
+        Selection { before: Some(now), since: Some(Timestamp(5)), ..Selection::default() },
+    ] {
+        let plan = store.plan_to_forget(scope, &selection).unwrap();
+        store.forget(scope, &selection, &plan.confirmation, now).unwrap();
+    }
+}
+
+fn entry(kind: EntryKind, note: Option<Note>) -> NewEntry {
+    NewEntry {
+        kind,
+        origin: Origin::Tool,
+        level: Level::Project,
+        title: "a title".into(),
+        source: Some("cargo test".into()),
+        text: Vec::new(),
+        note,
+    }
+}
+
+fn note(supersedes: Option<weir_core::Reference>) -> Note {
+    Note {
+        kind: NoteKind::Decision,
+        topic: Some("pool".into()),
+        revision: 1,
+        supersedes: supersedes.into_iter().collect(),
+        files: vec![BoundFile { path: "src/a.rs".into(), hash: "00".into() }],
+        commit: None,
+        branch: Some("main".into()),
+    }
+}
+
+/// Text that does not compress, so that it fills the quota.
+fn noise(seed: i64, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
+    bytes
+}

@@ -1,0 +1,349 @@
+//! The one way to a store: composes log, index and blobs.
+//!
+//! Invariants: text is redacted before anything else sees it; an acknowledged write is in the log; the index is
+//! brought up to date before it is asked.
+
+mod care;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::OptionalExtension;
+use weir_core::redact::redact;
+use weir_core::{Entry, Event, Gone, Level, Limits, NewEntry, ProjectKey, Query, Reference, Scope, Timestamp};
+
+use crate::blobs::{BlobReader, Blobs};
+use crate::db::{Db, Durability, create_private_folder};
+use crate::error::{Fault, Result, StoreError};
+use crate::index::{self, Hit};
+use crate::log::history::{self, HistoryFilter, Moment};
+use crate::log::places::{self, Place};
+use crate::log::projects::{self, KnownProject};
+use crate::log::{self, changes, entries, events, notes};
+pub use care::{Health, Swept};
+
+/// Whose store it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// One project's: everything made in it.
+    Project(ProjectKey),
+    /// The user's: what is seen from every project.
+    User,
+}
+
+/// A store, open.
+pub struct Store {
+    folder: PathBuf,
+    owner: Owner,
+    limits: Limits,
+    log: Db,
+    /// Opened when first needed: a hook that only appends never pays for it.
+    index: Option<Db>,
+    blobs: Blobs,
+}
+
+/// What keeping an entry did.
+#[derive(Debug)]
+pub struct Kept {
+    /// The entry's handle.
+    pub reference: Reference,
+    /// What was redacted: the names of the rules, one for each place.
+    pub redacted: Vec<&'static str>,
+    /// The revision, for a note on a topic.
+    pub revision: u32,
+    /// The notes it took the place of.
+    pub superseded: Vec<Reference>,
+    /// The entries it keeps from expiring, because it cites them.
+    pub pinned: Vec<Reference>,
+    /// Runs that had to go to stay within the quota.
+    pub evicted: usize,
+    /// Why it cannot be searched for yet, if it cannot. It is kept all the same.
+    pub not_indexed: Option<StoreError>,
+}
+
+/// What is behind a reference.
+#[derive(Debug)]
+pub enum Found {
+    /// The entry is there.
+    Here(Box<Entry>),
+    /// It was there.
+    Gone(Gone),
+    /// It never was, or is not seen from this scope.
+    Never,
+}
+
+impl Store {
+    /// Opens the store in `folder`, making it if it is new.
+    pub fn open(folder: &Path, owner: Owner, limits: Limits) -> Result<Self> {
+        create_private_folder(folder)?;
+        let path = folder.join("log.db");
+        let log = Db::open(&path, log::MIGRATIONS)?;
+        let blobs = Blobs::new(folder.join("blobs"), &path);
+        let mut store = Self { folder: folder.to_owned(), owner, limits, log, index: None, blobs };
+        store.check_owner()?;
+        Ok(store)
+    }
+
+    /// Appends a fact: one transaction, nothing else. Returns its place in the order.
+    pub fn append(&mut self, scope: &Scope, event: &Event, now: Timestamp) -> Result<i64> {
+        self.check_scope(scope)?;
+        let text = redacted_text(&event.text);
+        let data = event.data.as_deref().map(redacted_text);
+        let event = Event { text, data, ..event.clone() };
+        let own = self.own_scope(scope);
+        self.log.write(Durability::Process, |tx| {
+            let place = places::find_or_make(tx, &own, now)?;
+            events::append(tx, place, &event, now)
+        })
+    }
+
+    /// Keeps an entry and makes it searchable.
+    pub fn keep(&mut self, scope: &Scope, mut entry: NewEntry, now: Timestamp) -> Result<Kept> {
+        self.check_scope(scope)?;
+        if !scope.can_hold(entry.level) || (entry.level == Level::User) != (self.owner == Owner::User) {
+            return Err(StoreError::NoSuchLevel { level: entry.level });
+        }
+        let redacted = redact_entry(&mut entry);
+        let durability = durability_of(&entry);
+        let staged = self.blobs.stage(&entry.text, durability)?;
+        let own = self.own_scope(scope);
+        let (blobs, limits) = (&self.blobs, &self.limits);
+        let (id, reference, related) = self.log.write(durability, |tx| -> Result<_, Fault> {
+            let place = places::find_or_make(tx, &own, now)?;
+            let blob_id = blobs.commit(tx, &staged)?;
+            let id = events::append_kept(tx, place, now)?;
+            let reference = entries::insert(
+                tx,
+                &entries::NewRow {
+                    id,
+                    place,
+                    blob_id,
+                    redactions: redacted.len() as u32,
+                    now,
+                    expires_at: limits.expiry(entry.kind, now),
+                    entry: &entry,
+                },
+            )?;
+            let related = match &entry.note {
+                Some(note) => {
+                    let text = String::from_utf8_lossy(&entry.text);
+                    notes::insert(tx, id, place, entry.level, (note, &text))?
+                }
+                None => notes::Related::default(),
+            };
+            Ok((id, reference, related))
+        })?;
+        let evicted = self.make_room(Some(id), now)?;
+        let not_indexed = self.catch_up().err();
+        Ok(Kept {
+            reference,
+            redacted,
+            revision: related.revision,
+            superseded: related.superseded,
+            pinned: related.pinned,
+            evicted,
+            not_indexed,
+        })
+    }
+
+    /// Looks up a reference.
+    pub fn get(&mut self, scope: &Scope, reference: Reference, now: Timestamp) -> Result<Found> {
+        let place = self.place(scope)?;
+        if let Some(stored) = self.log.read(|c| entries::by_reference(c, place, reference))? {
+            self.note_use(stored.id, stored.used_at, now);
+            return Ok(Found::Here(Box::new(stored.entry)));
+        }
+        let gone = self.log.read(|c| entries::gone(c, reference))?;
+        Ok(gone.map_or(Found::Never, Found::Gone))
+    }
+
+    /// Opens the text of an entry.
+    pub fn text(&self, scope: &Scope, reference: Reference) -> Result<Option<BlobReader>> {
+        let place = self.place(scope)?;
+        self.log.read(|c| -> Result<_, Fault> {
+            let Some(stored) = entries::by_reference(c, place, reference)? else { return Ok(None) };
+            self.blobs.open(c, stored.blob_id)
+        })
+    }
+
+    /// The best chunks for a query, best first.
+    pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Vec<Hit>> {
+        self.check_scope(scope)?;
+        self.open_index()?;
+        // Others may keep entries faster than we index them; after a few tries what is indexed has to do.
+        for _ in 0..3 {
+            if let Some(hits) = self.search_if(scope, query, |applied, head| applied == head)? {
+                return Ok(order_by_succession(hits));
+            }
+            self.catch_up()?;
+        }
+        Ok(order_by_succession(self.search_if(scope, query, |_, _| true)?.unwrap_or_default()))
+    }
+
+    /// Searches if the index is good enough, by how far it has come and how far the log has. One view of each
+    /// database, opened once: for a small search, opening is most of the time.
+    fn search_if(&self, scope: &Scope, query: &Query, good_enough: fn(i64, i64) -> bool) -> Result<Option<Vec<Hit>>> {
+        let Some(index) = &self.index else { return Ok(None) };
+        self.log.read_at_once(|log| -> Result<_, Fault> {
+            let head = changes::head(log)?;
+            let raw = index.read_at_once(|c| match good_enough(index::apply::applied(c)?, head) {
+                true => index::search::search(c, scope, query).map(Some),
+                false => Ok(None),
+            })?;
+            let Some(raw) = raw else { return Ok(None) };
+            let place = places::find(log, scope)?;
+            let mut hits = Vec::with_capacity(raw.len());
+            for hit in raw {
+                // The log has the last word on what is there and who sees it.
+                if let Some(stored) = entries::by_id(log, place, hit.entry_id)? {
+                    hits.push(hit.with(stored.entry));
+                }
+            }
+            Ok(Some(hits))
+        })
+    }
+
+    /// What happened, newest first.
+    pub fn history(&self, scope: &Scope, filter: &HistoryFilter) -> Result<Vec<Moment>> {
+        self.check_scope(scope)?;
+        self.log.read(|c| history::page(c, scope, filter))
+    }
+
+    /// Remembers in the user's store that a project was used.
+    pub fn remember_project(&mut self, project: &KnownProject) -> Result<()> {
+        const HOUR: i64 = 60 * 60 * 1000;
+        let known = self.log.read(|c| projects::find(c, &project.key))?;
+        let fresh = known.is_some_and(|known| known.root == project.root && project.used_at.0 - known.used_at.0 < HOUR);
+        if fresh { Ok(()) } else { self.log.write(Durability::Process, |tx| projects::remember(tx, project)) }
+    }
+
+    /// The projects the user has stores for.
+    pub fn projects(&self) -> Result<Vec<KnownProject>> {
+        self.log.read(projects::all)
+    }
+
+    /// Brings the index up to the log. Called by whatever asks the index; cheap when there is nothing to do.
+    pub fn catch_up(&mut self) -> Result<usize> {
+        self.open_index()?;
+        let Self { index: Some(index), log, blobs, .. } = self else { return Ok(0) };
+        index::apply::catch_up(index, log, blobs, |_| ())
+    }
+
+    /// Ends whatever this store is doing, from another thread; the call then fails as cancelled.
+    pub fn interrupter(&mut self) -> impl Fn() + Send + use<> {
+        let handles: Vec<_> = self.index.iter().chain([&self.log]).map(Db::interrupt_handle).collect();
+        move || handles.iter().for_each(rusqlite::InterruptHandle::interrupt)
+    }
+
+    fn open_index(&mut self) -> Result<()> {
+        if self.index.is_none() {
+            self.index = Some(Db::open(&self.index_path(), index::MIGRATIONS)?);
+        }
+        Ok(())
+    }
+
+    fn index_path(&self) -> PathBuf {
+        self.folder.join("index.db")
+    }
+
+    /// Use is noted at most once an hour, and never at the price of an answer.
+    fn note_use(&mut self, id: i64, used_at: Timestamp, now: Timestamp) {
+        const HOUR: i64 = 60 * 60 * 1000;
+        if now.0 - used_at.0 > HOUR {
+            let _ = self.log.write(Durability::Process, |tx| entries::touch(tx, id, now));
+        }
+    }
+
+    fn place(&self, scope: &Scope) -> Result<Place> {
+        self.check_scope(scope)?;
+        self.log.read(|c| places::find(c, scope))
+    }
+
+    /// The user's store knows no sessions and works: they belong to projects.
+    fn own_scope(&self, scope: &Scope) -> Scope {
+        match self.owner {
+            Owner::Project(_) => scope.clone(),
+            Owner::User => Scope::project(scope.project.clone()),
+        }
+    }
+
+    fn check_scope(&self, scope: &Scope) -> Result<()> {
+        match &self.owner {
+            Owner::Project(key) if *key != scope.project => Err(StoreError::OtherProject),
+            _ => Ok(()),
+        }
+    }
+
+    /// A folder copied or renamed to another project's place must not be taken for that project's store.
+    fn check_owner(&mut self) -> Result<()> {
+        let key = match &self.owner {
+            Owner::Project(key) => key.0.clone(),
+            Owner::User => "user".to_owned(),
+        };
+        let read = |c: &rusqlite::Connection| {
+            c.query_row("SELECT key FROM owner WHERE id = 1", [], |row| row.get::<_, String>(0)).optional()
+        };
+        match self.log.read(read)? {
+            Some(known) if known == key => Ok(()),
+            Some(_) => Err(StoreError::OtherProject),
+            None => self.log.write(Durability::Power, |tx| {
+                tx.execute("INSERT OR IGNORE INTO owner (id, key) VALUES (1, ?1)", [&key]).map(drop)
+            }),
+        }
+    }
+}
+
+/// What a person or model wrote must survive a loss of power; what a program printed can be made again.
+fn durability_of(entry: &NewEntry) -> Durability {
+    use weir_core::EntryKind as Kind;
+    match entry.kind {
+        Kind::Note | Kind::Document => Durability::Power,
+        Kind::Run | Kind::Page | Kind::File | Kind::Import => Durability::Process,
+    }
+}
+
+fn redact_entry(entry: &mut NewEntry) -> Vec<&'static str> {
+    entry.title = redacted_text(&entry.title);
+    entry.source = entry.source.as_deref().map(redacted_text);
+    if let Some(note) = &mut entry.note {
+        note.topic = note.topic.as_deref().map(redacted_text);
+    }
+    let redacted = redact(&entry.text);
+    let rules = redacted.found.iter().map(|finding| finding.rule).collect();
+    if let std::borrow::Cow::Owned(text) = redacted.text {
+        entry.text = text;
+    }
+    rules
+}
+
+fn redacted_text(text: &str) -> String {
+    String::from_utf8_lossy(&redact(text.as_bytes()).text).into_owned()
+}
+
+/// Puts every hit of a superseded note below those of its successor, where both were found.
+fn order_by_succession(hits: Vec<Hit>) -> Vec<Hit> {
+    let mut to_come: HashMap<Reference, usize> = HashMap::new();
+    for hit in &hits {
+        *to_come.entry(hit.entry.reference).or_default() += 1;
+    }
+    let mut ordered = Vec::with_capacity(hits.len());
+    let mut waiting: HashMap<Reference, Vec<Hit>> = HashMap::new();
+    for hit in hits {
+        let mut next = vec![hit];
+        while let Some(hit) = next.pop() {
+            let successor = hit.entry.superseded_by.filter(|note| to_come.get(note).is_some_and(|&count| count > 0));
+            if let Some(successor) = successor {
+                waiting.entry(successor).or_default().push(hit);
+                continue;
+            }
+            let reference = hit.entry.reference;
+            ordered.push(hit);
+            let count = to_come.entry(reference).or_default();
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                next.extend(waiting.remove(&reference).into_iter().flatten().rev());
+            }
+        }
+    }
+    ordered
+}

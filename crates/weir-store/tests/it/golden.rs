@@ -1,0 +1,243 @@
+//! Stores written by released versions: each must open today, with everything in it. `tests/golden/README.md` says when
+//! one is added.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use weir_core::note::BoundFile;
+use weir_core::{EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference};
+use weir_store::{Found, HistoryFilter, Owner, Store};
+
+use crate::dump;
+use crate::support::{
+    NOW, assert_healthy, at, copy_folder, day, entry, forget, here, noise, note, note_on, note_with, open_with,
+    plain_note, project, run, scope_in, search, these,
+};
+
+/// The store that the current version writes. A new one is due when a migration of the log or of the index is added.
+const CURRENT: &str = "0001";
+/// What is known of a golden store: everything in it, one thing a line.
+const EXPECTED: &str = "expected.txt";
+
+fn folder_of_all() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// The golden stores of all released versions.
+fn every_golden() -> Vec<PathBuf> {
+    let items = std::fs::read_dir(folder_of_all()).unwrap().map(|item| item.unwrap().path());
+    let mut folders: Vec<PathBuf> = items.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    assert!(folders.contains(&folder_of_all().join(CURRENT)), "the store of the current version is missing");
+    folders
+}
+
+/// A copy of a golden store, so that opening it leaves the golden as it is.
+fn copy_of(golden: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    copy_folder(golden, copy.path());
+    copy
+}
+
+fn open_golden(folder: &Path) -> Store {
+    // A limit of days says when new entries expire; those in the store know it already.
+    Store::open(folder, Owner::Project(project()), Limits { run_days: 1, page_days: 1, ..Limits::default() }).unwrap()
+}
+
+fn expected(golden: &Path) -> String {
+    std::fs::read_to_string(golden.join(EXPECTED)).unwrap()
+}
+
+/// The references a store is known by, in the order they were given.
+fn references_in(expected: &str) -> Vec<Reference> {
+    let lines = expected.lines().filter_map(|line| line.strip_prefix("entry "));
+    lines.map(|line| Reference::parse(line.split(' ').next().unwrap()).unwrap()).collect()
+}
+
+/// Everything the store says of these entries and of what happened. The form of a line never changes, since older
+/// stores are compared with what was written then.
+fn describe(store: &mut Store, entries: &[Reference]) -> String {
+    let mut lines = String::new();
+    for reference in entries {
+        match store.get(&here(), *reference, NOW).unwrap() {
+            Found::Never => panic!("{reference} never was"),
+            Found::Gone(gone) => {
+                writeln!(lines, "entry {reference} gone {} {} {}", gone.kind, gone.why, gone.at.0).unwrap();
+            }
+            Found::Here(entry) => {
+                let text = store.text(&here(), *reference).unwrap().unwrap().all().unwrap();
+                let (kind, origin, level) = (entry.kind, entry.origin, entry.level);
+                let hash = blake3::hash(&text).to_hex();
+                writeln!(lines, "entry {reference} {kind} {origin} {level} {} {} {hash}", entry.at.0, entry.bytes)
+                    .unwrap();
+                let expires = entry.expires_at.map(|at| at.0);
+                writeln!(lines, "  title {:?} source {:?} expires {expires:?}", entry.title, entry.source).unwrap();
+                let (pinned, redactions, successor) = (entry.pinned, entry.redactions, entry.superseded_by);
+                writeln!(lines, "  pinned {pinned} redactions {redactions} superseded by {successor:?}").unwrap();
+                if let Some(note) = entry.note {
+                    let Note { kind, topic, revision, supersedes, files, commit, branch } = note;
+                    writeln!(lines, "  note {kind} topic {topic:?} revision {revision} supersedes {supersedes:?}")
+                        .unwrap();
+                    writeln!(lines, "  commit {commit:?} branch {branch:?}").unwrap();
+                    files.iter().for_each(|file| writeln!(lines, "  file {} {}", file.path, file.hash).unwrap());
+                }
+            }
+        }
+    }
+    for moment in store.history(&here(), &HistoryFilter { limit: 1_000, ..HistoryFilter::default() }).unwrap() {
+        let record = moment.record;
+        let session = record.session.map(|session| format!("{}/{}", session.client, session.key));
+        let Event { kind, priority, text, data } = record.event;
+        writeln!(
+            lines,
+            "event {} {} {session:?} {:?} {kind} {priority} {text:?} {data:?}",
+            record.seq, record.at.0, record.work
+        )
+        .unwrap();
+        let entry = moment.entry.map(|(kind, title)| format!("{kind} {title}"));
+        let gone = moment.gone.map(weir_core::WhyGone::as_str);
+        writeln!(lines, "  of {:?} {entry:?} gone {gone:?}", record.reference).unwrap();
+    }
+    lines
+}
+
+/// Checks a store against what was written down when it was made.
+fn check(folder: &Path, expected: &str) {
+    let ledger = |name: &str| {
+        let connection = dump::look_at(&folder.join(name));
+        dump::rows(&connection, "SELECT position, name, checksum, applied_at FROM migrations ORDER BY position")
+    };
+    let before = ledger("log.db");
+    assert!(!before.is_empty());
+    let mut store = open_golden(folder);
+    let references = references_in(expected);
+    assert!(references.len() > 10, "{}", references.len());
+    assert_eq!(describe(&mut store, &references), expected);
+    for (number, reference) in references.iter().enumerate() {
+        let here_still = matches!(store.get(&here(), *reference, NOW).unwrap(), Found::Here(_));
+        let hits = store.search(&here(), &weir_core::Query::new(word(number), 2)).unwrap();
+        let found: Vec<Reference> = hits.iter().map(|hit| hit.entry.reference).collect();
+        assert_eq!(found, if here_still { vec![*reference] } else { Vec::new() }, "{}", word(number));
+    }
+    assert!(ledger("log.db").starts_with(&before), "the past was changed");
+    assert_healthy(&mut store);
+    // It is a store like any other: it takes new entries.
+    let kept = store.keep(&here(), note("written by a later version"), day(1)).unwrap();
+    assert!(kept.not_indexed.is_none(), "{:?}", kept.not_indexed);
+    assert_eq!(search(&mut store, "later").len(), 1);
+}
+
+#[test]
+fn every_golden_store_opens_with_all_that_is_in_it() {
+    for golden in every_golden() {
+        println!("{}", golden.display());
+        check(copy_of(&golden).path(), &expected(&golden));
+    }
+}
+
+#[test]
+fn a_golden_log_without_its_index_gets_it_back() {
+    for golden in every_golden() {
+        println!("{}", golden.display());
+        let copy = copy_of(&golden);
+        std::fs::remove_file(copy.path().join("index.db")).unwrap();
+        check(copy.path(), &expected(&golden));
+        assert!(copy.path().join("index.db").exists());
+    }
+}
+
+#[test]
+fn a_golden_store_is_whole_and_small() {
+    for golden in every_golden() {
+        let files = dump::files(&golden);
+        let named = |end: &str| files.iter().filter(|file| file.to_str().unwrap().ends_with(end)).count();
+        assert_eq!((named("log.db"), named("index.db"), named("-wal"), named("-shm")), (1, 1, 0, 0), "{files:?}");
+        assert!(named(".zst") >= 1, "no text lies in a file: {files:?}");
+        let size: u64 = files.iter().map(|file| std::fs::metadata(file).unwrap().len()).sum();
+        assert!(size < 1 << 20, "{} takes {size} bytes", golden.display());
+    }
+}
+
+/// Writes the golden store if it is not there yet. An existing one is never changed: then only the writing is tried.
+#[test]
+#[ignore = "writes the golden store of the current version"]
+fn write_the_golden_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let entries = {
+        let mut store = open_with(folder.path(), Limits { quota_bytes: 30_000, ..Limits::default() });
+        furnish(&mut store)
+    };
+    let expected = describe(&mut open_golden(folder.path()), &entries);
+    std::fs::write(folder.path().join(EXPECTED), &expected).unwrap();
+    check(copy_of(folder.path()).path(), &expected);
+    let golden = folder_of_all().join(CURRENT);
+    if golden.exists() {
+        println!("{} is there already and stays as it is", golden.display());
+    } else {
+        copy_folder(folder.path(), &golden);
+    }
+}
+
+/// The word that only the entry at this position has.
+fn word(position: usize) -> String {
+    format!("golden{position}word")
+}
+
+/// Keeps something of everything. Returns the references in order; some of the entries are gone at the end.
+fn furnish(store: &mut Store) -> Vec<Reference> {
+    let mut kept: Vec<Reference> = Vec::new();
+    let mut add = |store: &mut Store, text: &str, mut entry: NewEntry| {
+        entry.text.splice(0..0, format!("{} {text}", word(kept.len())).into_bytes());
+        let milliseconds = kept.len() as i64 * 1_000;
+        kept.push(store.keep(&here(), entry, at(milliseconds)).unwrap().reference);
+        kept[kept.len() - 1]
+    };
+    // Characters that the index reads as blanks, so that a text large enough for a file leaves the index small.
+    let large = |seed: u64| noise(seed, 30_000).iter().map(|byte| byte % 32).collect::<Vec<u8>>();
+    add(store, "expired ", entry(EntryKind::Page, "page"));
+    store.sweep(day(91)).unwrap();
+    add(store, "evicted by the quota ", run(large(1)));
+    add(store, "large, in a file ", run(large(2)));
+    let cited = add(store, "small, in the log ", NewEntry { source: Some("cargo test".into()), ..run("") });
+    for kind in [EntryKind::Document, EntryKind::Page, EntryKind::File, EntryKind::Import] {
+        let origin = if kind == EntryKind::Page { Origin::Web } else { Origin::User };
+        let title = format!("a {kind} titled 検索機能 — Größe");
+        add(
+            store,
+            "",
+            NewEntry { origin, title, source: Some(format!("src/{kind}.rs")), ..entry(kind, "text\n".repeat(90)) },
+        );
+    }
+    for level in [Level::Session, Level::Work] {
+        add(store, "narrow ", NewEntry { level, origin: Origin::Model, ..note("note") });
+    }
+    add(store, "export API_KEY=Xk93jfQpLmZ81vbTnR24 ", run("")); // typos: allow
+    add(store, "the pool has 16 ", note_on("pool", ""));
+    add(store, "the pool has 32 ", note_on("pool", ""));
+    let plain = add(store, &format!("see {cited} "), note(""));
+    let full = Note {
+        kind: NoteKind::Decision,
+        topic: Some("all".into()),
+        supersedes: vec![plain],
+        files: vec![BoundFile { path: "src/a.rs".into(), hash: blake3::hash(b"a").to_hex().to_string() }],
+        commit: Some("0123abcd".into()),
+        branch: Some("main".into()),
+        ..plain_note()
+    };
+    add(store, "with all a note can have ", note_with(full, ""));
+    add(store, "", entry(EntryKind::Document, [0xff, 0xfe, 0x00, b'\n']));
+    let forgotten = add(store, "forgotten on request ", note(""));
+    forget(store, &these(&[forgotten]));
+    append_events(store);
+    kept
+}
+
+fn append_events(store: &mut Store) {
+    let kinds = EventKind::ALL.iter().filter(|kind| !matches!(kind, EventKind::Kept | EventKind::Gone));
+    for (n, (kind, priority)) in kinds.zip(Priority::ALL.iter().cycle()).enumerate() {
+        let data = (n % 2 == 0).then(|| format!("{{\"n\":{n}}}"));
+        let event = Event { kind: *kind, priority: *priority, text: format!("what happened: {kind}"), data };
+        let scope = if n % 3 == 0 { scope_in(None, None) } else { here() };
+        store.append(&scope, &event, at(100_000 + n as i64)).unwrap();
+    }
+}

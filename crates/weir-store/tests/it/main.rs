@@ -1,0 +1,20 @@
+//! The store as its callers see it: through its public face, on real files, with real processes.
+//!
+//! Invariant: a test that cannot run here fails and says why; none is skipped in silence.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
+#![expect(clippy::print_stdout, reason = "children report to their parent, and seeds to people")]
+
+mod dump;
+mod faults;
+mod forget;
+mod golden;
+mod kill;
+mod notes;
+mod process;
+mod properties;
+mod rebuild;
+mod retention;
+mod search;
+mod storm;
+mod support;

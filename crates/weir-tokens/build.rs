@@ -1,0 +1,116 @@
+//! Writes the o200k token table that the crate carries, from the ranks that `tiktoken-rs` carries.
+//!
+//! Invariant: the table holds every token of o200k with its rank, in the shape that `src/layout.rs` tells.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use layout::{DISPLACEMENT_BYTES, LONGEST, NO_RANK, RANK_BYTES, SHAPE_BYTES, Shape};
+
+#[path = "src/layout.rs"]
+mod layout;
+
+/// How many tokens o200k has beside the special ones. Another number means that the source is not what we think it is.
+const TOKENS: usize = 199_998;
+
+/// How many tokens share a displacement: more make the table smaller and longer to build.
+const TOKENS_PER_BUCKET: usize = 4;
+
+#[expect(clippy::disallowed_methods, reason = "cargo tells a build script by the environment where to write")]
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/layout.rs");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    fs::write(out.join("o200k.bin"), table(&by_length(tokens()?)?)?)?;
+    Ok(())
+}
+
+/// A token's bytes and rank.
+type Token = (Vec<u8>, u32);
+
+/// All tokens, by ascending rank.
+fn tokens() -> Result<Vec<Token>, Box<dyn Error>> {
+    let source = tiktoken_rs::o200k_base()?;
+    // The ranks run from 0 without a gap up to the first number that is nothing; the special tokens come after it.
+    let tokens: Vec<Token> = (0..).map_while(|rank| Some((source.decode_bytes(&[rank]).ok()?, rank))).collect();
+    if tokens.len() != TOKENS {
+        return Err(format!("o200k has {TOKENS} tokens, not {}", tokens.len()).into());
+    }
+    Ok(tokens)
+}
+
+/// The tokens of each length, from 0 to [`LONGEST`].
+fn by_length(tokens: Vec<Token>) -> Result<Vec<Vec<Token>>, Box<dyn Error>> {
+    let mut lengths = vec![Vec::new(); LONGEST + 1];
+    for token in tokens {
+        lengths.get_mut(token.0.len()).ok_or("a token is longer than the longest")?.push(token);
+    }
+    Ok(lengths)
+}
+
+/// The bytes of the whole table: the shapes of all lengths, then the displacements and slots of each.
+fn table(lengths: &[Vec<Token>]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut head = Vec::new();
+    let mut body = Vec::new();
+    for (length, tokens) in lengths.iter().enumerate() {
+        let buckets = tokens.len().div_ceil(TOKENS_PER_BUCKET);
+        let displacements = lengths.len() * SHAPE_BYTES + body.len();
+        let shape = Shape {
+            displacements: u32::try_from(displacements)?,
+            buckets: u32::try_from(buckets)?,
+            entries: u32::try_from(displacements + buckets * DISPLACEMENT_BYTES)?,
+            // A few slots stay empty, since the last tokens would be long in finding the last free ones.
+            slots: u32::try_from(tokens.len() + tokens.len() / 32)?,
+        };
+        for number in [shape.displacements, shape.buckets, shape.entries, shape.slots] {
+            head.extend_from_slice(&number.to_le_bytes());
+        }
+        let (displacements, slots) =
+            place(tokens, shape).ok_or_else(|| format!("no place for tokens of {length} bytes"))?;
+        body.extend(displacements.into_iter().flat_map(u16::to_le_bytes));
+        for token in slots {
+            let empty = (vec![0; length], NO_RANK);
+            let (bytes, rank) = token.unwrap_or(&empty);
+            body.extend_from_slice(bytes);
+            body.extend_from_slice(&rank.to_le_bytes()[..RANK_BYTES]);
+        }
+    }
+    Ok([head, body].concat())
+}
+
+/// A displacement for each bucket such that all tokens get slots of their own, and the tokens in those slots.
+///
+/// The fullest buckets choose first, while there is room.
+fn place(tokens: &[Token], shape: Shape) -> Option<(Vec<u16>, Vec<Option<&Token>>)> {
+    let mut buckets = vec![Vec::new(); shape.buckets as usize];
+    for token in tokens {
+        let hash = layout::hash(&token.0);
+        buckets[layout::bucket(hash, shape)].push((hash, token));
+    }
+    let mut order: Vec<usize> = (0..buckets.len()).collect();
+    order.sort_by_key(|&bucket| std::cmp::Reverse(buckets[bucket].len()));
+
+    let mut displacements = vec![0; buckets.len()];
+    let mut slots: Vec<Option<&Token>> = vec![None; shape.slots as usize];
+    for bucket in order {
+        let displacement =
+            (0..=u16::MAX).find(|&displacement| all_free(&buckets[bucket], displacement, shape, &slots))?;
+        displacements[bucket] = displacement;
+        for &(hash, token) in &buckets[bucket] {
+            slots[layout::slot(hash, displacement, shape)] = Some(token);
+        }
+    }
+    Some((displacements, slots))
+}
+
+/// Whether this displacement gives each token of the bucket a free slot of its own.
+fn all_free(bucket: &[(u64, &Token)], displacement: u16, shape: Shape, slots: &[Option<&Token>]) -> bool {
+    let mut taken = Vec::with_capacity(bucket.len());
+    bucket.iter().all(|&(hash, _)| {
+        let slot = layout::slot(hash, displacement, shape);
+        let free = slots[slot].is_none() && !taken.contains(&slot);
+        taken.push(slot);
+        free
+    })
+}

@@ -1,0 +1,58 @@
+//! A list of ranks that knows the lowest of them at all times.
+//!
+//! It is a tree in an array: the ranks are its leaves, and a node is the lower of its two children. A heap measured the
+//! same, and would have to keep, and know, the ranks that have been overwritten.
+//!
+//! Invariant: node `n` is the lower of nodes `2 * n` and `2 * n + 1`, and node 1 is the root.
+
+use crate::layout::NO_RANK;
+
+/// The list.
+#[derive(Default)]
+pub(crate) struct Lowest {
+    nodes: Vec<u32>,
+}
+
+impl Lowest {
+    /// Replaces all ranks by these and one more that is none.
+    ///
+    /// The one more is for the last token of a piece, which is the left half of no pair.
+    pub(crate) fn fill(&mut self, ranks: impl ExactSizeIterator<Item = u32>) {
+        let leaves = (ranks.len() + 1).next_power_of_two();
+        self.nodes.clear();
+        self.nodes.resize(leaves, NO_RANK);
+        self.nodes.extend(ranks);
+        self.nodes.resize(2 * leaves, NO_RANK);
+        for node in (1..leaves).rev() {
+            self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+        }
+    }
+
+    /// The leftmost place with the lowest rank, if there is a rank.
+    pub(crate) fn leftmost(&self) -> Option<usize> {
+        let leaves = self.nodes.len() / 2;
+        let lowest = *self.nodes.get(1)?;
+        if lowest == NO_RANK {
+            return None;
+        }
+        let mut node = 1;
+        while node < leaves {
+            node = 2 * node + usize::from(self.nodes[2 * node] != lowest);
+        }
+        Some(node - leaves)
+    }
+
+    /// Replaces one rank.
+    pub(crate) fn set(&mut self, place: usize, rank: u32) {
+        let mut node = self.nodes.len() / 2 + place;
+        self.nodes[node] = rank;
+        while node > 1 {
+            node /= 2;
+            let lower = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+            if self.nodes[node] == lower {
+                break;
+            }
+            self.nodes[node] = lower;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What an operation answers: text within a budget, and the same as data.
+//!
+//! Invariants: a text is never longer than its budget, counted; recalled text stands in a fence that it cannot close
+//! by itself; whatever is left out is said.
+
+use serde_json::Value;
+use weir_core::{Entry, Reference};
+
+use crate::when;
+
+/// The token ceiling of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget(usize);
+
+impl Budget {
+    /// Less than this cannot hold even a sentence about what was left out.
+    const LEAST: usize = 120;
+    /// More than this is no longer a small answer; the caller reads on instead.
+    const MOST: usize = 20_000;
+
+    /// The budget asked for, within reason, or the default.
+    pub(crate) fn new(asked: Option<u32>, default: usize) -> Self {
+        Self(asked.map_or(default, |tokens| (tokens as usize).clamp(Self::LEAST, Self::MOST)))
+    }
+
+    /// The number of tokens.
+    pub(crate) fn tokens(self) -> usize {
+        self.0
+    }
+}
+
+/// The result of an operation.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// For a model or a person.
+    pub text: String,
+    /// For a program.
+    pub data: Value,
+    /// Whether what was asked for was found; decides the exit code.
+    pub found: bool,
+    /// Bytes to be written as they are, when the caller asked for them.
+    pub raw: Option<Vec<u8>>,
+}
+
+impl Answer {
+    /// An answer that found what was asked for.
+    pub(crate) fn new(text: String, data: Value) -> Self {
+        Self { text, data, found: true, raw: None }
+    }
+
+    /// An answer that says that there is nothing.
+    pub(crate) fn nothing(text: String, data: Value) -> Self {
+        Self { found: false, ..Self::new(text, data) }
+    }
+}
+
+/// Recalled text between marks that carry its reference. A text was written before its reference was drawn, so it
+/// cannot hold its own closing mark.
+pub(crate) fn fence(reference: Reference, text: &str) -> String {
+    let mark = reference.as_str();
+    format!("<<<{mark}\n{}\n{mark}>>>", text.trim_end_matches('\n'))
+}
+
+/// One line about an entry: reference, what it is, whose words, when.
+pub(crate) fn headline(entry: &Entry) -> String {
+    let mut line = format!("{} {}", entry.reference, entry.kind);
+    if let Some(note) = &entry.note {
+        line.push_str(&format!("/{}", note.kind));
+        if let Some(topic) = &note.topic {
+            line.push_str(&format!(" on {} (rev {})", one_line(topic, 60), note.revision));
+        }
+    }
+    if let Some(source) = &entry.source {
+        line.push_str(&format!(" from {}", one_line(source, 80)));
+    }
+    line.push_str(&format!(" by {}, {}", entry.origin, when::show(entry.at)));
+    if let Some(successor) = entry.superseded_by {
+        line.push_str(&format!("; superseded by {successor}"));
+    }
+    line
+}
+
+/// As much of a text as makes one short line.
+pub(crate) fn one_line(text: &str, most: usize) -> String {
+    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
+    if text.chars().count() > most {
+        line.push('…');
+    }
+    line
+}
+
+/// Joins a head, as many items as fit, and a foot that is told how many those are. Returns the text and that number.
+pub(crate) fn fit_items(
+    head: &str,
+    items: &[String],
+    budget: Budget,
+    foot: impl Fn(usize) -> String,
+) -> (String, usize) {
+    let join = |shown: usize| {
+        let parts = [head].into_iter().chain(items[..shown].iter().map(String::as_str));
+        let foot = foot(shown);
+        let parts = parts.chain([foot.as_str()]).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("\n")
+    };
+    // A sum of the parts says how many may fit; the whole is counted to be sure.
+    let mut left = budget.tokens().saturating_sub(weir_tokens::count(head));
+    let mut shown = 0;
+    for item in items {
+        let cost = weir_tokens::count(item) + 1;
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        shown += 1;
+    }
+    loop {
+        let text = join(shown);
+        if shown == 0 || weir_tokens::count(&text) <= budget.tokens() {
+            return (text, shown);
+        }
+        shown -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn items_never_pass_the_budget(items in prop::collection::vec(".{0,400}", 0..30), tokens in 120u32..600) {
+            let budget = Budget::new(Some(tokens), 0);
+            let (text, shown) = fit_items("head", &items, budget, |shown| format!("{shown} shown"));
+            prop_assert!(weir_tokens::count(&text) <= budget.tokens());
+            prop_assert!(shown <= items.len());
+        }
+    }
+}

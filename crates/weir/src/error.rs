@@ -1,0 +1,112 @@
+//! The one error of the program's edge: what went wrong, and what to do next.
+
+use weir_store::StoreError;
+
+/// What kind of failure it is. The kind decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// Something else failed.
+    Failed,
+    /// The arguments do not make sense. Also clap's own exit code.
+    Usage,
+    /// What was asked for is not there.
+    NotFound,
+    /// The store cannot be used.
+    Store,
+    /// The configuration cannot be used.
+    Config,
+    /// The caller gave up waiting.
+    Cancelled,
+}
+
+impl ErrorKind {
+    /// The exit code. This table is the documentation's too.
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Store => 4,
+            Self::Config => 5,
+            Self::Cancelled => 130,
+        }
+    }
+}
+
+/// A failure as a person or a model reads it.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    /// What kind.
+    pub kind: ErrorKind,
+    /// One sentence that says what went wrong.
+    pub message: String,
+    /// What to do next.
+    pub hints: Vec<String>,
+}
+
+impl CommandError {
+    /// A failure without hints.
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hints: Vec::new() }
+    }
+
+    /// Arguments that do not make sense.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Adds what to do next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl std::fmt::Display for CommandError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        self.hints.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        let hint = match &error {
+            StoreError::Damaged { path, .. } if path.file_name().is_some_and(|name| name == "index.db") => {
+                "run `weir doctor --rebuild-index`; the index is made anew from the log and nothing is lost".to_owned()
+            }
+            StoreError::Damaged { path, .. } => format!(
+                "nothing was changed; restore {0} from a backup, or move it away to start anew: mv {0} {0}.damaged",
+                path.display()
+            ),
+            StoreError::Newer { .. } => "nothing was changed; update weir to the version that wrote it".to_owned(),
+            StoreError::OtherHistory { .. } => {
+                "nothing was changed; this weir was built from other sources than the one that made the store"
+                    .to_owned()
+            }
+            StoreError::ReadOnly { path } => format!(
+                "make {} writable, or set WEIR_DATA to a folder that is",
+                path.parent().unwrap_or(path).display()
+            ),
+            StoreError::Full { .. } => {
+                "free some space, or lower quota_mb in the configuration; what was kept before is safe".to_owned()
+            }
+            StoreError::Busy { .. } => "try again; `weir doctor` shows who may be holding it".to_owned(),
+            StoreError::Unusable { .. } => "see that the folder exists and is yours".to_owned(),
+            StoreError::OtherProject => "this folder was copied from another project; remove it".to_owned(),
+            StoreError::NoSuchLevel { level } => {
+                format!("leave out `scope`, or name a {level} (WEIR_WORK, WEIR_SESSION)")
+            }
+            StoreError::NoSuchNote { .. } => "search for the note to supersede and use its reference".to_owned(),
+            StoreError::PlanChanged => "run it again without `confirm` and use the new confirmation".to_owned(),
+            StoreError::Cancelled | StoreError::Engine { .. } => "run `weir doctor`".to_owned(),
+        };
+        let kind = match &error {
+            StoreError::Cancelled => ErrorKind::Cancelled,
+            StoreError::NoSuchNote { .. } => ErrorKind::NotFound,
+            StoreError::NoSuchLevel { .. } | StoreError::PlanChanged => ErrorKind::Usage,
+            _ => ErrorKind::Store,
+        };
+        Self::new(kind, error.to_string()).hint(hint)
+    }
+}

@@ -1,0 +1,7 @@
+//! The faces: how operations are reached. Each is a projection of [`crate::operations::OPERATIONS`].
+
+pub(crate) mod cli;
+mod coerce;
+pub(crate) mod mcp;
+mod paint;
+pub(crate) mod schema;

@@ -1,0 +1,157 @@
+//! The command line. Invariant: standard output is data, standard error is talk.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use weir_core::Origin;
+
+use super::{mcp, paint};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::env::Env;
+use crate::error::{CommandError, ErrorKind};
+use crate::operations::OPERATIONS;
+
+/// Runs the program.
+pub(crate) fn run() -> ExitCode {
+    let matches = command().get_matches();
+    match dispatch(&matches) {
+        Ok(code) => code,
+        Err(error) => {
+            let mut stderr = anstream::stderr().lock();
+            let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
+            let text = error.to_string();
+            let _ = writeln!(stderr, "{style}error:{style:#}{}", text.strip_prefix("error:").unwrap_or(&text));
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}
+
+const ABOUT: &str = "Keeps an AI coding agent's context clear: big outputs are held back, decisions are kept"; // tidy: allow(agent)
+
+const LONG_ABOUT: &str = "\
+Weir keeps what was run, read and decided in a project, and finds it again.
+
+Everything stays on this machine. Each project has a store of its own; secrets are removed before anything is
+written. A thing kept has a reference such as [ctx:k7f2m9q4xz].";
+
+const AFTER_HELP: &str = "\
+One minute:
+  weir note \"We use port 7071 in tests\" --kind convention   keep something
+  weir search port tests                                    find it
+  weir get k7f2m9q4xz                                       read it by its reference
+  weir history                                              see what happened
+  weir mcp                                                  serve all of this to a client
+
+Every command has --help with examples, and --json for scripts.";
+
+/// The whole command line, made of the operations and what is beyond them.
+fn command() -> Command {
+    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).global(true).help("Answer as JSON");
+    let folder = Arg::new("folder")
+        .short('C')
+        .long("folder")
+        .value_name("FOLDER")
+        .value_parser(value_parser!(PathBuf))
+        .global(true)
+        .help("Act as if started in this folder");
+    let mcp = Command::new("mcp")
+        .about("Serve the operations to a client over MCP on standard input and output")
+        .after_help("Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}");
+    let completions = Command::new("completions")
+        .about("Print completions for a shell")
+        .after_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
+        .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)));
+    Command::new("weir")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .after_help(AFTER_HELP)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .args([json, folder])
+        .subcommands(OPERATIONS.iter().map(|operation| (operation.command_line)()))
+        .subcommands([mcp, completions])
+}
+
+fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
+    let Some((name, arguments)) = matches.subcommand() else { return Ok(ExitCode::SUCCESS) };
+    if let Some(shell) = (name == "completions").then(|| arguments.get_one::<clap_complete::Shell>("shell")).flatten() {
+        let mut script = Vec::new();
+        clap_complete::generate(*shell, &mut command(), "weir", &mut script);
+        return written(std::io::stdout().write_all(&script));
+    }
+    let mut env = Env::capture().map_err(|error| {
+        CommandError::new(ErrorKind::Failed, format!("this folder cannot be used: {error}"))
+            .hint("cd to one that exists")
+    })?;
+    if let Some(folder) = matches.get_one::<PathBuf>("folder") {
+        env.folder = env.folder.join(folder);
+    }
+    let runtime = runtime()?;
+    let code = if name == "mcp" {
+        let context = Context::new(&env, Origin::Model)?;
+        runtime.block_on(mcp::serve(context, env.client_session)).map(|()| ExitCode::SUCCESS)
+    } else {
+        let context = Context::new(&env, Origin::User)?.telling(paint::tell);
+        call(&runtime, context, name, arguments)
+    };
+    // A read of standard input that never ends must not keep the program from ending.
+    runtime.shutdown_background();
+    code
+}
+
+fn call(
+    runtime: &tokio::runtime::Runtime,
+    context: Context,
+    name: &str,
+    arguments: &ArgMatches,
+) -> Result<ExitCode, CommandError> {
+    let operation = OPERATIONS
+        .iter()
+        .find(|operation| operation.command == name)
+        .ok_or_else(|| CommandError::usage(format!("there is no command `{name}`")))?;
+    let answer = runtime.block_on((operation.call_command)(context, arguments)?)?;
+    let found = answer.found;
+    let shown = show(answer, arguments.get_flag("json"))?;
+    Ok(if found { shown } else { ExitCode::from(ErrorKind::NotFound.exit_code()) })
+}
+
+fn show(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
+    if let Some(raw) = answer.raw {
+        return written(std::io::stdout().write_all(&raw));
+    }
+    if json {
+        let text = serde_json::to_string_pretty(&answer.data).unwrap_or_default();
+        return written(writeln!(std::io::stdout(), "{text}"));
+    }
+    written(paint::print(&answer.text))
+}
+
+/// A reader that has seen enough closes the pipe; that is no failure.
+fn written(result: std::io::Result<()>) -> Result<ExitCode, CommandError> {
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(CommandError::new(ErrorKind::Failed, format!("cannot write the answer: {error}")))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(4)
+        .build()
+        .map_err(|error| CommandError::new(ErrorKind::Failed, format!("cannot start: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_holds_together() {
+        super::command().debug_assert();
+    }
+}

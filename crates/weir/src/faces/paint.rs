@@ -1,0 +1,62 @@
+//! Makes an answer pleasant and safe on a terminal: colour for references and marks, no control characters.
+
+use std::io::Write as _;
+
+use anstyle::{AnsiColor, Style};
+
+/// Writes text to standard output, painted if it is a terminal that takes colour.
+pub(crate) fn print(text: &str) -> std::io::Result<()> {
+    use std::io::IsTerminal as _;
+    let stdout = std::io::stdout();
+    let text = match (anstream::AutoStream::choice(&stdout), stdout.is_terminal()) {
+        (anstream::ColorChoice::Never, false) => text.to_owned(),
+        (anstream::ColorChoice::Never, true) => safe(text),
+        _ => safe(text).lines().map(paint).collect::<Vec<_>>().join("\n"),
+    };
+    writeln!(stdout.lock(), "{}", text.trim_end_matches('\n'))
+}
+
+/// Shows progress on standard error, on one line that the next one takes the place of; only to a person.
+pub(crate) fn tell(progress: &str) {
+    use std::io::IsTerminal as _;
+    let stderr = std::io::stderr();
+    if stderr.is_terminal() {
+        let _ = write!(stderr.lock(), "\r\u{1b}[K{progress}\r");
+    }
+}
+
+/// Stored output may hold escape sequences; a terminal would obey them.
+fn safe(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+fn paint(line: &str) -> String {
+    let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
+    let whole = |style: Style| format!("{style}{line}{style:#}");
+    if line.starts_with("<<<") || line.ends_with(">>>") {
+        return whole(Style::new().dimmed());
+    }
+    if line.starts_with('✓') {
+        return whole(colour(AnsiColor::Green));
+    }
+    if line.starts_with('✗') {
+        return whole(colour(AnsiColor::Red));
+    }
+    match (line.find("[ctx:"), line.find(']')) {
+        (Some(start), Some(end)) if start < end => {
+            let style = colour(AnsiColor::Cyan);
+            format!("{}{style}{}{style:#}{}", &line[..start], &line[start..=end], &line[end + 1..])
+        }
+        _ => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_escape_sequence_cannot_reach_the_terminal() {
+        assert_eq!(safe("a\u{1b}[2Jb\tc\nd"), "a\u{fffd}[2Jb\tc\nd");
+    }
+}

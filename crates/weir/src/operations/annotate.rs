@@ -1,0 +1,179 @@
+//! `ctx_annotate`: keeps a note.
+
+use serde_json::json;
+use weir_core::note::BoundFile;
+use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query, Reference};
+use weir_store::{Hit, Kept};
+
+use super::{Declared, Effect};
+use crate::answer::{Answer, headline, one_line};
+use crate::choice::Choice;
+use crate::context::{Context, Open};
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+
+/// How many neighbours an answer shows.
+const NEIGHBOURS: usize = 3;
+
+/// Keep a note for later sessions.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Annotate {
+    /// What was decided, found or agreed; entries it cites by [ctx:…] are kept from expiring
+    #[schemars(transform = silent)]
+    text: String,
+    /// What it is [default: finding]
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    kind: Option<Choice<NoteKind>>,
+    /// Same topic again = new revision
+    #[arg(long)]
+    topic: Option<String>,
+    /// References of notes it replaces
+    #[arg(long, value_name = "REF")]
+    #[serde(default)]
+    supersedes: Vec<String>,
+    /// Files it is about; the note is bound to their content
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "PATH")]
+    #[serde(default)]
+    files: Vec<String>,
+    /// Who sees it [default: project]
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    scope: Option<Choice<Level>>,
+}
+
+impl Declared for Annotate {
+    const TOOL: &'static str = "ctx_annotate";
+    const COMMAND: &'static str = "note";
+    const EFFECT: Effect = Effect::Adds;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir note \"The pool has 16 connections: more starve the database\" --kind decision --topic db-pool
+  weir note \"Never call reset() in tests\" --kind convention --files src/reset.rs
+  weir note \"I prefer small commits\" --scope user
+  git log -1 | weir note - --topic last-release
+
+The same topic in the same scope makes a new revision; the old one stays, marked as superseded.";
+
+    /// A dash stands for standard input, so that long texts need no quoting.
+    fn settle(mut self) -> Result<Self, CommandError> {
+        if self.text == "-" {
+            self.text.clear();
+            std::io::Read::read_to_string(&mut std::io::stdin(), &mut self.text)
+                .map_err(|error| CommandError::usage(format!("cannot read the note from standard input: {error}")))?;
+        }
+        Ok(self)
+    }
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        if self.text.trim().is_empty() {
+            return Err(CommandError::usage("the note is empty").hint("say what to remember in `text`"));
+        }
+        let (files, unbound) = bind_files(context, &self.files);
+        let head = context.head();
+        let note = Note {
+            kind: self.kind.map_or(NoteKind::Finding, |kind| kind.0),
+            topic: self.topic.map(|topic| topic.trim().to_owned()).filter(|topic| !topic.is_empty()),
+            revision: 1,
+            supersedes: parse_references(&self.supersedes)?,
+            files,
+            commit: head.commit,
+            branch: head.branch,
+        };
+        let entry = NewEntry {
+            kind: EntryKind::Note,
+            origin: context.origin,
+            level: self.scope.map_or(Level::Project, |scope| scope.0),
+            title: one_line(self.text.trim_start().lines().next().unwrap_or_default(), 100),
+            source: None,
+            text: self.text.into_bytes(),
+            note: Some(note),
+        };
+        let scope = context.scope();
+        context.with_stores(move |open| keep(open, &scope, entry, &unbound)).await
+    }
+}
+
+fn keep(
+    open: &mut Open<'_>,
+    scope: &weir_core::Scope,
+    entry: NewEntry,
+    unbound: &[String],
+) -> Result<Answer, CommandError> {
+    let (level, now) = (entry.level, open.now);
+    let words: Vec<&str> = std::str::from_utf8(&entry.text).unwrap_or_default().split_whitespace().take(40).collect();
+    let query = Query { kind: Some(EntryKind::Note), ..Query::new(words.join(" "), NEIGHBOURS + 4) };
+    let store = open.store(level)?;
+    let kept = store.keep(scope, entry, now)?;
+    let known = |hit: &Hit| hit.entry.reference == kept.reference || kept.superseded.contains(&hit.entry.reference);
+    let mut neighbours = store.search(scope, &query).unwrap_or_default();
+    neighbours.retain(|hit| !known(hit) && hit.entry.superseded_by.is_none());
+    neighbours.truncate(NEIGHBOURS);
+    Ok(describe(&kept, &neighbours, unbound, level))
+}
+
+fn describe(kept: &Kept, neighbours: &[Hit], unbound: &[String], level: Level) -> Answer {
+    let mut lines = vec![format!("kept {} in {level} scope", kept.reference)];
+    if kept.revision > 1 {
+        lines.push(format!("revision {} of its topic", kept.revision));
+    }
+    let list = |references: &[Reference]| references.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    if !kept.superseded.is_empty() {
+        lines.push(format!("supersedes {}", list(&kept.superseded)));
+    }
+    if !kept.pinned.is_empty() {
+        lines.push(format!("pinned, because cited: {}", list(&kept.pinned)));
+    }
+    if !kept.redacted.is_empty() {
+        lines.push(format!("redacted before storing: {}", kept.redacted.join(", ")));
+    }
+    lines.extend(unbound.iter().map(|problem| format!("not bound: {problem}")));
+    if kept.evicted > 0 {
+        lines.push(format!("{} old runs were evicted to stay within the quota", kept.evicted));
+    }
+    if let Some(error) = &kept.not_indexed {
+        lines.push(format!("kept, but not searchable yet: {error}"));
+    }
+    if !neighbours.is_empty() {
+        lines.push("close notes, in case one should be superseded:".to_owned());
+        lines.extend(
+            neighbours.iter().map(|hit| format!("{}: {}", headline(&hit.entry), one_line(&hit.entry.title, 100))),
+        );
+    }
+    let data = json!({
+        "reference": kept.reference.to_string(),
+        "revision": kept.revision,
+        "superseded": kept.superseded.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "pinned": kept.pinned.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "redacted": kept.redacted,
+        "not_bound": unbound,
+        "neighbours": neighbours.iter().map(|hit| hit.entry.reference.to_string()).collect::<Vec<_>>(),
+    });
+    Answer::new(lines.join("\n"), data)
+}
+
+/// The hashes of the files as they are now; a file that cannot be read is reported, not fatal: the note matters more.
+fn bind_files(context: &Context, paths: &[String]) -> (Vec<BoundFile>, Vec<String>) {
+    let (mut files, mut unbound) = (Vec::new(), Vec::new());
+    let root = &context.project().root;
+    for path in paths {
+        let full = root.join(path);
+        let hash = std::fs::File::open(&full).and_then(|file| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(file)?;
+            Ok(hasher.finalize().to_hex().to_string())
+        });
+        let shown = full.strip_prefix(root).unwrap_or(&full).display().to_string();
+        match hash {
+            Ok(hash) => files.push(BoundFile { path: shown, hash }),
+            Err(error) => unbound.push(format!("{}: {error}", one_line(path, 200))),
+        }
+    }
+    (files, unbound)
+}
+
+/// Reads references from arguments.
+pub(super) fn parse_references(texts: &[String]) -> Result<Vec<Reference>, CommandError> {
+    texts.iter().map(|text| Reference::parse(text).map_err(|error| CommandError::usage(error.to_string()))).collect()
+}

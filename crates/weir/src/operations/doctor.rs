@@ -1,0 +1,158 @@
+//! `ctx_doctor`: checks everything, with the fix for whatever is wrong.
+
+use std::path::Path;
+
+use serde_json::json;
+use weir_core::Level;
+use weir_store::{Health, StoreError};
+
+use super::{Declared, Effect};
+use crate::answer::Answer;
+use crate::context::{Context, Open};
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+
+/// Check the store and say how to fix what is wrong.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Doctor {
+    /// Make the search index anew from the log
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long)]
+    rebuild_index: bool,
+}
+
+impl Declared for Doctor {
+    const TOOL: &'static str = "ctx_doctor";
+    const COMMAND: &'static str = "doctor";
+    const EFFECT: Effect = Effect::Adds;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir doctor
+  weir doctor --rebuild-index
+  weir doctor --json
+
+Exit code 3 means that something is wrong. Nothing leaves this machine.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let here = context.clone();
+        context.with_stores(move |open| examine(open, &here, self.rebuild_index)).await
+    }
+}
+
+/// One line of the report.
+struct Check {
+    name: &'static str,
+    good: bool,
+    text: String,
+    fix: Option<String>,
+}
+
+impl Check {
+    fn good(name: &'static str, text: impl Into<String>) -> Self {
+        Self { name, good: true, text: text.into(), fix: None }
+    }
+
+    fn bad(name: &'static str, error: impl Into<CommandError>) -> Self {
+        let error = error.into();
+        Self { name, good: false, text: error.message, fix: error.hints.into_iter().next() }
+    }
+}
+
+fn examine(open: &mut Open<'_>, context: &Context, rebuild: bool) -> Result<Answer, CommandError> {
+    let mut checks = vec![
+        Check::good("weir", env!("CARGO_PKG_VERSION")),
+        Check::good("project", context.project().root.display().to_string()),
+        check_modes(&context.paths().data),
+    ];
+    for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
+        checks.extend(check_store(open, context, (name, level), rebuild));
+    }
+    let lines = checks.iter().map(|check| {
+        let mark = if check.good { "✓" } else { "✗" };
+        let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {fix}")).unwrap_or_default();
+        format!("{mark} {}: {}{fix}", check.name, check.text)
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let data = json!({ "checks": checks.iter().map(|check| json!({
+        "name": check.name, "good": check.good, "text": check.text, "fix": check.fix,
+    })).collect::<Vec<_>>() });
+    let all_good = checks.iter().all(|check| check.good);
+    Ok(if all_good { Answer::new(text, data) } else { Answer::nothing(text, data) })
+}
+
+fn check_store(
+    open: &mut Open<'_>,
+    context: &Context,
+    (name, level): (&'static str, Level),
+    rebuild: bool,
+) -> Vec<Check> {
+    let now = open.now;
+    let store = match open.store(level) {
+        Ok(store) => store,
+        Err(error) => return vec![Check::bad(name, error)],
+    };
+    let mut checks = Vec::new();
+    if rebuild {
+        checks.push(match store.rebuild_index(|changes| context.tell(&format!("{name}: {changes} changes indexed"))) {
+            Ok(changes) => Check::good(name, format!("index made anew from {changes} changes")),
+            Err(error) => Check::bad(name, error),
+        });
+    }
+    match store.sweep(now) {
+        Ok(swept) if swept == weir_store::Swept::default() => {}
+        Ok(swept) => checks.push(Check::good(
+            name,
+            format!("swept: {} expired, {} evicted, {} stray files", swept.expired, swept.evicted, swept.orphans),
+        )),
+        Err(error) => checks.push(Check::bad(name, error)),
+    }
+    match store.check() {
+        Ok(health) => checks.extend(describe(name, &health)),
+        Err(error) => checks.push(Check::bad(name, error)),
+    }
+    checks
+}
+
+fn describe(name: &'static str, health: &Health) -> Vec<Check> {
+    let mb = |bytes: u64| bytes as f64 / 1_048_576.0;
+    let size = format!(
+        "{} entries, texts take {:.1} of {:.0} MiB",
+        health.entries,
+        mb(health.stored_bytes),
+        mb(health.quota_bytes)
+    );
+    let mut checks = vec![Check::good(name, size)];
+    for problem in &health.log_problems {
+        let fix = "restore it from a backup; run `weir doctor --rebuild-index` afterwards".to_owned();
+        checks.push(Check { name, good: false, text: format!("log: {problem}"), fix: Some(fix) });
+    }
+    for problem in &health.index_problems {
+        let fix = "weir doctor --rebuild-index".to_owned();
+        checks.push(Check { name, good: false, text: format!("index: {problem}"), fix: Some(fix) });
+    }
+    checks
+}
+
+/// The folder holds what the user did: nobody else may read it.
+fn check_modes(data: &Path) -> Check {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        match data.metadata() {
+            Ok(meta) if meta.permissions().mode() & 0o077 != 0 => Check {
+                name: "data folder",
+                good: false,
+                text: format!("{} can be read by others", data.display()),
+                fix: Some(format!("chmod -R go= '{}'", data.display())),
+            },
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                let unusable = StoreError::Unusable { path: data.to_owned(), detail: error.to_string() };
+                Check::bad("data folder", unusable)
+            }
+            _ => Check::good("data folder", data.display().to_string()),
+        }
+    }
+    #[cfg(not(unix))]
+    Check::good("data folder", data.display().to_string())
+}

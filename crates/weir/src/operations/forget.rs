@@ -1,0 +1,193 @@
+//! `ctx_forget`: removes for good. Invariant: nothing is removed that a dry run has not shown first.
+
+use serde_json::{Value, json};
+use weir_core::{Level, Scope};
+use weir_store::{Forgotten, Plan, Selection};
+
+use super::annotate::parse_references;
+use super::{Declared, Effect};
+use crate::answer::{Answer, Budget, fit_items, one_line};
+use crate::context::{Context, Open};
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::when;
+
+/// An answer holds so many tokens.
+const BUDGET: usize = 600;
+
+/// Remove entries for good: a dry run first, then again with `confirm`.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Forget {
+    /// The entries with these references
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(value_name = "REF")]
+    refs: Vec<String>,
+    /// All revisions of a topic
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    topic: Option<String>,
+    /// All from a source
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    source: Option<String>,
+    /// All of a session
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    session: Option<String>,
+    /// All since: 6h, 3d or a date
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// All before: 6h, 3d or a date
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "WHEN")]
+    before: Option<String>,
+    /// All of this project
+    #[serde(default)]
+    #[arg(long)]
+    project: bool,
+    /// What the dry run said
+    #[arg(long, value_name = "CONFIRMATION")]
+    confirm: Option<String>,
+}
+
+impl Declared for Forget {
+    const TOOL: &'static str = "ctx_forget";
+    const COMMAND: &'static str = "forget";
+    const EFFECT: Effect = Effect::Removes;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir forget k7f2m9q4xz                      shows what would go
+  weir forget k7f2m9q4xz --confirm 1a2b3c4d   removes it and proves it
+  weir forget --topic db-pool
+  weir forget --before 2026-01-01 --source 'cargo test'
+  weir forget --project
+
+Conditions add up: an entry must meet all of them.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let now = when::now();
+        let selection = Selection {
+            references: parse_references(&self.refs)?,
+            topic: self.topic,
+            source: self.source,
+            session: self.session,
+            since: self.since.as_deref().map(|text| when::parse(text, now)).transpose()?,
+            before: self.before.as_deref().map(|text| when::parse(text, now)).transpose()?,
+            everything: self.project,
+        };
+        if selection == Selection::default() {
+            return Err(CommandError::usage("nothing is chosen")
+                .hint("give references, a topic, a source, a session, a time, or the whole project"));
+        }
+        let scope = context.scope();
+        context
+            .with_stores(move |open| match self.confirm {
+                None => dry_run(open, &scope, &selection),
+                Some(confirmation) => remove(open, &scope, &selection, confirmation.trim()),
+            })
+            .await
+    }
+}
+
+/// The user's store is asked only for what can be meant there: sessions, times and projects are a project's.
+fn levels(selection: &Selection) -> &'static [Level] {
+    let of_project =
+        selection.session.is_some() || selection.since.is_some() || selection.before.is_some() || selection.everything;
+    if of_project { &[Level::Project] } else { &[Level::Project, Level::User] }
+}
+
+fn plans(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<Vec<(Level, Plan)>, CommandError> {
+    let mut plans = Vec::new();
+    for &level in levels(selection) {
+        let plan = open.store(level)?.plan_to_forget(scope, selection)?;
+        if !plan.entries.is_empty() || plan.events > 0 {
+            plans.push((level, plan));
+        }
+    }
+    Ok(plans)
+}
+
+fn confirmation_of(plans: &[(Level, Plan)]) -> String {
+    plans.iter().map(|(_, plan)| plan.confirmation.as_str()).collect::<Vec<_>>().join("-")
+}
+
+fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<Answer, CommandError> {
+    let plans = plans(open, scope, selection)?;
+    if plans.is_empty() {
+        let text = "nothing matches; nothing would be removed".to_owned();
+        return Ok(Answer::nothing(text, json!({ "entries": 0, "events": 0 })));
+    }
+    let entries: Vec<_> = plans.iter().flat_map(|(_, plan)| &plan.entries).collect();
+    let events: usize = plans.iter().map(|(_, plan)| plan.events).sum();
+    let bytes: u64 = entries.iter().map(|entry| entry.bytes).sum();
+    let lines: Vec<String> = entries
+        .iter()
+        .map(|entry| {
+            let title = entry.title.as_deref().map_or("(not seen from here)".to_owned(), |title| one_line(title, 80));
+            format!("{} {} {title}", entry.reference, entry.kind)
+        })
+        .collect();
+    let confirmation = confirmation_of(&plans);
+    let head = format!("would remove {} entries ({bytes} bytes) and {events} events:", entries.len());
+    let (text, _) = fit_items(&head, &lines, Budget::new(None, BUDGET), |shown| {
+        let hidden = lines.len() - shown;
+        let more = if hidden > 0 { format!("… and {hidden} more\n") } else { String::new() };
+        format!("{more}nothing is removed yet; to remove, repeat with confirm = {confirmation}")
+    });
+    let references: Vec<String> = entries.iter().map(|entry| entry.reference.to_string()).collect();
+    let data = json!({ "entries": entries.len(), "events": events, "bytes": bytes, "references": references, "confirm": confirmation });
+    Ok(Answer::new(text, data))
+}
+
+fn remove(
+    open: &mut Open<'_>,
+    scope: &Scope,
+    selection: &Selection,
+    confirmation: &str,
+) -> Result<Answer, CommandError> {
+    let plans = plans(open, scope, selection)?;
+    if confirmation_of(&plans) != confirmation {
+        return Err(weir_store::StoreError::PlanChanged.into());
+    }
+    let now = open.now;
+    let (mut lines, mut data) = (Vec::new(), Vec::new());
+    for (level, plan) in &plans {
+        let forgotten = open.store(*level)?.forget(scope, selection, &plan.confirmation, now)?;
+        lines.push(describe(*level, &forgotten));
+        data.push(report(*level, &forgotten));
+    }
+    Ok(Answer::new(lines.join("\n"), json!({ "removed": data })))
+}
+
+fn describe(level: Level, forgotten: &Forgotten) -> String {
+    let mut text = format!(
+        "removed from the {level} store: {} entries, {} events, {} texts",
+        forgotten.entries, forgotten.events, forgotten.blobs
+    );
+    if forgotten.shared_blobs > 0 {
+        text.push_str(&format!("; {} texts stay, since other entries have the same text", forgotten.shared_blobs));
+    }
+    let places = forgotten.remaining.iter().map(|(place, count)| format!("{place} {count}"));
+    text.push_str(&format!("\nleft of them: {}", places.collect::<Vec<_>>().join(", ")));
+    if !forgotten.logs_emptied {
+        text.push_str("\nanother process still reads old pages; they go when it closes, or run `weir doctor` then");
+    }
+    text
+}
+
+fn report(level: Level, forgotten: &Forgotten) -> Value {
+    let remaining: serde_json::Map<_, _> =
+        forgotten.remaining.iter().map(|(place, count)| ((*place).to_owned(), json!(count))).collect();
+    json!({
+        "store": level.as_str(),
+        "entries": forgotten.entries,
+        "events": forgotten.events,
+        "texts": forgotten.blobs,
+        "shared_texts": forgotten.shared_blobs,
+        "remaining": remaining,
+        "logs_emptied": forgotten.logs_emptied,
+    })
+}

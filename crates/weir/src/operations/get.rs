@@ -1,0 +1,164 @@
+//! `ctx_get`: the text behind a reference.
+
+use regex::Regex;
+use serde_json::json;
+use weir_core::{Entry, Gone, Level, Reference, WhyGone};
+use weir_store::{BlobReader, Found};
+
+use super::{Declared, Effect};
+use crate::answer::{Answer, Budget, fence, headline};
+use crate::context::{Context, Open};
+use crate::error::{CommandError, ErrorKind};
+use crate::faces::schema::silent;
+use crate::when;
+
+mod lines;
+use lines::{Lines, Part};
+
+/// An answer holds so many tokens unless asked otherwise.
+const BUDGET: usize = 2_000;
+
+/// Get the text behind a reference.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Get {
+    /// A reference such as [ctx:k7f2m9q4xz], with or without its bracket
+    #[schemars(transform = silent)]
+    #[serde(rename = "ref")]
+    #[arg(value_name = "REF")]
+    reference: String,
+    /// 10-40, 10- or -20 (last 20)
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    lines: Option<String>,
+    /// Regex: matching lines only
+    #[arg(long, value_name = "REGEX")]
+    pattern: Option<String>,
+    /// Most tokens to answer [default: 2000]
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u32>,
+    /// Write the stored bytes as they are, whole
+    #[arg(long, conflicts_with_all = ["lines", "pattern", "budget"])]
+    #[serde(skip)]
+    raw: bool,
+}
+
+impl Declared for Get {
+    const TOOL: &'static str = "ctx_get";
+    const COMMAND: &'static str = "get";
+    const EFFECT: Effect = Effect::Reads;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir get k7f2m9q4xz
+  weir get k7f2m9q4xz --lines 100-140
+  weir get k7f2m9q4xz --pattern 'error|warning'
+  weir get k7f2m9q4xz --raw > output.txt
+
+What is no longer there is said to be expired, evicted or forgotten, with the date. Exit code 3 then.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let reference = Reference::parse(&self.reference).map_err(|error| CommandError::usage(error.to_string()))?;
+        let lines = self.lines.as_deref().map(Lines::parse).transpose()?.unwrap_or(Lines::ALL);
+        let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
+        let budget = Budget::new(self.budget, BUDGET);
+        let scope = context.scope();
+        context
+            .with_stores(move |open| {
+                let (entry, text) = find(open, &scope, reference)?;
+                if self.raw {
+                    return Ok(Answer { raw: Some(text.all()?), ..Answer::new(String::new(), json!({})) });
+                }
+                let part = lines.read(&text, pattern.as_ref(), budget.tokens())?;
+                Ok(answer(&entry, part, budget))
+            })
+            .await
+    }
+}
+
+fn find(
+    open: &mut Open<'_>,
+    scope: &weir_core::Scope,
+    reference: Reference,
+) -> Result<(Box<Entry>, BlobReader), CommandError> {
+    let now = open.now;
+    for level in [Level::Project, Level::User] {
+        let store = open.store(level)?;
+        match store.get(scope, reference, now)? {
+            Found::Here(entry) => {
+                let text = store.text(scope, reference)?.ok_or_else(|| never(reference))?;
+                return Ok((entry, text));
+            }
+            Found::Gone(gone) => return Err(tell_gone(reference, gone)),
+            Found::Never => {}
+        }
+    }
+    Err(never(reference))
+}
+
+fn tell_gone(reference: Reference, gone: Gone) -> CommandError {
+    let how = match gone.why {
+        WhyGone::Expired => "has expired",
+        WhyGone::Evicted => "was evicted to stay within the quota",
+        WhyGone::Forgotten => "was forgotten on request",
+    };
+    let message = format!("{reference} {how} on {}; it was a {}", when::show(gone.at), gone.kind);
+    let hint = match gone.why {
+        WhyGone::Forgotten => "nothing of it is left",
+        _ => "run it again if you need it; cite a reference in a note to keep it",
+    };
+    CommandError::new(ErrorKind::NotFound, message).hint(hint)
+}
+
+fn never(reference: Reference) -> CommandError {
+    CommandError::new(ErrorKind::NotFound, format!("{reference} never existed in this project"))
+        .hint("check the ten characters, or search for it")
+}
+
+fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
+    regex::RegexBuilder::new(text).size_limit(1 << 20).build().map_err(|error| {
+        CommandError::usage(format!("the pattern cannot be used: {error}"))
+            .hint("escape special characters with \\, or use a plain word")
+    })
+}
+
+fn answer(entry: &Entry, mut part: Part, budget: Budget) -> Answer {
+    let mut head = headline(entry);
+    head.push_str(&format!(", {}", size(entry.bytes)));
+    if let Some(expires) = entry.expires_at {
+        head.push_str(&format!(", until {}", when::show(expires)));
+    }
+    if entry.redactions > 0 {
+        head.push_str(&format!(", {} redacted", entry.redactions));
+    }
+    loop {
+        let body = match part.text.is_empty() {
+            true => "(nothing)".to_owned(),
+            false => fence(entry.reference, &part.text),
+        };
+        let foot = part.foot();
+        let text = [head.as_str(), &body, &foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        let text = text.join("\n");
+        let over = weir_tokens::count(&text).saturating_sub(budget.tokens());
+        if over == 0 || part.text.is_empty() {
+            let data = json!({
+                "reference": entry.reference.to_string(),
+                "kind": entry.kind.as_str(),
+                "origin": entry.origin.as_str(),
+                "bytes": entry.bytes,
+                "first_line": part.first,
+                "last_line": part.last,
+                "more": part.more,
+                "text": part.text,
+            });
+            return Answer::new(text, data);
+        }
+        part.shorten(over);
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1_024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}

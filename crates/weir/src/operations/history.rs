@@ -1,0 +1,118 @@
+//! `ctx_history`: what happened, in order.
+
+use serde_json::{Value, json};
+use weir_core::EventKind;
+use weir_store::{HistoryFilter, Moment};
+
+use super::{Declared, Effect};
+use crate::answer::{Answer, Budget, fit_items, one_line};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::when;
+
+/// An answer holds so many tokens unless asked otherwise.
+const BUDGET: usize = 1_000;
+
+/// List what happened in this project, newest first.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct History {
+    /// Only this session
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    session: Option<String>,
+    /// Only this work, such as a branch
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    work: Option<String>,
+    /// Only since: 6h, 3d or a date
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Number, for the next page
+    #[arg(long, value_name = "NUMBER")]
+    before: Option<u32>,
+    /// At most so many [default: 30]
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "N")]
+    limit: Option<u16>,
+    /// Most tokens to answer [default: 1000]
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u32>,
+}
+
+impl Declared for History {
+    const TOOL: &'static str = "ctx_history";
+    const COMMAND: &'static str = "history";
+    const EFFECT: Effect = Effect::Reads;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir history
+  weir history --work feature/login --since 2d
+  weir history --before 4711        the page before";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
+        let limit = usize::from(self.limit.unwrap_or(30)).clamp(1, 1_000);
+        let filter = HistoryFilter {
+            session: self.session,
+            work: self.work,
+            since,
+            before: self.before.map(i64::from),
+            limit: limit + 1,
+        };
+        let scope = context.scope();
+        let moments = context.with_stores(move |open| Ok(open.project()?.history(&scope, &filter)?)).await?;
+        Ok(answer(&moments, limit, Budget::new(self.budget, BUDGET)))
+    }
+}
+
+fn answer(moments: &[Moment], limit: usize, budget: Budget) -> Answer {
+    let page = &moments[..moments.len().min(limit)];
+    if page.is_empty() {
+        let text = "nothing here yet; drop a filter, or keep something first".to_owned();
+        return Answer::nothing(text, json!({ "moments": [] }));
+    }
+    let lines: Vec<String> = page.iter().map(line).collect();
+    let (text, shown) = fit_items("", &lines, budget, |shown| {
+        let last = page[..shown].last().map_or(0, |moment| moment.record.seq);
+        if shown < moments.len() { format!("older: before {last}") } else { String::new() }
+    });
+    let data =
+        json!({ "moments": page[..shown].iter().map(describe).collect::<Vec<_>>(), "more": shown < moments.len() });
+    Answer::new(text, data)
+}
+
+fn line(moment: &Moment) -> String {
+    let record = &moment.record;
+    let what = match (&moment.entry, moment.gone) {
+        (Some((kind, title)), _) => format!("{kind} {}", one_line(title, 120)),
+        (None, Some(why)) => why.to_string(),
+        (None, None) => one_line(&record.event.text, 120),
+    };
+    let kind = match record.event.kind {
+        EventKind::Kept | EventKind::Gone => String::new(),
+        other => format!("{other} "),
+    };
+    let reference = record.reference.map(|reference| format!(" {reference}")).unwrap_or_default();
+    let work = record.work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
+    format!("{} {} {kind}{what}{reference}{work}", record.seq, when::show(record.at))
+}
+
+fn describe(moment: &Moment) -> Value {
+    let record = &moment.record;
+    json!({
+        "number": record.seq,
+        "at": when::show(record.at),
+        "kind": record.event.kind.as_str(),
+        "text": record.event.text,
+        "title": moment.entry.as_ref().map(|(_, title)| title),
+        "entry_kind": moment.entry.as_ref().map(|(kind, _)| kind.as_str()),
+        "gone": moment.gone.map(weir_core::WhyGone::as_str),
+        "reference": record.reference.map(|reference| reference.to_string()),
+        "session": record.session.as_ref().map(|session| &session.key),
+        "client": record.session.as_ref().map(|session| &session.client),
+        "work": record.work,
+    })
+}

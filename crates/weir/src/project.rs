@@ -1,0 +1,49 @@
+//! Finds the project a call is made in. Invariant: work trees of one repository are one project; a folder outside
+//! any repository is a project of its own.
+
+use std::path::{Path, PathBuf};
+
+use weir_core::ProjectKey;
+
+use crate::git::{self, Head, Repository};
+
+/// A directory tree with an identity.
+#[derive(Debug, Clone)]
+pub(crate) struct Project {
+    /// The identity.
+    pub key: ProjectKey,
+    /// The top of the tree.
+    pub root: PathBuf,
+    repository: Option<Repository>,
+}
+
+impl Project {
+    /// The project that `folder` lies in.
+    pub(crate) fn discover(folder: &Path) -> std::io::Result<Self> {
+        let folder = folder.canonicalize()?;
+        Ok(match git::discover(&folder) {
+            Some(repository) => Self {
+                key: ProjectKey(format!("git:{}", repository.common.display())),
+                root: repository.work_tree.clone(),
+                repository: Some(repository),
+            },
+            None => Self { key: ProjectKey(format!("path:{}", folder.display())), root: folder, repository: None },
+        })
+    }
+
+    /// The name of its store's folder: readable, and unique by the hash of its identity. It must be the same from
+    /// every work tree, so a repository gives it, not the folder the call is made in.
+    pub(crate) fn folder_name(&self) -> String {
+        let home = self.repository.as_ref().map_or(&self.root, |repository| &repository.common);
+        let home = if home.ends_with(".git") { home.parent().unwrap_or(home) } else { home };
+        let name = home.file_name().and_then(|name| name.to_str()).unwrap_or("root");
+        let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' });
+        let plain: String = plain.take(40).collect();
+        format!("{plain}-{}", &blake3::hash(self.key.0.as_bytes()).to_hex()[..16])
+    }
+
+    /// What git has checked out, if the project is a repository.
+    pub(crate) fn head(&self) -> Head {
+        self.repository.as_ref().map(Repository::head).unwrap_or_default()
+    }
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Runs one real client with no network but loopback, and leaves nothing behind.
+
+  run_client.py --run FOLDER --cwd PROJECT [--scenario S.json] [--var NAME=VALUE ...] [--env NAME=VALUE ...]
+                [--timeout SECONDS] -- COMMAND...
+
+It starts itself again in namespaces of its own: an empty network, a private mount table and private processes. So no
+packet leaves, and whatever the client started ends with this script. With a scenario, the scripted model answers on
+loopback at {PORT}, which is replaced in the environment and in the command. Every host name asked for is recorded and
+answered with "no such name".
+
+Left in FOLDER: home/ (the client's HOME, kept from run to run), stdout, stderr, requests.jsonl with what the model was
+asked, and summary.json:
+
+  { "status": 0 or "timeout", "failures": [what the scenario found wrong], "hosts": [names asked for],
+    "left": [processes still running after the client], "seconds": 1.5 }
+"""
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import scripted_model
+
+INSIDE = "WEIR_E2E_INSIDE"
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+# What the client started may be a moment behind the client.
+GRACE_SECONDS = 3.0
+# Asked for by this script, to see that such questions are seen.
+WATCH_TEST = "watch.invalid"
+
+
+def main():
+    options = parse()
+    if INSIDE not in os.environ:
+        enter_namespaces()
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    run = os.path.abspath(options.run)
+    home = os.path.join(run, "home")
+    for folder in (home, os.path.join(run, "tmp")):
+        os.makedirs(folder, exist_ok=True)
+    hosts = watch_names(run)
+
+    scenario, port = None, 0
+    if options.scenario:
+        log = os.path.join(run, "requests.jsonl")
+        scenario = scripted_model.Scenario(options.scenario, pairs(options.var), log)
+        port = scripted_model.serve(scenario)
+
+    environment = {"PATH": PATH, "HOME": home, "TMPDIR": os.path.join(run, "tmp"), "LANG": "C.UTF-8", "TERM": "dumb"}
+    environment.update({name: value.replace("{PORT}", str(port)) for name, value in pairs(options.env).items()})
+    command = [word.replace("{PORT}", str(port)) for word in options.command]
+    begun = time.monotonic()
+    status = run_command(command, options, environment, run)
+    summary = {
+        "status": status,
+        "failures": scenario.finish() if scenario else [],
+        "hosts": sorted(hosts - {WATCH_TEST}),
+        "left": still_running(),
+        "seconds": round(time.monotonic() - begun, 2),
+    }
+    with open(os.path.join(run, "summary.json"), "w", encoding="utf-8") as file:
+        json.dump(summary, file, indent=1)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", required=True)
+    parser.add_argument("--cwd", required=True)
+    parser.add_argument("--scenario")
+    parser.add_argument("--var", action="append", default=[])
+    parser.add_argument("--env", action="append", default=[])
+    parser.add_argument("--timeout", type=float, default=150)
+    parser.add_argument("command", nargs="+")
+    return parser.parse_args()
+
+
+def pairs(texts):
+    return dict(text.split("=", 1) for text in texts)
+
+
+def enter_namespaces():
+    """Starts this script again, with nothing of the caller's environment."""
+    namespaces = ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if os.geteuid() != 0:
+        namespaces += ["--user", "--map-root-user"]
+    again = [sys.executable, os.path.abspath(__file__), *sys.argv[1:]]
+    # Bytecode would be written into the checkout.
+    environment = {"PATH": PATH, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", INSIDE: "1"}
+    os.execvpe("unshare", ["unshare", *namespaces, *again], environment)
+
+
+def run_command(command, options, environment, run):
+    """Runs the client to its end; its exit status, or `timeout`."""
+    with open(os.path.join(run, "stdout"), "wb") as out, open(os.path.join(run, "stderr"), "wb") as err:
+        client = subprocess.Popen(
+            command, cwd=options.cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err
+        )
+        try:
+            return client.wait(options.timeout)
+        except subprocess.TimeoutExpired:
+            client.kill()
+            client.wait()
+            return "timeout"
+
+
+def still_running():
+    """What runs in this process namespace besides this script, after a moment of grace."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    while (left := others()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def others():
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+                state = stat.read().rpartition(")")[2].split()[0]
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as cmdline:
+                command = cmdline.read().replace("\0", " ").strip()
+        except OSError:
+            continue
+        if int(pid) != os.getpid() and state not in "ZX":
+            found.append(f"{pid} {command}"[:200])
+    return found
+
+
+def watch_names(run):
+    """Makes this script the resolver of the namespace; the names asked for come into the set it returns."""
+    resolver = os.path.join(run, "resolv.conf")
+    with open(resolver, "w", encoding="utf-8") as file:
+        file.write("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
+    subprocess.run(["mount", "--bind", resolver, "/etc/resolv.conf"], check=True)
+    seen = set()
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 53))
+
+    def answer():
+        while True:
+            query, asker = server.recvfrom(2048)
+            labels, at = [], 12
+            while at < len(query) and query[at]:
+                labels.append(query[at + 1 : at + 1 + query[at]].decode("ascii", "replace"))
+                at += query[at] + 1
+            seen.add(".".join(labels))
+            header = query[:2] + b"\x81\x83" + query[4:6] + bytes(6)
+            server.sendto(header + query[12 : at + 5], asker)
+
+    threading.Thread(target=answer, daemon=True).start()
+    # That no name is seen means something only if the watch works.
+    try:
+        socket.getaddrinfo(WATCH_TEST, 80)
+    except socket.gaierror:
+        pass
+    if WATCH_TEST not in seen:
+        sys.exit("error: the watch over host names does not see them")
+    return seen
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""A scripted stand-in for the model APIs of the clients: Anthropic Messages and OpenAI Responses.
+
+It listens on loopback only and opens no connection of its own. The API is told by the end of the request path; both
+answer as a stream or whole, as the client asks.
+
+A scenario is a JSON file:
+
+  {
+    "rules": [ { "name": "title",               tried first, in order; they use up no step
+                 "when": { "system": "regex",   system and developer text
+                           "last": "regex" },   everything since the last turn of the assistant
+                 "reply": REPLY } ],
+    "steps": [ REPLY, ... ]                     the conversation, one for each request
+  }
+  REPLY = { "expect": "regex",                  must match "last", or the scenario has failed
+            "capture": { "REF": "regex" },      its first group in "last" stands for ${REF} here and from here on
+            "text": "...",
+            "tools": [ { "server": "weir", "name": "ctx_get", "args": {...} } ] }
+
+A tool is called by the name the client gives it; `server` is for MCP tools. `${NAME}` also stands for the variables a
+test gives. In regular expressions a dot stands for a line break too.
+"""
+
+import gzip
+import json
+import re
+import threading
+import time
+import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Scenario:
+    """What the model says, what it was asked, and what was wrong about that."""
+
+    def __init__(self, path, variables, log):
+        with open(path, encoding="utf-8") as file:
+            self.data = json.load(file)
+        self.variables = dict(variables)
+        self.log = log
+        self.lock = threading.Lock()
+        self.next = self.requests = 0
+        self.failures = []
+
+    def answer(self, api, path, body):
+        """Chooses the reply to a request and records both."""
+        system, last = describe(api, body)
+        with self.lock:
+            why, reply = self.choose(system, last)
+            for name, pattern in reply.get("capture", {}).items():
+                found = re.search(pattern, last, re.S)
+                if found:
+                    self.variables[name] = found.group(1)
+                else:
+                    self.failures.append({"at": why, "capture": pattern, "got": last[:4000]})
+            reply = self.fill(reply)
+            if not re.search(reply.get("expect", ""), last, re.S):
+                self.failures.append({"at": why, "expect": reply["expect"], "got": last[:4000]})
+            self.record(api=api, path=path, why=why, last=last, system=system, body=body)
+        return reply
+
+    def choose(self, system, last):
+        for rule in self.data.get("rules", []):
+            texts = {"system": system, "last": last}
+            if all(re.search(pattern, texts[name], re.S) for name, pattern in rule["when"].items()):
+                return "rule:" + rule["name"], rule["reply"]
+        steps = self.data["steps"]
+        self.next += 1
+        if self.next <= len(steps):
+            return "step:%d" % (self.next - 1), steps[self.next - 1]
+        self.failures.append({"at": "end", "unexpected": last[:4000]})
+        return "end", {"text": "The scenario has ended."}
+
+    def fill(self, reply):
+        text = json.dumps(reply)
+        for name, value in self.variables.items():
+            text = text.replace("${%s}" % name, json.dumps(value)[1:-1])
+        return json.loads(text)
+
+    def finish(self):
+        """All that went wrong, steps that nobody asked for included."""
+        missing = len(self.data["steps"]) - self.next
+        return self.failures + ([{"at": "end", "steps not asked for": missing}] if missing > 0 else [])
+
+    def record(self, **entry):
+        """Appends to the log; the caller holds the lock."""
+        with open(self.log, "a", encoding="utf-8") as file:
+            file.write(json.dumps(dict(n=self.requests, at=round(time.time(), 2), **entry), ensure_ascii=False) + "\n")
+        self.requests += 1
+
+
+def serve(scenario):
+    """Starts the model on a free port of loopback and returns the port."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"scenario": scenario}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
+def flat(part):
+    """All text inside a nested part of a message."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, list):
+        return "\n".join(flat(item) for item in part)
+    if isinstance(part, dict):
+        return "\n".join(flat(part[key]) for key in ("text", "content", "output") if part.get(key))
+    return ""
+
+
+def describe(api, body):
+    """The system text of a request, and the text since the assistant's last turn.
+
+    System and developer messages before the first turn are system text only; later ones are also text that the model
+    sees since then."""
+    messages = body.get("input" if api == "responses" else "messages") or []
+    messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+    quiet = ("system", "developer")
+    system = [flat(body.get(key)) for key in ("system", "instructions")]
+    system += [flat(message) for message in messages if message.get("role") in quiet]
+    turns = [
+        at
+        for at, message in enumerate(messages)
+        if message.get("role") == "assistant" or message.get("type") == "function_call"
+    ]
+    since = messages[turns[-1] + 1 :] if turns else [one for one in messages if one.get("role") not in quiet]
+    return "\n".join(system), "\n".join(flat(message) for message in since)
+
+
+def new_id(prefix):
+    return prefix + uuid.uuid4().hex[:24]
+
+
+# Each API gives (events, whole): the events of a stream as (name, object), and the answer in one piece.
+
+
+def anthropic(reply, body):
+    blocks = [{"type": "text", "text": reply["text"]}] if reply.get("text") else []
+    for tool in reply.get("tools", []):
+        # Claude Code names an MCP tool and its server in one word.
+        name = "mcp__%(server)s__%(name)s" % tool if "server" in tool else tool["name"]
+        blocks.append({"type": "tool_use", "id": new_id("toolu_"), "name": name, "input": tool["args"]})
+    stop = "tool_use" if reply.get("tools") else "end_turn"
+    usage = {"input_tokens": len(json.dumps(body)) // 4, "output_tokens": 20}
+    usage.update(cache_creation_input_tokens=0, cache_read_input_tokens=0)
+    message = {"id": new_id("msg_"), "type": "message", "role": "assistant", "model": body.get("model")}
+    whole = dict(message, content=blocks, stop_reason=stop, stop_sequence=None, usage=usage)
+    events = [("message_start", {"message": dict(whole, content=[], stop_reason=None)})]
+    for index, block in enumerate(blocks):
+        if block["type"] == "text":
+            empty, delta = dict(block, text=""), {"type": "text_delta", "text": block["text"]}
+        else:
+            empty = dict(block, input={})
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        events.append(("content_block_start", {"index": index, "content_block": empty}))
+        events.append(("content_block_delta", {"index": index, "delta": delta}))
+        events.append(("content_block_stop", {"index": index}))
+    events.append(("message_delta", {"usage": usage, "delta": {"stop_reason": stop, "stop_sequence": None}}))
+    events.append(("message_stop", {}))
+    return [(name, dict(event, type=name)) for name, event in events], whole
+
+
+def responses(reply, body):
+    items = []
+    if reply.get("text"):
+        part = {"type": "output_text", "text": reply["text"], "annotations": []}
+        items.append({"type": "message", "id": new_id("msg_"), "role": "assistant", "content": [part]})
+    for tool in reply.get("tools", []):
+        call = {"type": "function_call", "id": new_id("fc_"), "call_id": new_id("call_"), "name": tool["name"]}
+        call["arguments"] = json.dumps(tool["args"])
+        if "server" in tool:  # Codex names it in a field of its own.
+            call["namespace"] = "mcp__" + tool["server"]
+        items.append(call)
+    items = [dict(item, status="completed") for item in items]
+    asked = len(json.dumps(body)) // 4
+    usage = {"input_tokens": asked, "output_tokens": 20, "total_tokens": asked + 20}
+    usage.update(input_tokens_details={"cached_tokens": 0}, output_tokens_details={"reasoning_tokens": 0})
+    base = {"id": new_id("resp_"), "object": "response", "created_at": int(time.time()), "error": None}
+    base["model"] = body.get("model")
+    whole = dict(base, status="completed", output=items, usage=usage)
+    events = [("response.created", {"response": dict(base, status="in_progress", output=[])})]
+    for index, item in enumerate(items):
+        where = {"output_index": index, "item_id": item["id"]}
+        events.append(("response.output_item.added", dict(where, item=dict(item, status="in_progress"))))
+        if item["type"] == "message":
+            delta = dict(where, content_index=0, delta=item["content"][0]["text"])
+            events.append(("response.output_text.delta", delta))
+        events.append(("response.output_item.done", dict(where, item=item)))
+    events.append(("response.completed", {"response": whole}))
+    return [(name, dict(event, type=name, sequence_number=n)) for n, (name, event) in enumerate(events)], whole
+
+
+APIS = {"/messages": ("anthropic", anthropic), "/responses": ("responses", responses)}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    scenario = None
+
+    def log_message(self, *_):
+        """The scenario keeps its own log."""
+
+    def do_GET(self):
+        self.not_scripted({})
+
+    do_HEAD = do_GET
+
+    def do_POST(self):
+        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.headers.get("Content-Encoding") == "gzip":
+            raw = gzip.decompress(raw)
+        body = json.loads(raw or b"{}")
+        path = self.path.split("?")[0].rstrip("/")
+        api, speak = next((found for tail, found in APIS.items() if path.endswith(tail)), (None, None))
+        if api is None:
+            return self.not_scripted(body)
+        events, whole = speak(self.scenario.answer(api, self.path, body), body)
+        if not body.get("stream"):
+            return self.send(200, "application/json", json.dumps(whole))
+        return self.send(200, "text/event-stream", "".join(
+            "event: %s\ndata: %s\n\n" % (name, json.dumps(event)) for name, event in events
+        ))
+
+    def not_scripted(self, body):
+        """Something outside the model's API: recorded, and refused."""
+        with self.scenario.lock:
+            self.scenario.record(api=None, path=self.command + " " + self.path, why="stray", body=body)
+        self.send(404, "application/json", json.dumps({"error": {"type": "not_found_error", "message": self.path}}))
+
+    def send(self, status, kind, text):
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)

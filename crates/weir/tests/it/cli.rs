@@ -1,0 +1,312 @@
+//! The command line as a person meets it: run for real, in an empty home.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+/// An empty home with an empty project in it.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        std::fs::create_dir(home.project()).unwrap();
+        home
+    }
+
+    fn project(&self) -> std::path::PathBuf {
+        self.0.path().join("project")
+    }
+
+    fn data(&self) -> std::path::PathBuf {
+        self.0.path().join(".local/share/weir")
+    }
+
+    fn weir(&self, arguments: &[&str]) -> Output {
+        self.weir_in(&self.project(), arguments)
+    }
+
+    fn weir_in(&self, folder: &Path, arguments: &[&str]) -> Output {
+        command(self.0.path(), folder).args(arguments).output().unwrap()
+    }
+
+    /// Runs a command that must succeed; its output.
+    fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.weir(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()
+    }
+
+    /// Keeps a note and returns its reference.
+    fn note(&self, arguments: &[&str]) -> String {
+        let answer = self.json(&[&["note"], arguments].concat());
+        answer["reference"].as_str().unwrap().to_owned()
+    }
+}
+
+fn command(home: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+    command.current_dir(folder).env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin");
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Output with what changes from run to run taken out.
+fn check(output: &Output, expected: Expect) {
+    let mut shown = text(&output.stdout) + &text(&output.stderr);
+    while let Some(start) = shown.find("[ctx:") {
+        let reference = shown[start + 5..start + 15].to_owned();
+        shown = shown.replace(&format!("[ctx:{reference}]"), "[REF]").replace(&reference, "REF");
+    }
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d ").to_string();
+    let lines = shown.lines().map(|line| match line.find(&date) {
+        Some(at) => format!("{}DATE{}", &line[..at], &line[at + 17..]),
+        None => line.to_owned(),
+    });
+    let shown = lines.collect::<Vec<_>>().join("\n");
+    expected.assert_eq(&format!("{shown}\nexit {}", output.status.code().unwrap_or(-1)));
+}
+
+#[test]
+fn a_note_is_kept_found_read_listed_and_forgotten() {
+    let home = Home::new();
+    let note = ["note", "The pool has 16 connections", "--kind", "decision", "--topic", "pool"];
+    check(
+        &home.weir(&note),
+        expect![[r#"
+        kept [REF] in project scope
+        exit 0"#]],
+    );
+    check(
+        &home.weir(&["search", "how", "many", "connections"]),
+        expect![[r#"
+        [REF] note/decision on pool (rev 1) by user, DATE
+        <<<REF
+        The pool has 16 connections
+        REF>>>
+        exit 0"#]],
+    );
+    check(
+        &home.weir(&["history"]),
+        expect![[r#"
+        1 DATE note The pool has 16 connections [REF]
+        exit 0"#]],
+    );
+    let plan = home.json(&["forget", "--topic", "pool"]);
+    let confirmation = plan["confirm"].as_str().unwrap();
+    check(
+        &home.weir(&["forget", "--topic", "pool", "--confirm", confirmation]),
+        expect![[r#"
+        removed from the project store: 1 entries, 0 events, 1 texts
+        left of them: entries 0, events 0, texts 0, documents 0, chunks 0, words 0, pieces 0
+        exit 0"#]],
+    );
+    check(
+        &home.weir(&["search", "connections"]),
+        expect![[r#"
+        nothing found for `connections`: try other words or a part of a word
+        exit 3"#]],
+    );
+    check(
+        &home.weir(&["history"]),
+        expect![[r#"
+        2 DATE forgotten [REF]
+        exit 0"#]],
+    );
+}
+
+#[test]
+fn expired_and_never_existed_are_told_apart_from_a_typing_error() {
+    let home = Home::new();
+    let reference = home.note(&["soon gone"]);
+    let plan = home.json(&["forget", &reference]);
+    home.ok(&["forget", &reference, "--confirm", plan["confirm"].as_str().unwrap()]);
+    check(
+        &home.weir(&["get", &reference]),
+        expect![[r#"
+        error: [REF] was forgotten on request on DATE; it was a note
+        hint: nothing of it is left
+        exit 3"#]],
+    );
+    check(
+        &home.weir(&["get", "0000000000"]),
+        expect![[r#"
+        error: [REF] never existed in this project
+        hint: check the ten characters, or search for it
+        exit 3"#]],
+    );
+    check(
+        &home.weir(&["get", "nonsense"]),
+        expect![[r#"
+        error: `nonsense` is not a reference; one looks like [REF]
+        exit 2"#]],
+    );
+}
+
+#[test]
+fn forgetting_needs_a_choice_and_the_right_confirmation() {
+    let home = Home::new();
+    let reference = home.note(&["stays"]);
+    check(
+        &home.weir(&["forget"]),
+        expect![[r#"
+        error: nothing is chosen
+        hint: give references, a topic, a source, a session, a time, or the whole project
+        exit 2"#]],
+    );
+    check(
+        &home.weir(&["forget", &reference, "--confirm", "00000000"]),
+        expect![[r#"
+        error: the store has changed since the dry run
+        hint: run it again without `confirm` and use the new confirmation
+        exit 2"#]],
+    );
+    check(
+        &home.weir(&["forget", "--session", "no-such-session"]),
+        expect![[r#"
+        nothing matches; nothing would be removed
+        exit 3"#]],
+    );
+    assert!(home.ok(&["get", &reference]).contains("stays"));
+}
+
+#[test]
+fn work_trees_share_a_project_and_others_do_not() {
+    let home = Home::new();
+    let git = |folder: &Path, arguments: &[&str]| {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"];
+        let status = Command::new("git").current_dir(folder).args(identity).args(arguments).status().unwrap();
+        assert!(status.success());
+    };
+    git(&home.project(), &["init", "-q"]);
+    git(&home.project(), &["commit", "-q", "--allow-empty", "-m", "one"]);
+    git(&home.project(), &["worktree", "add", "-q", "-b", "side", "../side"]);
+    home.note(&["seen from every work tree"]);
+    home.note(&["only on this branch", "--scope", "work"]);
+    home.note(&["everywhere", "--scope", "user"]);
+    let side = text(&home.weir_in(&home.0.path().join("side"), &["search", "seen branch everywhere"]).stdout);
+    assert!(side.contains("seen from every work tree") && side.contains("everywhere"), "{side}");
+    assert!(!side.contains("only on this branch"), "{side}");
+    let other = home.0.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let other = text(&home.weir_in(&other, &["search", "seen branch everywhere"]).stdout);
+    assert!(other.contains("everywhere") && !other.contains("seen from"), "{other}");
+}
+
+#[test]
+fn a_secret_never_reaches_the_disk() {
+    let home = Home::new();
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).split_at(36).0);
+    let answer = home.ok(&["note", &format!("the token is {secret}, rotate it"), "--topic", &format!("t {secret}")]);
+    assert!(answer.contains("redacted before storing: github"), "{answer}");
+    for entry in walk(&home.data()) {
+        let bytes = std::fs::read(&entry).unwrap();
+        assert!(!bytes.windows(20).any(|part| part == &secret.as_bytes()[4..24]), "{}", entry.display());
+    }
+}
+
+#[test]
+fn files_are_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    home.note(&["private"]);
+    for path in walk(&home.data()).into_iter().chain([home.data()]) {
+        let mode = path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+    }
+}
+
+#[test]
+fn bytes_come_back_as_they_went_in_and_long_texts_are_cut_by_the_line() {
+    let home = Home::new();
+    let long: String = (1..=3_000).map(|n| format!("line number {n} of a long text\n")).collect();
+    let mut child = command(home.0.path(), &home.project())
+        .args(["note", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(long.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reference = answer["reference"].as_str().unwrap();
+    assert_eq!(home.ok(&["get", reference, "--raw"]), long);
+    let cut = home.ok(&["get", reference, "--budget", "300"]);
+    assert!(cut.contains("go on with lines "), "{cut}");
+    assert!(weir_tokens::count(&cut) <= 300);
+    let from: u64 = cut.split("go on with lines ").nth(1).unwrap().split('-').next().unwrap().parse().unwrap();
+    let next = home.ok(&["get", reference, "--lines", &format!("{from}-{}", from + 1)]);
+    assert!(next.contains(&format!("line number {from} of")), "{next}");
+    assert!(home.ok(&["get", reference, "--lines", "-1"]).contains("line number 3000 of"));
+    assert!(home.ok(&["get", reference, "--pattern", "number 29[0-9]0 "]).contains("2910: line number 2910"));
+}
+
+#[test]
+fn a_damaged_store_is_named_and_left_alone() {
+    let home = Home::new();
+    home.note(&["precious"]);
+    let projects = home.data().join("projects");
+    let folder = std::fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(folder.join("index.db"), "not a database, not at all, but long enough to look like one".repeat(9))
+        .unwrap();
+    let output = home.weir(&["search", "precious"]);
+    let message = text(&output.stderr);
+    assert!(message.contains("damaged") && message.contains("weir doctor --rebuild-index"), "{message}");
+    assert_eq!(output.status.code(), Some(4));
+    home.ok(&["doctor", "--rebuild-index"]);
+    assert!(home.ok(&["search", "precious"]).contains("precious"));
+    let damaged = "garbage ".repeat(600);
+    std::fs::write(folder.join("log.db"), &damaged).unwrap();
+    let output = home.weir(&["search", "precious"]);
+    let message = text(&output.stderr);
+    assert!(message.contains("damaged") && message.contains("nothing was changed"), "{message}");
+    assert_eq!(std::fs::read_to_string(folder.join("log.db")).unwrap(), damaged);
+}
+
+#[test]
+fn a_wrong_configuration_is_refused_with_what_may_stand_there() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.0.path().join(".config/weir")).unwrap();
+    std::fs::write(home.0.path().join(".config/weir/config.toml"), "[retention]\nrun_weeks = 3\n").unwrap();
+    let output = home.weir(&["history"]);
+    let message = text(&output.stderr);
+    assert!(message.contains("run_weeks") && message.contains("hint: it may hold [retention]"), "{message}");
+    assert_eq!(output.status.code(), Some(5));
+}
+
+#[test]
+fn help_and_completions_are_there_for_every_command() {
+    let home = Home::new();
+    let commands = ["note", "search", "get", "history", "forget", "doctor", "mcp", "completions"];
+    let completions = home.ok(&["completions", "bash"]);
+    for command in commands {
+        let help = home.ok(&[command, "--help"]);
+        assert!(help.contains("Example"), "{command}: {help}");
+        assert!(completions.contains(command));
+    }
+    assert!(!home.data().exists(), "asking for help makes no store");
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(walk(&path));
+        }
+        found.push(path);
+    }
+    found.retain(|path| path.is_file());
+    found
+}

@@ -1,0 +1,264 @@
+//! Real clients, end to end: the program as they start it, what the model gets to see, and what is left behind.
+//!
+//! Invariant: no test here reaches beyond loopback. The scripts in `tests/e2e` run each client in an empty network and
+//! record every host name it asks for.
+#![expect(clippy::disallowed_methods, reason = "the tests start clients, and the environment says where those are")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const WEIR: &str = env!("CARGO_BIN_EXE_weir");
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e");
+
+/// Plain words, since the scenarios use it as a regular expression too.
+const NOTE: &str = "The pool has sixteen connections, more starve the database";
+
+#[test]
+#[ignore = "needs the real clients; .ci/run installs them"]
+fn inspector_lists_and_calls_every_tool() {
+    let place = Place::new();
+    // Strictly: a schema that some client's model cannot take is an error.
+    let listed = place.inspect(&["--strict", "--method", "tools/list"]);
+    let tools: Vec<&str> = list(&listed["tools"]).iter().map(|tool| text(&tool["name"])).collect();
+    assert_eq!(tools, ["ctx_annotate", "ctx_search", "ctx_get", "ctx_history", "ctx_forget", "ctx_doctor"]);
+
+    let kept = place.inspect_tool("ctx_annotate", &[&format!("text={NOTE}"), "kind=decision", "topic=db-pool"]);
+    let reference = between(&kept, "kept [ctx:", "] in project scope");
+    let shown = fenced(reference);
+    let found = place.inspect_tool("ctx_search", &["queries=[\"size of the pool\"]", "limit=3"]);
+    assert!(found.contains(&shown), "{found}");
+    let got = place.inspect_tool("ctx_get", &[&format!("ref={reference}")]);
+    assert!(got.contains(&shown), "{got}");
+    let history = place.inspect_tool("ctx_history", &[]);
+    assert!(history.contains(&format!("note {NOTE} [ctx:{reference}]")), "{history}");
+
+    let chosen = format!("refs=[\"{reference}\"]");
+    let plan = place.inspect_tool("ctx_forget", &[&chosen]);
+    assert!(plan.contains("would remove 1 entries") && plan.contains(reference), "{plan}");
+    let confirmation = plan.rsplit(' ').next().unwrap();
+    let removed = place.inspect_tool("ctx_forget", &[&chosen, &format!("confirm={confirmation}")]);
+    assert!(removed.contains("removed from the project store: 1 entries"), "{removed}");
+
+    let health = place.inspect_tool("ctx_doctor", &[]);
+    assert!(health.contains("✓ project store: 0 entries") && !health.contains('✗'), "{health}");
+}
+
+#[test]
+#[ignore = "needs the real clients; .ci/run installs them"]
+fn claude_code_keeps_finds_and_gets_a_note() {
+    let place = Place::new();
+    let servers = json!({ "mcpServers": { "weir": { "type": "stdio", "command": WEIR, "args": ["mcp"] } } });
+    place.write("servers.json", &servers.to_string());
+    let outcome = place.run(&Client {
+        name: "claude",
+        scenario: Some("note.json"),
+        environment: &[
+            "ANTHROPIC_BASE_URL=http://127.0.0.1:{PORT}",
+            "ANTHROPIC_API_KEY=made-up",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+            "DISABLE_AUTOUPDATER=1",
+        ],
+        arguments: &[
+            "--print",
+            "Remember the size of the pool",
+            "--output-format=json",
+            "--strict-mcp-config",
+            "--mcp-config=../servers.json",
+            "--allowedTools=mcp__weir",
+        ],
+    });
+    check_conversation(&place, &outcome);
+    let end: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&end["is_error"], &end["num_turns"]), (&json!(false), &json!(4)), "{end}");
+    assert_eq!(place.only_moment()["client"], "claude-code");
+}
+
+#[test]
+#[ignore = "needs the real clients; .ci/run installs them"]
+fn codex_keeps_finds_and_gets_a_note() {
+    let place = Place::new();
+    place.write("home/.codex/config.toml", &CODEX_CONFIG.replace("{WEIR}", &json!(WEIR).to_string()));
+    let outcome = place.run(&Client {
+        name: "codex",
+        scenario: Some("note.json"),
+        environment: &[],
+        arguments: &[
+            "exec",
+            "--json",
+            "--skip-git-repo-check",
+            "--disable=plugins",
+            "--config=model_providers.scripted.base_url=\"http://127.0.0.1:{PORT}/v1\"",
+            "Remember the size of the pool",
+        ],
+    });
+    check_conversation(&place, &outcome);
+    let begin: Value = serde_json::from_str(outcome.stdout.lines().next().unwrap()).unwrap();
+    let moment = place.only_moment();
+    assert_eq!(moment["client"], "codex-mcp-client");
+    assert_eq!(moment["session"], begin["thread_id"], "the session is the one that Codex names");
+}
+
+const CODEX_CONFIG: &str = r#"
+model = "scripted-1"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.scripted]
+name = "scripted"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+
+[mcp_servers.weir]
+command = {WEIR}
+args = ["mcp"]
+"#;
+
+/// What the model must have seen in the scenario `note.json`, whichever the client.
+fn check_conversation(place: &Place, outcome: &Outcome) {
+    let requests: Vec<&Value> = outcome.requests.iter().filter(|request| request["why"] != "stray").collect();
+    let steps: Vec<&str> = requests.iter().map(|request| text(&request["why"])).collect();
+    assert_eq!(steps, ["step:0", "step:1", "step:2", "step:3"]);
+    // Clients put the instructions in different places, but all must be told.
+    assert!(requests[0]["body"].to_string().contains("Weir keeps what was run"), "{}", requests[0]["body"]);
+
+    let moment = place.only_moment();
+    let reference = between(text(&moment["reference"]), "[ctx:", "]");
+    let [kept, found, got] = [1, 2, 3].map(|step| text(&requests[step]["last"]));
+    assert!(kept.contains(&format!("kept [ctx:{reference}] in project scope")), "{kept}");
+    for seen in [found, got] {
+        assert!(seen.contains(&format!("[ctx:{reference}] note/decision on db-pool (rev 1) by model")), "{seen}");
+        assert!(seen.contains(&fenced(reference)), "{seen}");
+    }
+    assert!(outcome.stdout.contains("The pool has sixteen connections."), "{}", outcome.stdout);
+}
+
+fn fenced(reference: &str) -> String {
+    format!("<<<{reference}\n{NOTE}\n{reference}>>>")
+}
+
+/// A client and how it is started.
+struct Client<'a> {
+    name: &'a str,
+    scenario: Option<&'a str>,
+    environment: &'a [&'a str],
+    arguments: &'a [&'a str],
+}
+
+/// What is left of a client's run.
+struct Outcome {
+    stdout: String,
+    /// What the model was asked.
+    requests: Vec<Value>,
+}
+
+/// A home and a project of a test's own.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        std::fs::create_dir(place.path("project")).unwrap();
+        place
+    }
+
+    fn path(&self, part: &str) -> PathBuf {
+        self.0.path().join(part)
+    }
+
+    fn write(&self, part: &str, text: &str) {
+        let path = self.path(part);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, part: &str) -> String {
+        std::fs::read(self.path(part)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+
+    /// Runs a client to its end, which must be a good one: nothing asked of the network, nothing left running.
+    fn run(&self, client: &Client<'_>) -> Outcome {
+        let mut command = Command::new("python3");
+        command.arg(Path::new(SCRIPTS).join("run_client.py")).arg("--run").arg(self.0.path());
+        command.arg("--cwd").arg(self.path("project"));
+        if let Some(scenario) = client.scenario {
+            command.arg("--scenario").arg(Path::new(SCRIPTS).join("scenarios").join(scenario));
+            command.arg(format!("--var=NOTE={NOTE}"));
+        }
+        command.args(client.environment.iter().map(|pair| format!("--env={pair}")));
+        command.arg("--").arg(installed(client.name)).args(client.arguments);
+        // Bytecode would be written into the checkout.
+        let script = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+
+        let stdout = self.read("stdout");
+        let talk = format!(
+            "{}\n{}\nstdout: {stdout}\nstderr: {}",
+            client.name,
+            String::from_utf8_lossy(&script.stderr),
+            self.read("stderr")
+        );
+        assert!(script.status.success(), "{talk}");
+        let mut summary: Value = serde_json::from_str(&self.read("summary.json")).unwrap();
+        summary.as_object_mut().unwrap().remove("seconds");
+        assert_eq!(summary, json!({ "status": 0, "failures": [], "hosts": [], "left": [] }), "{talk}");
+        let requests = self.read("requests.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        Outcome { stdout, requests }
+    }
+
+    /// The MCP inspector's answer to one request.
+    fn inspect(&self, arguments: &[&str]) -> Value {
+        let arguments = [&["--cli", WEIR, "mcp"], arguments].concat();
+        let inspector = Client { name: "mcp-inspector", scenario: None, environment: &[], arguments: &arguments };
+        serde_json::from_str(&self.run(&inspector).stdout).unwrap()
+    }
+
+    /// The text that a tool answers when the inspector calls it.
+    fn inspect_tool(&self, tool: &str, arguments: &[&str]) -> String {
+        let mut words = vec!["--method", "tools/call", "--tool-name", tool];
+        words.extend(arguments.iter().flat_map(|argument| ["--tool-arg", argument]));
+        let answer = self.inspect(&words);
+        assert_eq!(answer["isError"], false, "{tool}: {answer}");
+        text(&answer["content"][0]["text"]).to_owned()
+    }
+
+    /// The one thing that happened, as the program tells it afterwards.
+    fn only_moment(&self) -> Value {
+        let mut command = Command::new(WEIR);
+        command.args(["history", "--json"]).current_dir(self.path("project"));
+        let output = command.env_clear().env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin").output().unwrap();
+        let history: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let [moment] = list(&history["moments"]) else { panic!("not one moment: {history}") };
+        moment.clone()
+    }
+}
+
+/// Where a client's command is.
+fn installed(name: &str) -> PathBuf {
+    let Some(clients) = std::env::var_os("WEIR_E2E_CLIENTS") else {
+        panic!("WEIR_E2E_CLIENTS is not set: it names the folder where `.ci/clients` installs the real clients");
+    };
+    let command = Path::new(&clients).join("bin").join(name);
+    assert!(command.is_file(), "{} is not there: run `.ci/clients`", command.display());
+    command
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("not a list: {value}"))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("not a text: {value}"))
+}
+
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let found = text.split_once(before).and_then(|(_, rest)| rest.split_once(after));
+    found.unwrap_or_else(|| panic!("no {before}…{after} in {text}")).0
+}

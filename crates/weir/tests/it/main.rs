@@ -1,0 +1,7 @@
+//! The program from outside: one test binary, one module per way in.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
+
+mod cli;
+mod e2e;
+mod mcp;

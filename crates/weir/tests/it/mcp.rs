@@ -1,0 +1,323 @@
+//! `weir mcp` over pipes, message by message, as clients of all ages speak to it.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Long, since a loaded machine is slow; an answer that does not come fails the test all the same.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[test]
+fn discovery_is_answered_before_initialisation() {
+    let mut server = Server::start();
+    let discovered = server.ask("server/discover", json!({ "_meta": stateless() }));
+    let versions = discovered["result"]["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2025-11-25")) && versions.contains(&json!("2026-07-28")), "{discovered}");
+    let about = &discovered["result"]["_meta"]["io.modelcontextprotocol/serverInfo"];
+    assert_eq!(about["name"], "weir", "{discovered}");
+    let initialised = server.initialise("2025-11-25");
+    assert_eq!(initialised["protocolVersion"], "2025-11-25");
+    assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
+}
+
+#[test]
+fn each_version_is_spoken_that_a_client_asks_for() {
+    for version in ["2025-11-25", "2025-06-18", "2024-11-05"] {
+        let mut server = Server::start();
+        let initialised = server.initialise(version);
+        assert_eq!(initialised["protocolVersion"], version);
+        assert_eq!(initialised["serverInfo"]["name"], "weir");
+        assert!(initialised["capabilities"]["tools"].is_object(), "{initialised}");
+        assert!(initialised["instructions"].as_str().unwrap().contains("ctx_annotate"), "{initialised}");
+        assert!(server.call("ctx_annotate", json!({ "text": "one" })).contains("kept [ctx:"));
+        assert!(server.end().success());
+    }
+    // One that nobody knows is answered with one that is spoken; the client decides.
+    let initialised = Server::start().initialise("1999-01-01");
+    assert_eq!(initialised["protocolVersion"], "2025-11-25");
+}
+
+/// Claude Code 2.1.325 goes on like this once discovery has named the version.
+#[test]
+fn a_client_that_never_initialises_is_served() {
+    let mut server = Server::start();
+    server.ask("server/discover", json!({ "_meta": stateless() }));
+    let listed = server.ask("tools/list", json!({ "_meta": stateless() }));
+    assert!(!listed["result"]["tools"].as_array().unwrap().is_empty(), "{listed}");
+    let call = |tool: &str, arguments: Value| json!({ "name": tool, "arguments": arguments, "_meta": stateless() });
+    let kept = server.ask("tools/call", call("ctx_annotate", json!({ "text": "no session needed" })));
+    assert_eq!(kept["result"]["isError"], false, "{kept}");
+    let found = server.ask("tools/call", call("ctx_search", json!({ "queries": ["session"] })));
+    assert!(text_of(&found).contains("no session needed"), "{found}");
+    assert!(server.end().success());
+}
+
+#[test]
+fn tools_say_what_they_do_to_the_store() {
+    let mut server = Server::ready();
+    let listed = server.ask("tools/list", json!({}));
+    let hints = |tool: &Value| {
+        let hint = |name: &str| tool["annotations"][name].as_bool();
+        (hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"))
+    };
+    let (reads, adds, removes) = ((Some(true), None, None), (None, Some(false), None), (None, Some(true), Some(true)));
+    let expected = [
+        ("ctx_annotate", adds),
+        ("ctx_search", reads),
+        ("ctx_get", reads),
+        ("ctx_history", reads),
+        ("ctx_forget", removes),
+        ("ctx_doctor", adds),
+    ];
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let told: Vec<_> = tools.iter().map(|tool| (tool["name"].as_str().unwrap(), hints(tool))).collect();
+    assert_eq!(told, expected);
+    for tool in tools {
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert!(!tool["description"].as_str().unwrap().is_empty(), "{tool}");
+        // Both clients show the model structured content in place of the text, without its fences. So none is sent,
+        // and none may be promised.
+        assert!(tool.get("outputSchema").is_none(), "{tool}");
+    }
+}
+
+#[test]
+fn an_answer_is_text_and_nothing_else() {
+    let mut server = Server::ready();
+    server.call("ctx_annotate", json!({ "text": "sixteen connections" }));
+    let answer = server.ask("tools/call", json!({ "name": "ctx_search", "arguments": { "queries": ["sixteen"] } }));
+    // See `tools_say_what_they_do_to_the_store`.
+    assert!(answer["result"].get("structuredContent").is_none(), "{answer}");
+    assert_eq!(answer["result"]["content"].as_array().unwrap().len(), 1, "{answer}");
+}
+
+#[test]
+fn sloppy_arguments_are_read_as_meant() {
+    let mut server = Server::ready();
+    let kept = server.call("ctx_annotate", json!({ "text": "The pool has 16 connections", "file": "[\"no.txt\"]" }));
+    assert!(kept.contains("not bound: no.txt"), "a list as text, its name in the singular: {kept}");
+    let reference = kept.split(['[', ']']).nth(1).unwrap();
+
+    let found = server.call("ctx_search", json!({ "query": "pool", "limit": "3" }));
+    assert!(found.contains("The pool has 16 connections"), "a list of one, a number as text: {found}");
+    let found = server.call("ctx_search", json!({ "queries": "[\"pool\", \"elephant\"]" }));
+    assert!(found.contains("`pool`: 1") && found.contains("nothing found for `elephant`"), "{found}");
+    let health = server.call("ctx_doctor", json!({ "rebuildIndex": "true" }));
+    assert!(health.contains("index made anew"), "a truth as text, its name in another style: {health}");
+    let got = server.call("ctx_get", json!({ "reference": reference }));
+    assert!(got.contains("The pool has 16 connections"), "a name in its long form: {got}");
+}
+
+#[test]
+fn mistakes_are_answered_so_that_a_model_can_mend_them() {
+    let mut server = Server::ready();
+    let unknown = server.ask("tools/call", json!({ "name": "ctx_nope", "arguments": {} }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    let message = unknown["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`ctx_nope`") && message.contains("ctx_annotate, ctx_search, ctx_get"), "{message}");
+
+    let wrong = [
+        ("ctx_search", json!({}), ["missing field `queries`", "hint: ctx_search takes queries, "]),
+        ("ctx_search", json!({ "queries": ["a"], "limit": "many" }), ["\"many\"", "required: queries"]),
+        ("ctx_get", json!({ "ref": "pool size" }), ["`pool size` is not a reference", "one looks like [ctx:"]),
+        (
+            "ctx_forget",
+            json!({ "project": true, "before_date": "1d" }),
+            ["`before_date`", "hint: ctx_forget takes refs"],
+        ),
+    ];
+    for (tool, arguments, said) in wrong {
+        let answer = server.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert!(said.iter().all(|words| text_of(&answer).contains(words)), "{answer}");
+    }
+    let ignored = server.call("ctx_history", json!({ "colour": "red" }));
+    assert!(ignored.ends_with("ignored unknown arguments: colour"), "{ignored}");
+    let method = server.ask("no/such", json!({}));
+    assert_eq!(method["error"]["code"], -32601, "{method}");
+    assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
+}
+
+#[test]
+fn a_cancelled_call_leaves_the_server_alive() {
+    let mut server = Server::ready();
+    server.call("ctx_annotate", json!({ "text": "still here" }));
+    server.notify("notifications/cancelled", json!({ "requestId": 4711, "reason": "no such call" }));
+    assert!(server.call("ctx_history", json!({})).contains("still here"));
+
+    let running = server.send_call("ctx_doctor", json!({ "rebuild_index": true }));
+    server.notify("notifications/cancelled", json!({ "requestId": running, "reason": "the user pressed escape" }));
+    // It may have been quicker than the cancellation; both ways, the next call is answered.
+    let next = server.send_call("ctx_history", json!({}));
+    let mut answer = server.receive();
+    if answer["id"] == running {
+        answer = server.receive();
+    }
+    assert_eq!(answer["id"], next, "{answer}");
+    assert!(text_of(&answer).contains("still here"), "{answer}");
+}
+
+#[test]
+fn lines_that_are_no_messages_are_passed_over() {
+    let mut server = Server::ready();
+    let long = vec![b'x'; 5_000_000];
+    for garbage in [b"this is not JSON".as_slice(), b"\xff\xfe\x00", b"", &long] {
+        server.send_line(garbage);
+    }
+    assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
+    // A message that is long is still a message.
+    let answer = server.call("ctx_history", json!({ "colour": "red ".repeat(1_250_000) }));
+    assert!(answer.ends_with("ignored unknown arguments: colour"), "{answer}");
+    assert!(server.end().success());
+}
+
+#[test]
+fn calls_at_the_same_time_are_all_answered() {
+    let mut server = Server::ready();
+    let sent: Vec<i64> = (0..20)
+        .map(|number| match number % 2 {
+            0 => server.send_call("ctx_annotate", json!({ "text": format!("note {number}") })),
+            _ => server.send_call("ctx_search", json!({ "queries": ["note"] })),
+        })
+        .collect();
+    let mut answered: Vec<i64> = sent
+        .iter()
+        .map(|_| {
+            let answer = server.receive();
+            assert_eq!(answer["result"]["isError"], false, "{answer}");
+            answer["id"].as_i64().unwrap()
+        })
+        .collect();
+    answered.sort_unstable();
+    assert_eq!(answered, sent);
+    let found = server.call("ctx_search", json!({ "queries": ["note"], "limit": 20 }));
+    assert_eq!(found.matches("<<<").count(), 10, "{found}");
+}
+
+#[test]
+fn the_end_of_input_is_the_end_of_the_program() {
+    let mut server = Server::ready();
+    // What was asked before it is still answered.
+    let last = server.send_call("ctx_annotate", json!({ "text": "kept before the end" }));
+    server.input = None;
+    let answer = server.receive();
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(last), &json!(false)), "{answer}");
+    assert!(server.end().success());
+}
+
+/// What a client of the version 2026-07-28 says about itself with every request.
+fn stateless() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1.0.0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+fn text_of(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
+}
+
+/// The program as a server, in an empty home. It ends with the test.
+struct Server {
+    process: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    last_id: i64,
+    _home: TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let project = home.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.arg("mcp").current_dir(project).env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        // Ends with the program's output.
+        std::thread::spawn(move || {
+            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        Self { process, input, lines, last_id: 0, _home: home }
+    }
+
+    /// Started and initialised.
+    fn ready() -> Self {
+        let mut server = Self::start();
+        server.initialise("2025-11-25");
+        server
+    }
+
+    fn initialise(&mut self, version: &str) -> Value {
+        let client = json!({ "name": "tester", "version": "1.0.0" });
+        let parameters = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
+        let answer = self.ask("initialize", parameters);
+        self.notify("notifications/initialized", json!({}));
+        answer["result"].clone()
+    }
+
+    fn send_line(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(&[line, b"\n"].concat()).unwrap();
+        input.flush().unwrap();
+    }
+
+    fn notify(&mut self, method: &str, parameters: Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": parameters });
+        self.send_line(message.to_string().as_bytes());
+    }
+
+    fn send(&mut self, method: &str, parameters: Value) -> i64 {
+        self.last_id += 1;
+        let message = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": parameters });
+        self.send_line(message.to_string().as_bytes());
+        self.last_id
+    }
+
+    fn send_call(&mut self, tool: &str, arguments: Value) -> i64 {
+        self.send("tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    fn receive(&self) -> Value {
+        let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("no answer: {error}"));
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// The answer to a request; nothing else may come before it.
+    fn ask(&mut self, method: &str, parameters: Value) -> Value {
+        let id = self.send(method, parameters);
+        let answer = self.receive();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    /// The text of a tool's answer, which must be a good one.
+    fn call(&mut self, tool: &str, arguments: Value) -> String {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        text_of(&answer).to_owned()
+    }
+
+    /// Closes the input, upon which the program must end within two seconds and say nothing more.
+    fn end(&mut self) -> ExitStatus {
+        self.input = None;
+        let more = self.lines.recv_timeout(Duration::from_secs(2));
+        assert_eq!(more, Err(RecvTimeoutError::Disconnected), "neither silent nor at an end");
+        self.process.wait().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,58 @@
+//! The project's own chores, run as `cargo run -p xtask -- CHORE`.
+//!
+//! A chore is here when a shell line would not do: it reads many files, or it has tests.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for people: findings go to stdout, talk to stderr"
+)]
+
+use std::process::ExitCode;
+
+mod tidy;
+
+const USAGE: &str = "\
+usage: cargo run -p xtask -- CHORE
+
+chores:
+  tidy    check what neither rustc nor clippy knows about this repository";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["tidy"] => tidy(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        [] => misused("no chore given"),
+        [chore, ..] => misused(&format!("no such chore: {chore}")),
+    }
+}
+
+fn tidy() -> ExitCode {
+    let tree = match tidy::Tree::read() {
+        Ok(tree) => tree,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let findings = tidy::check(&tree);
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if findings.is_empty() {
+        eprintln!("tidy: {} files, nothing to mend", tree.len());
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("tidy: {} files, {} to mend", tree.len(), findings.len());
+        ExitCode::FAILURE
+    }
+}
+
+fn misused(problem: &str) -> ExitCode {
+    eprintln!("error: {problem}\n{USAGE}");
+    ExitCode::from(2)
+}

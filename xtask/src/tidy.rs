@@ -1,0 +1,96 @@
+//! Checks what neither rustc nor clippy knows about this repository.
+//!
+//! Invariant: a check is a function of the [`Tree`] alone. Adding one is a file in `tidy/` and a line in [`CHECKS`].
+
+use std::fmt;
+
+mod dependency_reasons;
+mod directions;
+mod file_size;
+mod forbidden_text;
+mod links;
+mod lists;
+mod module_docs;
+mod orphans;
+mod rust_text;
+mod tree;
+mod vocabulary;
+
+pub(crate) use tree::Tree;
+
+type Check = fn(&Tree) -> Vec<Finding>;
+
+/// Every check there is, in the order in which they report.
+const CHECKS: &[Check] = &[
+    directions::check,
+    module_docs::check,
+    file_size::check,
+    orphans::check,
+    lists::check,
+    vocabulary::check,
+    forbidden_text::check,
+    dependency_reasons::check,
+    links::check,
+];
+
+/// Runs every check over the tree.
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    CHECKS.iter().flat_map(|check| check(tree)).collect()
+}
+
+/// One thing to mend, and how.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    path: String,
+    line: usize,
+    wrong: String,
+    mend: String,
+}
+
+impl Finding {
+    /// `line` counts from one; `wrong` and `mend` are sentences without their full stop.
+    fn new(path: &str, line: usize, wrong: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, wrong: wrong.into(), mend: mend.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, wrong, mend } = self;
+        write!(f, "{path}:{line}: {wrong}. {mend}.")
+    }
+}
+
+/// The lines of a text, numbered from one as editors do.
+fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().enumerate().map(|(index, line)| (index + 1, line))
+}
+
+/// Whether a line carries the marker that excuses it: `tidy: allow(subject)`.
+fn allowed(line: &str, subject: &str) -> bool {
+    line.contains(&format!("tidy: allow({subject})"))
+}
+
+/// The one way in for the tests of the checks: small files in, findings out, one per line.
+#[cfg(test)]
+fn findings(check: Check, files: &[(&str, &str)]) -> String {
+    let findings = check(&Tree::of(files));
+    findings.iter().map(|finding| format!("{finding}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_reads_as_a_place_and_two_sentences() {
+        let finding = Finding::new("a/b.rs", 3, "this is wrong", "Do that");
+        assert_eq!(finding.to_string(), "a/b.rs:3: this is wrong. Do that.");
+    }
+
+    #[test]
+    fn a_marker_excuses_only_its_own_subject() {
+        assert!(allowed("x // tidy: allow(agent)", "agent"));
+        assert!(!allowed("x // tidy: allow(agent)", "summary"));
+    }
+}

@@ -1,0 +1,55 @@
+//! The size of a file, counted up to its tests: a signal that it wants to be two.
+
+use super::{Finding, Tree};
+
+const LIMIT: usize = 400;
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    tree.rust()
+        .filter(|(path, _)| path.contains("/src/") && !is_tests(path))
+        .filter_map(|(path, text)| {
+            let size = text.lines().take_while(|line| line.trim() != "#[cfg(test)]").count();
+            let wrong = format!("{size} lines before its tests, and {LIMIT} is where a file wants to be two");
+            (size > LIMIT)
+                .then(|| Finding::new(path, LIMIT + 1, wrong, "Cut it where its parts know least of each other"))
+        })
+        .collect()
+}
+
+/// Whether the whole file is tests: data, which may be as long as it needs to be.
+fn is_tests(path: &str) -> bool {
+    path.ends_with("/tests.rs") || path.ends_with("_tests.rs") || path.contains("/tests/")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::super::findings;
+    use super::LIMIT;
+
+    fn check(text: &str, expected: Expect) {
+        expected.assert_eq(&findings(super::check, &[("crates/x/src/lib.rs", text)]));
+    }
+
+    #[test]
+    fn tests_do_not_count() {
+        check(&format!("{}#[cfg(test)]\n{}", "x\n".repeat(LIMIT), "x\n".repeat(LIMIT)), expect![""]);
+    }
+
+    #[test]
+    fn a_file_of_tests_may_be_longer() {
+        let text = "x\n".repeat(LIMIT + 1);
+        expect![""].assert_eq(&findings(super::check, &[("crates/x/src/a/tests.rs", &text)]));
+    }
+
+    #[test]
+    fn one_line_too_many_is_found() {
+        check(
+            &"x\n".repeat(LIMIT + 1),
+            expect![[r#"
+                crates/x/src/lib.rs:401: 401 lines before its tests, and 400 is where a file wants to be two. Cut it where its parts know least of each other.
+            "#]],
+        );
+    }
+}

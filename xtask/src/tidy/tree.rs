@@ -1,0 +1,122 @@
+//! The files that a commit would hold: tracked ones, and new ones that git does not ignore.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::{fmt, fs, io};
+
+/// Paths relative to the repository's root, with `/` on every system, and their text.
+pub(crate) struct Tree {
+    files: BTreeMap<String, Option<String>>,
+}
+
+impl Tree {
+    /// Reads the repository around the current folder.
+    pub(crate) fn read() -> Result<Self, TreeError> {
+        let root = git(&["rev-parse", "--show-toplevel"])?;
+        let root = std::path::Path::new(root.trim_end());
+        let listed = git(&["-C", &root.to_string_lossy(), "ls-files", "-coz", "--exclude-standard"])?;
+        let mut files = BTreeMap::new();
+        for path in listed.split('\0').filter(|path| !path.is_empty()) {
+            match fs::read(root.join(path)) {
+                // What is not UTF-8 is a binary: it exists, but has no text to check.
+                Ok(bytes) => {
+                    files.insert(path.to_owned(), String::from_utf8(bytes).ok());
+                }
+                // Deleted but still tracked, or a link to a folder: no text of ours.
+                Err(error) if absent(&error) => {}
+                Err(error) => return Err(TreeError::Read(path.to_owned(), error)),
+            }
+        }
+        Ok(Self { files })
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+        let owned = |(path, text): &(&str, &str)| (String::from(*path), Some(String::from(*text)));
+        Self { files: files.iter().map(owned).collect() }
+    }
+
+    /// How many files there are.
+    pub(crate) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The text of one file.
+    pub(super) fn text(&self, path: &str) -> Option<&str> {
+        self.files.get(path)?.as_deref()
+    }
+
+    /// Every file that is text.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
+    }
+
+    /// Every Rust file that cargo compiles, so not the samples that tests read.
+    pub(super) fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.texts().filter(|(path, _)| path.ends_with(".rs") && !is_sample(path))
+    }
+
+    /// Whether the path is a file, or a folder with files in it.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let inside = format!("{path}/");
+        path.is_empty()
+            || self.files.contains_key(path)
+            || self.files.range(inside.clone()..).next().is_some_and(|(next, _)| next.starts_with(&inside))
+    }
+}
+
+/// Whether a path holds recorded or golden text, which is kept as it was seen.
+pub(super) fn is_sample(path: &str) -> bool {
+    path.split('/').any(|part| matches!(part, "fixtures" | "goldens" | "samples"))
+}
+
+fn absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
+}
+
+fn git(args: &[&str]) -> Result<String, TreeError> {
+    #[expect(clippy::disallowed_methods, reason = "git alone knows what it ignores; no user's code runs")]
+    let output = Command::new("git").args(args).output().map_err(TreeError::NoGit)?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(TreeError::Git(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+    }
+}
+
+/// Why the files could not be listed or read.
+#[derive(Debug)]
+pub(crate) enum TreeError {
+    NoGit(io::Error),
+    Git(String),
+    Read(String, io::Error),
+}
+
+impl fmt::Display for TreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoGit(error) => write!(f, "git does not start: {error}"),
+            Self::Git(message) => write!(f, "git: {message}"),
+            Self::Read(path, error) => write!(f, "cannot read {path}: {error}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_there_when_a_file_is_in_it() {
+        let tree = Tree::of(&[("docs/a.md", ""), ("docs-old", "")]);
+        assert!(tree.has("docs") && tree.has("docs/a.md") && tree.has(""));
+        assert!(!tree.has("doc") && !tree.has("docs/b.md"));
+    }
+
+    #[test]
+    fn samples_are_not_source() {
+        let tree = Tree::of(&[("crates/a/tests/fixtures/x.rs", ""), ("crates/a/src/lib.rs", "")]);
+        let rust: Vec<_> = tree.rust().map(|(path, _)| path).collect();
+        assert_eq!(rust, ["crates/a/src/lib.rs"]);
+    }
+}

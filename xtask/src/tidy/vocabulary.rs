@@ -1,0 +1,136 @@
+//! One word for one thing, in code and in prose. The words and their meanings are in `docs/glossary.md`.
+//!
+//! Only words that are nearly always the wrong one are here; a line that means something else says
+//! `tidy: allow(word)`.
+
+use super::tree::is_sample;
+use super::{Finding, Tree, allowed, numbered, rust_text};
+
+#[derive(Clone, Copy, PartialEq)]
+enum Where {
+    /// In the names of what ships only: prose and tests may use the word for what it usually means.
+    Names,
+    /// In comments, strings and Markdown as well.
+    Everywhere,
+}
+
+struct Word {
+    forms: &'static [&'static str],
+    place: Where,
+    instead: &'static str,
+}
+
+const WORDS: &[Word] = &[
+    Word {
+        forms: &["agent", "agents"],
+        place: Where::Names,
+        instead: "Say `client` for the program we adapt to, `subagent` in one word for its helpers",
+    },
+    Word {
+        forms: &["executor", "executors"],
+        place: Where::Names,
+        instead: "Say `runner`, and `run` for one execution",
+    },
+    Word {
+        forms: &["snapshot", "snapshots"], // tidy: allow(snapshot)
+        place: Where::Everywhere,
+        instead: "Say `guide` for what restores a session, `golden` for a test's expected text",
+    },
+    Word {
+        forms: &["snippet", "snippets"],
+        place: Where::Names,
+        instead: "Say `excerpt` for the text shown for a hit",
+    },
+    Word { forms: &["summary", "summaries", "summarise", "summarize"], place: Where::Names, instead: "Say `digest`" },
+];
+
+/// The one file that names the wrong words, to say what they are called here.
+const GLOSSARY: &str = "docs/glossary.md";
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let rust = tree.rust().flat_map(|(path, text)| check_rust(path, text));
+    let markdown = tree.texts().filter(|(path, _)| path.ends_with(".md") && !is_sample(path) && *path != GLOSSARY);
+    rust.chain(markdown.flat_map(|(path, text)| check_lines(path, text, text, Where::Everywhere))).collect()
+}
+
+fn check_rust(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = check_lines(path, text, text, Where::Everywhere);
+    if path.contains("src/") {
+        findings.extend(check_lines(path, text, &rust_text::code_only(text), Where::Names));
+    }
+    findings
+}
+
+/// Looks for words in `shown`, which has the lines of `text` with some parts blanked out.
+fn check_lines(path: &str, text: &str, shown: &str, place: Where) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for ((number, line), whole) in numbered(shown).zip(text.lines()) {
+        for word in WORDS.iter().filter(|word| word.place == place) {
+            let [name, ..] = word.forms else { continue };
+            if !allowed(whole, name) && parts_of_names(line).any(|part| word.forms.contains(&part.as_str())) {
+                findings.push(Finding::new(path, number, format!("`{name}` is not our word"), word.instead));
+            }
+        }
+    }
+    findings
+}
+
+/// The words of a line in lower case, with `snake_case` and `CamelCase` taken apart.
+fn parts_of_names(line: &str) -> impl Iterator<Item = String> {
+    line.split(|c: char| !c.is_alphanumeric()).filter(|name| !name.is_empty()).flat_map(|name| {
+        let mut parts = vec![String::new()];
+        let mut lower_before = false;
+        for c in name.chars() {
+            if c.is_uppercase() && lower_before {
+                parts.push(String::new());
+            }
+            lower_before = c.is_lowercase() || c.is_numeric();
+            if let Some(part) = parts.last_mut() {
+                part.extend(c.to_lowercase());
+            }
+        }
+        parts
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::super::findings;
+
+    fn check(path: &str, text: &str, expected: Expect) {
+        expected.assert_eq(&findings(super::check, &[(path, text)]));
+    }
+
+    #[test]
+    fn names_are_taken_apart() {
+        check(
+            "src/a.rs",
+            "struct AgentKind;\nfn write_summary() {}\nlet subagent = tokens;\n",
+            expect![[r#"
+                src/a.rs:1: `agent` is not our word. Say `client` for the program we adapt to, `subagent` in one word for its helpers.
+                src/a.rs:2: `summary` is not our word. Say `digest`.
+            "#]],
+        );
+    }
+
+    #[test]
+    fn prose_may_speak_of_what_the_names_may_not() {
+        check("src/a.rs", "// The agent reads a summary.\nlet x = \"agent_type\";\n", expect![""]);
+        check("a.md", "A layer for coding agents, in summary.\n", expect![""]);
+        check("tests/a.rs", "let summary = 1;\n", expect![""]);
+    }
+
+    #[test]
+    fn some_words_are_wrong_in_prose_too() {
+        let found = findings(super::check, &[("a.md", "Two snapshots.\n")]); // tidy: allow(snapshot)
+        assert!(found.starts_with("a.md:1: `snapshot` is not our word."), "{found}"); // tidy: allow(snapshot)
+    }
+
+    #[test]
+    fn a_line_may_be_excused() {
+        check("src/a.rs", "agent_id: String, // tidy: allow(agent): the client's own field\n", expect![""]);
+        check("docs/glossary.md", "not snapshot\n", expect![""]); // tidy: allow(snapshot)
+    }
+}
