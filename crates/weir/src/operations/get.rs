@@ -21,7 +21,7 @@ const BUDGET: usize = 2_000;
 /// Get the text behind a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Get {
-    /// A reference such as [ctx:k7f2m9q4xz], with or without its bracket
+    /// A reference such as ctx:k7f2m9q4xz, with or without its bracket
     #[schemars(transform = silent)]
     #[serde(rename = "ref")]
     #[arg(value_name = "REF")]
