@@ -80,6 +80,11 @@ pub(crate) fn headline(entry: &Entry) -> String {
     line
 }
 
+/// A number of things, in words.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// As much of a text as makes one short line.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();

@@ -67,7 +67,7 @@ impl Tree {
 
 /// Whether a path holds recorded or golden text, which is kept as it was seen.
 pub(super) fn is_sample(path: &str) -> bool {
-    path.split('/').any(|part| matches!(part, "fixtures" | "goldens" | "samples"))
+    path.split('/').any(|part| matches!(part, "fixtures" | "golden"))
 }
 
 fn absent(error: &io::Error) -> bool {

@@ -29,13 +29,12 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-const ABOUT: &str = "Keeps an AI coding agent's context clear: big outputs are held back, decisions are kept"; // tidy: allow(agent)
+const ABOUT: &str = "A context layer for AI coding agents: keeps what was decided and found"; // tidy: allow(agent)
 
 const LONG_ABOUT: &str = "\
-Weir keeps what was run, read and decided in a project, and finds it again.
+Weir keeps what was decided and found in a project, and finds it again.
 
-Everything stays on this machine. Each project has a store of its own; secrets are removed before anything is
-written. A thing kept has a reference such as [ctx:k7f2m9q4xz].";
+Everything stays on this machine. Each project has a store of its own, and secrets are removed before anything is written. A thing kept has a reference such as [ctx:k7f2m9q4xz].";
 
 const AFTER_HELP: &str = "\
 One minute:

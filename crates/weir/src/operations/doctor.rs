@@ -7,7 +7,7 @@ use weir_core::Level;
 use weir_store::{Health, StoreError};
 
 use super::{Declared, Effect};
-use crate::answer::Answer;
+use crate::answer::{Answer, counted};
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
@@ -117,8 +117,8 @@ fn check_store(
 fn describe(name: &'static str, health: &Health) -> Vec<Check> {
     let mb = |bytes: u64| bytes as f64 / 1_048_576.0;
     let size = format!(
-        "{} entries, texts take {:.1} of {:.0} MiB",
-        health.entries,
+        "{}, texts take {:.1} of {:.0} MiB",
+        counted(health.entries as usize, "entry", "entries"),
         mb(health.stored_bytes),
         mb(health.quota_bytes)
     );

@@ -6,7 +6,7 @@ use weir_store::{Forgotten, Plan, Selection};
 
 use super::annotate::parse_references;
 use super::{Declared, Effect};
-use crate::answer::{Answer, Budget, fit_items, one_line};
+use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
@@ -131,7 +131,8 @@ fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<
         })
         .collect();
     let confirmation = confirmation_of(&plans);
-    let head = format!("would remove {} entries ({bytes} bytes) and {events} events:", entries.len());
+    let (some_entries, some_events) = (counted(entries.len(), "entry", "entries"), counted(events, "event", "events"));
+    let head = format!("would remove {some_entries} ({bytes} bytes) and {some_events}:");
     let (text, _) = fit_items(&head, &lines, Budget::new(None, BUDGET), |shown| {
         let hidden = lines.len() - shown;
         let more = if hidden > 0 { format!("… and {hidden} more\n") } else { String::new() };
@@ -164,8 +165,10 @@ fn remove(
 
 fn describe(level: Level, forgotten: &Forgotten) -> String {
     let mut text = format!(
-        "removed from the {level} store: {} entries, {} events, {} texts",
-        forgotten.entries, forgotten.events, forgotten.blobs
+        "removed from the {level} store: {}, {}, {}",
+        counted(forgotten.entries, "entry", "entries"),
+        counted(forgotten.events, "event", "events"),
+        counted(forgotten.blobs, "text", "texts")
     );
     if forgotten.shared_blobs > 0 {
         text.push_str(&format!("; {} texts stay, since other entries have the same text", forgotten.shared_blobs));

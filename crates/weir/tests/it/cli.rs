@@ -108,7 +108,7 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     check(
         &home.weir(&["forget", "--topic", "pool", "--confirm", confirmation]),
         expect![[r#"
-        removed from the project store: 1 entries, 0 events, 1 texts
+        removed from the project store: 1 entry, 0 events, 1 text
         left of them: entries 0, events 0, texts 0, documents 0, chunks 0, words 0, pieces 0
         exit 0"#]],
     );
