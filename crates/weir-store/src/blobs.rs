@@ -13,13 +13,16 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use crate::db::{Durability, create_private_folder, private_file_options};
+use crate::db::{Db, Durability, create_private_folder, private_file_options};
 use crate::error::{Fault, Result, StoreError, from_system};
 use frames::Frames;
 pub use reader::BlobReader;
 
 /// Up to this size as stored, a text lies in the database: the engine reads it faster than the file system would.
 const LARGEST_HELD: usize = 16 << 10;
+
+/// How often a text is looked for again whose file is missing, before that is taken for damage.
+const MOST_TRIES: usize = 5;
 
 /// The texts of one store.
 pub(crate) struct Blobs {
@@ -133,12 +136,30 @@ impl Blobs {
         Ok(())
     }
 
-    /// Opens a text for reading; none when another process has removed it.
-    pub(crate) fn open(&self, connection: &Connection, id: i64) -> Result<Option<BlobReader>, Fault> {
-        let row = connection
-            .prepare_cached("SELECT hash, bytes, frames, data FROM blobs WHERE id = ?1")
-            .and_then(|mut statement| statement.query_row([id], read).optional())?;
-        let Some((hash, bytes, frames, data)) = row else { return Ok(None) };
+    /// Opens the text of what `find` finds, for reading. `find` gives what it found with the id of its text.
+    pub(crate) fn open<T>(
+        &self,
+        log: &Db,
+        find: impl Fn(&Connection) -> Result<Option<(T, i64)>, Fault>,
+    ) -> Result<Option<(T, BlobReader)>> {
+        let mut tries = 0;
+        loop {
+            let found = log.read_at_once(|connection| -> Result<_, Fault> {
+                let Some((found, id)) = find(connection)? else { return Ok(None) };
+                let mut statement =
+                    connection.prepare_cached("SELECT hash, bytes, frames, data FROM blobs WHERE id = ?1")?;
+                Ok(Some((found, statement.query_row([id], read)?)))
+            })?;
+            let Some((found, row)) = found else { return Ok(None) };
+            match self.reader(row) {
+                // Another process may have removed it since we looked; then it is not found the next time.
+                Err(StoreError::Damaged { .. }) if tries < MOST_TRIES => tries += 1,
+                other => return other.map(|reader| Some((found, reader))),
+            }
+        }
+    }
+
+    fn reader(&self, (hash, bytes, frames, data): Row) -> Result<BlobReader> {
         let hash = self.hash(&hash)?;
         let data = match data {
             Some(data) => reader::Data::Held(data),
@@ -146,14 +167,14 @@ impl Blobs {
                 let path = self.path_of(&hash);
                 match std::fs::File::open(&path) {
                     Ok(file) => reader::Data::File { path, file },
-                    Err(error) if !named(connection, &hash)? && error.kind() == std::io::ErrorKind::NotFound => {
-                        return Ok(None);
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                        return Err(StoreError::Damaged { path, detail: "the file of a text is missing".to_owned() });
                     }
-                    Err(error) => return Err(StoreError::Damaged { path, detail: error.to_string() }.into()),
+                    Err(error) => return Err(from_system(&path, &error)),
                 }
             }
         };
-        Ok(Some(BlobReader::new(hash, bytes as u64, Frames::from_bytes(&frames), data)))
+        Ok(BlobReader::new(hash, bytes as u64, Frames::from_bytes(&frames), data))
     }
 
     /// Removes files that no row names: what a killed process left. Returns how many.

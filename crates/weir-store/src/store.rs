@@ -8,7 +8,7 @@ mod care;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use weir_core::redact::redact;
 use weir_core::{Entry, Event, Gone, Level, Limits, NewEntry, ProjectKey, Query, Reference, Scope, Timestamp};
 
@@ -160,10 +160,10 @@ impl Store {
     /// Opens the text of an entry.
     pub fn text(&self, scope: &Scope, reference: Reference) -> Result<Option<BlobReader>> {
         let place = self.place(scope)?;
-        self.log.read(|c| -> Result<_, Fault> {
-            let Some(stored) = entries::by_reference(c, place, reference)? else { return Ok(None) };
-            self.blobs.open(c, stored.blob_id)
-        })
+        let find = |c: &Connection| -> Result<_, Fault> {
+            Ok(entries::by_reference(c, place, reference)?.map(|stored| ((), stored.blob_id)))
+        };
+        Ok(self.blobs.open(&self.log, find)?.map(|((), reader)| reader))
     }
 
     /// The best chunks for a query, best first.
@@ -280,7 +280,7 @@ impl Store {
             Owner::Project(key) => key.0.clone(),
             Owner::User => "user".to_owned(),
         };
-        let read = |c: &rusqlite::Connection| {
+        let read = |c: &Connection| {
             c.query_row("SELECT key FROM owner WHERE id = 1", [], |row| row.get::<_, String>(0)).optional()
         };
         match self.log.read(read)? {

@@ -93,9 +93,9 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs) -> Result<usize, Fault>
         }
         match change.what {
             What::Kept => {
-                if let Some(document) = log.read(|c| load(c, blobs, change.entry_id))? {
-                    bytes += document.text.bytes();
-                    add(tx, change.entry_id, &document)?;
+                if let Some((document, text)) = blobs.open(log, |c| load(c, change.entry_id))? {
+                    bytes += text.bytes();
+                    add(tx, change.entry_id, &document, &text)?;
                 }
             }
             What::Forgotten if wipe => {
@@ -147,11 +147,10 @@ struct Document {
     source: Option<String>,
     at: i64,
     title: String,
-    text: BlobReader,
 }
 
 /// Reads an entry for the index; none when it is gone by now.
-fn load(connection: &Connection, blobs: &Blobs, entry_id: i64) -> Result<Option<Document>, Fault> {
+fn load(connection: &Connection, entry_id: i64) -> Result<Option<(Document, i64)>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT e.kind, e.level, s.client, s.key, w.name, e.source, e.at, e.title, e.blob_id
          FROM entries e LEFT JOIN sessions s ON s.id = e.session_id LEFT JOIN works w ON w.id = e.work_id
@@ -159,8 +158,7 @@ fn load(connection: &Connection, blobs: &Blobs, entry_id: i64) -> Result<Option<
     )?;
     let mut rows = statement.query([entry_id])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let Some(text) = blobs.open(connection, row.get(8)?)? else { return Ok(None) };
-    Ok(Some(Document {
+    let document = Document {
         kind: row.get(0)?,
         level: row.get(1)?,
         client: row.get(2)?,
@@ -169,11 +167,11 @@ fn load(connection: &Connection, blobs: &Blobs, entry_id: i64) -> Result<Option<
         source: row.get(5)?,
         at: row.get(6)?,
         title: row.get(7)?,
-        text,
-    }))
+    };
+    Ok(Some((document, row.get(8)?)))
 }
 
-fn add(tx: &Transaction<'_>, entry_id: i64, document: &Document) -> Result<(), Fault> {
+fn add(tx: &Transaction<'_>, entry_id: i64, document: &Document, reader: &BlobReader) -> Result<(), Fault> {
     tx.prepare_cached(
         "INSERT INTO documents (entry_id, kind, level, client, session, work, source, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -192,9 +190,9 @@ fn add(tx: &Transaction<'_>, entry_id: i64, document: &Document) -> Result<(), F
     let mut position = Position { entry_id, ordinal: 0, start: 0, line: 1 };
     // Frame by frame, so that a text of any size takes the memory of one frame.
     let mut text = Vec::new();
-    let last = document.text.frame_count() - 1;
+    let last = reader.frame_count() - 1;
     for number in 0..=last {
-        text.extend_from_slice(&document.text.frame(number)?);
+        text.extend_from_slice(&reader.frame(number)?);
         let mut spans = chunk::split(&text);
         // A word may stand on the seam of two frames, so the last chunk waits for what follows it.
         let waiting = if number == last { None } else { spans.pop() };
