@@ -16,9 +16,10 @@ use crate::{Found, HistoryFilter, KnownProject, Owner, Selection, Store};
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Called for every connection of the test build.
-pub(crate) fn record_statements(connection: &mut Connection) {
+/// Called for every connection of the test build: the connection, with its statements recorded from now on.
+pub(crate) fn recorded(mut connection: Connection) -> Connection {
     connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(record)).expect("tracing is built in");
+    connection
 }
 
 fn record(event: TraceEvent<'_>) {

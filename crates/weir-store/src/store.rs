@@ -57,8 +57,8 @@ pub struct Kept {
     pub pinned: Vec<Reference>,
     /// Runs that had to go to stay within the quota.
     pub evicted: usize,
-    /// Why it cannot be searched for yet, if it cannot. It is kept all the same.
-    pub not_indexed: Option<StoreError>,
+    /// Why what follows could not be done, making room or indexing. It is kept all the same.
+    pub unfinished: Option<StoreError>,
 }
 
 /// What is behind a reference.
@@ -133,16 +133,17 @@ impl Store {
             };
             Ok((id, reference, related))
         })?;
-        let evicted = self.make_room(Some(id), now)?;
-        let not_indexed = self.catch_up().err();
+        // From here on it is kept. To fail now would have the caller keep it a second time.
+        let room = self.make_room(Some(id), now);
+        let indexed = self.catch_up();
         Ok(Kept {
             reference,
             redacted,
             revision: related.revision,
             superseded: related.superseded,
             pinned: related.pinned,
-            evicted,
-            not_indexed,
+            evicted: *room.as_ref().unwrap_or(&0),
+            unfinished: room.and(indexed).err(),
         })
     }
 

@@ -191,7 +191,7 @@ fn a_newer_index_is_refused_and_the_log_goes_on() {
     assert!(store.search(&here(), &Query::new("entry", 5)).is_err_and(|error| newer(&error)));
     assert!(store.rebuild_index(|_| ()).is_err_and(|error| newer(&error)));
     let added = store.keep(&here(), note("meanwhile"), NOW).unwrap();
-    assert!(added.not_indexed.as_ref().is_some_and(newer), "{:?}", added.not_indexed);
+    assert!(added.unfinished.as_ref().is_some_and(newer), "{:?}", added.unfinished);
     assert_all_there(&mut store, &kept);
     drop(store);
     assert!(fs::read(&path).unwrap() == before, "the file was touched");

@@ -10,7 +10,7 @@ use weir_store::{Found, HistoryFilter, Owner, Store};
 
 use crate::dump;
 use crate::support::{
-    NOW, assert_healthy, at, copy_folder, day, entry, forget, here, noise, note, note_on, note_with, open_with,
+    NOW, assert_healthy, at, blank_noise, copy_folder, day, entry, forget, here, note, note_on, note_with, open_with,
     plain_note, project, run, scope_in, search, these,
 };
 
@@ -123,7 +123,7 @@ fn check(folder: &Path, expected: &str) {
     assert_healthy(&mut store);
     // It is a store like any other: it takes new entries.
     let kept = store.keep(&here(), note("written by a later version"), day(1)).unwrap();
-    assert!(kept.not_indexed.is_none(), "{:?}", kept.not_indexed);
+    assert!(kept.unfinished.is_none(), "{:?}", kept.unfinished);
     assert_eq!(search(&mut store, "later").len(), 1);
 }
 
@@ -192,8 +192,8 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
         kept.push(store.keep(&here(), entry, at(milliseconds)).unwrap().reference);
         kept[kept.len() - 1]
     };
-    // Characters that the index reads as blanks, so that a text large enough for a file leaves the index small.
-    let large = |seed: u64| noise(seed, 30_000).iter().map(|byte| byte % 32).collect::<Vec<u8>>();
+    // Large enough for a file, and yet the index stays small.
+    let large = |seed: u64| blank_noise(seed, 30_000);
     add(store, "expired ", entry(EntryKind::Page, "page"));
     store.sweep(day(91)).unwrap();
     add(store, "evicted by the quota ", run(large(1)));

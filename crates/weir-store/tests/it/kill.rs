@@ -14,7 +14,7 @@ use crate::dump;
 use crate::process::{self, Guarded};
 use crate::rebuild::check_rebuild;
 use crate::support::{
-    Dice, NOW, assert_healthy, copy_folder, event, forget, here, keep, noise, note, open, run, text, these,
+    Dice, NOW, assert_healthy, blank_noise, copy_folder, event, forget, here, keep, note, open, run, text, these,
 };
 
 const ROUNDS: u64 = 200;
@@ -30,12 +30,11 @@ fn note_text(seed: u64, n: u64) -> Vec<u8> {
     format!("note {n} of seed {seed}: a decision that somebody took").into_bytes()
 }
 
-/// 30 or 100 kB that do not compress, so that they lie in a file, of characters that hardly cost the index anything: the
-/// kill should not always come while it is busy.
+/// 30 or 100 kB, in a file, that hardly cost the index anything: the kill should not always come while it is busy.
 fn run_text(seed: u64, n: u64) -> Vec<u8> {
     let mut text = format!("run {n} of seed {seed} {MARKER}\n").into_bytes();
     let length = if n.is_multiple_of(3) { 100_000 } else { 30_000 };
-    text.extend(noise(seed * 1_000 + n, length).iter().map(|byte| byte % 32));
+    text.extend(blank_noise(seed * 1_000 + n, length));
     text
 }
 

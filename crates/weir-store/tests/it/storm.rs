@@ -57,7 +57,7 @@ fn write(folder: &Path, process: usize) {
             let begun = Instant::now();
             let kept = store.keep(&scope, note(note_text(process, number)), NOW).unwrap();
             slowest = slowest.max(begun.elapsed());
-            assert!(kept.not_indexed.is_none(), "{:?}", kept.not_indexed);
+            assert!(kept.unfinished.is_none(), "{:?}", kept.unfinished);
             println!("ack note {} {process} {number}", kept.reference.as_str());
         }
     }
@@ -170,10 +170,10 @@ fn write_over_quota(folder: &Path, process: usize) {
             large = noise(n as u64, 20_000);
         }
         let kept = store.keep(&here(), NewEntry { title: format!("storm {n}"), ..run(&large) }, at(n as i64)).unwrap();
-        assert!(kept.not_indexed.is_none(), "{:?}", kept.not_indexed);
+        assert!(kept.unfinished.is_none(), "{:?}", kept.unfinished);
         let cited =
             store.keep(&here(), note_on("pin", format!("{process} {n} cites {}", kept.reference)), NOW).unwrap();
-        assert!(cited.not_indexed.is_none(), "{:?}", cited.not_indexed);
+        assert!(cited.unfinished.is_none(), "{:?}", cited.unfinished);
         for hit in store.search(&here(), &Query::new("storm", 10)).unwrap() {
             if let Some(reader) = store.text(&here(), hit.entry.reference).unwrap() {
                 // Open means readable, even if it is evicted meanwhile.

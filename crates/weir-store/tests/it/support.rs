@@ -121,7 +121,7 @@ pub(crate) fn keep(store: &mut Store, entry: NewEntry) -> Kept {
 /// Keeps an entry in the usual scope; it must be searchable at once.
 pub(crate) fn keep_at(store: &mut Store, entry: NewEntry, now: Timestamp) -> Kept {
     let kept = store.keep(&here(), entry, now).unwrap();
-    assert!(kept.not_indexed.is_none(), "{:?}", kept.not_indexed);
+    assert!(kept.unfinished.is_none(), "{:?}", kept.unfinished);
     kept
 }
 
@@ -200,6 +200,11 @@ pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
     bytes
+}
+
+/// Bytes that hardly compress and that the index reads as blanks: a large text that costs it next to nothing.
+pub(crate) fn blank_noise(seed: u64, length: usize) -> Vec<u8> {
+    noise(seed, length).into_iter().map(|byte| byte % 32).collect()
 }
 
 /// Letters that hardly compress, the same for the same seed. They are one word, unless a secret is seen in them.

@@ -132,8 +132,8 @@ fn describe(kept: &Kept, neighbours: &[Hit], unbound: &[String], level: Level) -
     if kept.evicted > 0 {
         lines.push(format!("{} old runs were evicted to stay within the quota", kept.evicted));
     }
-    if let Some(error) = &kept.not_indexed {
-        lines.push(format!("kept, but not searchable yet: {error}"));
+    if let Some(error) = &kept.unfinished {
+        lines.push(format!("kept, but perhaps not searchable yet: {error}"));
     }
     if !neighbours.is_empty() {
         lines.push("close notes, in case one should be superseded:".to_owned());
