@@ -27,7 +27,7 @@ crate::written_enum! {
         Rule = "rule",
         /// A tool was used.
         Tool = "tool",
-        /// A subagent was started or came back. tidy: allow(agent)
+        /// A subagent was started or came back.
         Subagent = "subagent",
         /// A plan was made or approved.
         Plan = "plan",

@@ -29,7 +29,7 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-const ABOUT: &str = "A context layer for AI coding agents: keeps what was decided and found"; // tidy: allow(agent)
+const ABOUT: &str = "A context layer for AI coding agents: keeps what was decided and found";
 
 const LONG_ABOUT: &str = "\
 Weir keeps what was decided and found in a project, and finds it again.
