@@ -82,11 +82,7 @@ pub struct Forgotten {
 
 /// Works out what a selection comes to.
 pub(crate) fn plan(connection: &Connection, place: Place, selection: &Selection) -> rusqlite::Result<Plan> {
-    let sessions = match &selection.session {
-        Some(key) => Some(places::sessions_with_key(connection, key)?),
-        None => None,
-    };
-    let chosen = Chosen { place, selection, sessions: sessions.as_deref() };
+    let chosen = Chosen::new(connection, place, selection)?;
     let entries = chosen.entries(connection)?;
     let events = chosen.events(connection)?;
     let mut hasher = blake3::Hasher::new();
@@ -109,11 +105,7 @@ pub(crate) fn run(
     if plan.confirmation != confirmation {
         return Err(StoreError::PlanChanged.into());
     }
-    let sessions = match &selection.session {
-        Some(key) => Some(places::sessions_with_key(tx, key)?),
-        None => None,
-    };
-    let chosen = Chosen { place, selection, sessions: sessions.as_deref() };
+    let chosen = Chosen::new(tx, place, selection)?;
     if plan.events > 0 {
         events::append_events_gone(tx, plan.events, now)?;
     }
@@ -135,10 +127,16 @@ pub(crate) fn run(
 struct Chosen<'a> {
     place: Place,
     selection: &'a Selection,
-    sessions: Option<&'a [i64]>,
+    sessions: Option<Vec<i64>>,
 }
 
-impl Chosen<'_> {
+impl<'a> Chosen<'a> {
+    fn new(connection: &Connection, place: Place, selection: &'a Selection) -> rusqlite::Result<Self> {
+        let key = selection.session.as_ref();
+        let sessions = key.map(|key| places::sessions_with_key(connection, key)).transpose()?;
+        Ok(Self { place, selection, sessions })
+    }
+
     fn entries(&self, connection: &Connection) -> rusqlite::Result<Vec<PlannedEntry>> {
         let selection = self.selection;
         let mut entries = Vec::new();
@@ -150,7 +148,7 @@ impl Chosen<'_> {
             entries = self.driven_by(connection, "n.topic = ?3", topic)?;
         } else if let Some(source) = &selection.source {
             entries = self.driven_by(connection, "e.source = ?3", source)?;
-        } else if let Some(sessions) = self.sessions {
+        } else if let Some(sessions) = &self.sessions {
             for session in sessions {
                 entries.extend(self.driven_by(connection, "e.session_id = ?3", session)?);
             }
@@ -199,7 +197,7 @@ impl Chosen<'_> {
         let mut entries = Vec::new();
         while let Some(row) = rows.next()? {
             let session: Option<i64> = row.get(7)?;
-            let in_session = self.sessions.is_none_or(|chosen| session.is_some_and(|id| chosen.contains(&id)));
+            let in_session = self.sessions.as_ref().is_none_or(|chosen| session.is_some_and(|id| chosen.contains(&id)));
             if in_session {
                 let title = row.get::<_, Option<bool>>(5)?.unwrap_or(false).then(|| row.get(4)).transpose()?;
                 entries.push(PlannedEntry {
@@ -222,7 +220,7 @@ impl Chosen<'_> {
             return Ok(Vec::new());
         }
         let (since, last) = self.span();
-        if let Some(sessions) = self.sessions {
+        if let Some(sessions) = &self.sessions {
             let mut events = Vec::new();
             for session in sessions {
                 let condition = "session_id = ?3 AND session_id IS NOT NULL AND id > 0";
