@@ -11,7 +11,9 @@ pub mod query;
 pub mod redact;
 pub mod reference;
 pub mod retention;
+pub mod run;
 pub mod scope;
+pub mod terminal;
 pub mod time;
 pub mod words;
 
@@ -21,6 +23,7 @@ pub use note::{Note, NoteKind};
 pub use query::Query;
 pub use reference::Reference;
 pub use retention::{Gone, Limits, WhyGone};
+pub use run::{Ended, Pieces, RunFacts, Stream};
 pub use scope::{Level, ProjectKey, Scope, SessionKey};
 pub use time::Timestamp;
 

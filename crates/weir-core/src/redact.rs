@@ -13,6 +13,7 @@ mod context;
 mod pair;
 mod rules;
 mod scan;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -25,6 +26,7 @@ use std::ops::Range;
 use class::{DIGIT, LOWER};
 use rules::{BEARER_TOKEN, BY_SURROUNDINGS, CURL_PASSWORD, URL_PASSWORD};
 use scan::{Hit, Literal, Sign};
+pub use stream::{Passed, Redactor};
 use window::Window;
 
 /// A text without its secrets, and where they were.

@@ -6,17 +6,24 @@
 //! many, and a reader that finds no file can ask whether the row is gone too.
 
 mod frames;
+mod parts;
 mod reader;
+mod stage;
+mod writer;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use crate::db::{Db, Durability, create_private_folder, private_file_options};
+use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError, from_system};
+pub(crate) use frames::FRAME;
 use frames::Frames;
-pub use reader::BlobReader;
+pub use reader::{BlobReader, Line};
+pub(crate) use stage::Staged;
+use stage::{Place, Stage};
+pub use writer::TextWriter;
+pub(crate) use writer::Written;
 
 /// Up to this size as stored, a text lies in the database: the engine reads it faster than the file system would.
 const LARGEST_HELD: usize = 16 << 10;
@@ -30,33 +37,10 @@ pub(crate) struct Blobs {
     database: PathBuf,
 }
 
-/// A text made ready for the store, before the write lock is taken.
-pub(crate) struct Staged {
-    hash: blake3::Hash,
-    bytes: u64,
-    frames: Frames,
-    place: Place,
-    durability: Durability,
-}
-
 /// A text whose row was removed.
 pub(crate) struct RemovedText {
     /// The file it was in, if it was large.
     pub(crate) file: Option<blake3::Hash>,
-}
-
-enum Place {
-    Held(Vec<u8>),
-    File { temporary: PathBuf, stored: u64 },
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        if let Place::File { temporary, .. } = &self.place {
-            // After a commit the file has its final name and there is nothing to remove.
-            let _ = std::fs::remove_file(temporary);
-        }
-    }
 }
 
 impl Blobs {
@@ -66,14 +50,15 @@ impl Blobs {
 
     /// Compresses a text and, if it is large, writes it to the disk under a temporary name.
     pub(crate) fn stage(&self, text: &[u8], durability: Durability) -> Result<Staged> {
-        let (frames, stored) = frames::compress(text).map_err(|error| from_system(&self.folder, &error))?;
-        let place = if stored.len() <= LARGEST_HELD {
-            Place::Held(stored)
-        } else {
-            let temporary = self.write_temporary(&stored, durability)?;
-            Place::File { temporary, stored: stored.len() as u64 }
-        };
-        Ok(Staged { hash: blake3::hash(text), bytes: text.len() as u64, frames, place, durability })
+        let mut stage = Stage::new(&self.folder);
+        stage.write(text)?;
+        stage.finish(durability)
+    }
+
+    /// Begins a text that is written piece by piece, and removes those that killed processes have begun.
+    pub(crate) fn writer(&self) -> TextWriter {
+        parts::sweep(&self.folder);
+        TextWriter::new(&self.folder)
     }
 
     /// Gives a staged text its row, or finds the row of the same text.
@@ -86,19 +71,26 @@ impl Blobs {
         }
         let (stored, data) = match &staged.place {
             Place::Held(data) => (data.len() as u64, Some(data)),
-            Place::File { temporary, stored } => {
-                let path = self.path_of(&staged.hash);
-                std::fs::rename(temporary, &path).map_err(|error| from_system(&path, &error))?;
+            Place::File(part) => {
+                part.rename(&self.path_of(&staged.hash))?;
                 if staged.durability == Durability::Power {
                     sync_folder(&self.folder)?;
                 }
-                (*stored, None)
+                (part.length(), None)
             }
         };
-        let mut insert =
-            tx.prepare_cached("INSERT INTO blobs (hash, bytes, stored, frames, data) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-        let row = params![staged.hash.as_bytes(), staged.bytes as i64, stored as i64, staged.frames.to_bytes(), data];
-        let id = insert.insert(row)?;
+        let mut insert = tx.prepare_cached(
+            "INSERT INTO blobs (hash, bytes, stored, frames, data, lines) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let lines = (!staged.lines.is_empty()).then(|| frames::to_bytes(&staged.lines));
+        let id = insert.insert(params![
+            staged.hash.as_bytes(),
+            staged.bytes as i64,
+            stored as i64,
+            frames::to_bytes(&staged.frames),
+            data,
+            lines
+        ])?;
         tx.prepare_cached("UPDATE totals SET stored = stored + ?1 WHERE id = 1")
             .and_then(|mut statement| statement.execute([stored as i64]))?;
         Ok(id)
@@ -147,7 +139,7 @@ impl Blobs {
             let found = log.read_at_once(|connection| -> Result<_, Fault> {
                 let Some((found, id)) = find(connection)? else { return Ok(None) };
                 let mut statement =
-                    connection.prepare_cached("SELECT hash, bytes, frames, data FROM blobs WHERE id = ?1")?;
+                    connection.prepare_cached("SELECT hash, bytes, frames, data, lines FROM blobs WHERE id = ?1")?;
                 Ok(Some((found, statement.query_row([id], read)?)))
             })?;
             let Some((found, row)) = found else { return Ok(None) };
@@ -159,7 +151,7 @@ impl Blobs {
         }
     }
 
-    fn reader(&self, (hash, bytes, frames, data): Row) -> Result<BlobReader> {
+    fn reader(&self, (hash, bytes, frames, data, lines): Row) -> Result<BlobReader> {
         let hash = self.hash(&hash)?;
         let data = match data {
             Some(data) => reader::Data::Held(data),
@@ -174,14 +166,15 @@ impl Blobs {
                 }
             }
         };
-        Ok(BlobReader::new(hash, bytes as u64, Frames::from_bytes(&frames), data))
+        let lines = frames::numbers(&lines.unwrap_or_default()).collect();
+        Ok(BlobReader::new((hash, bytes as u64), Frames::from_bytes(&frames), lines, data))
     }
 
     /// Removes files that no row names: what a killed process left. Returns how many.
     ///
-    /// Young files are left alone, since another process may be about to commit them.
+    /// Young files are left alone, since another process may be about to commit them. Those in the making have locks.
     pub(crate) fn remove_orphans(&self, tx: &Transaction<'_>) -> Result<usize, Fault> {
-        let mut removed = 0;
+        let mut removed = parts::sweep(&self.folder);
         for path in self.files()? {
             let hash = path.file_stem().and_then(|stem| stem.to_str()).and_then(|hex| blake3::Hash::from_hex(hex).ok());
             let known = match hash {
@@ -195,33 +188,9 @@ impl Blobs {
         Ok(removed)
     }
 
-    fn write_temporary(&self, stored: &[u8], durability: Durability) -> Result<PathBuf> {
-        create_private_folder(&self.folder)?;
-        let mut name = [0u8; 12];
-        getrandom::fill(&mut name).map_err(|error| StoreError::Unusable {
-            path: self.folder.clone(),
-            detail: format!("no randomness: {error}"),
-        })?;
-        let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = self.folder.join(format!("{name}.part"));
-        let write = || -> std::io::Result<()> {
-            let mut file = private_file_options().open(&path)?;
-            file.write_all(stored)?;
-            if durability == Durability::Power {
-                file.sync_all()?;
-            }
-            Ok(())
-        };
-        write().map_err(|error| {
-            let _ = std::fs::remove_file(&path);
-            from_system(&path, &error)
-        })?;
-        Ok(path)
-    }
-
     fn files(&self) -> Result<Vec<PathBuf>> {
         match std::fs::read_dir(&self.folder) {
-            Ok(files) => Ok(files.flatten().map(|file| file.path()).collect()),
+            Ok(files) => Ok(files.flatten().map(|file| file.path()).filter(|path| !path.is_dir()).collect()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(from_system(&self.folder, &error)),
         }
@@ -240,10 +209,10 @@ impl Blobs {
     }
 }
 
-type Row = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>);
+type Row = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
 }
 
 /// Whether a row names the file of this text.

@@ -72,6 +72,12 @@ pub enum StoreError {
         /// The reference given.
         reference: weir_core::Reference,
     },
+    /// The reference to keep something under is that of something else.
+    #[error("{reference} is taken")]
+    ReferenceTaken {
+        /// The reference given.
+        reference: weir_core::Reference,
+    },
     /// What was planned to be forgotten is not what would be forgotten now.
     #[error("the store has changed since the dry run")]
     PlanChanged,

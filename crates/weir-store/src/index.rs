@@ -4,6 +4,7 @@
 pub(crate) mod apply;
 mod excerpt;
 pub(crate) mod search;
+mod text;
 
 use weir_core::Entry;
 

@@ -15,7 +15,7 @@ mod log;
 mod migrate;
 mod store;
 
-pub use blobs::BlobReader;
+pub use blobs::{BlobReader, Line, TextWriter};
 pub use error::StoreError;
 pub use index::Hit;
 pub use log::forget::{Forgotten, Plan, Selection};

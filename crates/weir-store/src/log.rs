@@ -11,14 +11,17 @@ pub(crate) mod notes;
 pub(crate) mod places;
 pub(crate) mod projects;
 pub(crate) mod retention;
+pub(crate) mod runs;
 
 use rusqlite::types::Type;
 
 use crate::migrate::Migration;
 
 /// The history of the log's shape.
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") }];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") },
+    Migration { name: "0002_runs", sql: include_str!("log/migrations/0002_runs.sql") },
+];
 
 /// Reads a column that holds the written form of an enum.
 pub(crate) fn written<T>(row: &rusqlite::Row<'_>, column: usize, parse: fn(&str) -> Option<T>) -> rusqlite::Result<T> {

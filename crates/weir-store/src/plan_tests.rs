@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use weir_core::note::BoundFile;
 use weir_core::{
-    EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, ProjectKey, Query, Scope,
-    SessionKey, Timestamp,
+    Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Pieces, Priority, ProjectKey,
+    Query, RunFacts, Scope, SessionKey, Stream, Timestamp,
 };
 
 use crate::{Found, HistoryFilter, KnownProject, Owner, Selection, Store};
@@ -95,6 +95,7 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
         last = Some(store.keep(&scope, note, now).unwrap().reference);
     }
     let last = last.unwrap();
+    keep_a_written_run(&mut store, &scope, now);
     assert!(matches!(store.get(&scope, last, now.plus_days(1)).unwrap(), Found::Here(_)));
     assert!(store.text(&scope, last).unwrap().unwrap().all().unwrap().starts_with(b"parseHttp"));
     for text in ["pool \"see ctx\"", "arseHtt", "検索 p*"] {
@@ -115,6 +116,27 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     drop(store);
     let open = |name: &str| Connection::open(folder.join(name)).unwrap();
     (open("log.db"), open("index.db"))
+}
+
+/// A run under a reference drawn earlier, large enough for several frames.
+fn keep_a_written_run(store: &mut Store, scope: &Scope, now: Timestamp) {
+    let mut writer = store.writer().unwrap();
+    writer.write_from(Stream::Out, &b"a line of a log\n".repeat(200_000)).unwrap();
+    writer.write_from(Stream::Err, b"and an error").unwrap();
+    let facts = RunFacts {
+        exit_code: Some(1),
+        signal: None,
+        millis: 7,
+        sandbox: "full".into(),
+        ended: Ended::Exited,
+        pieces: Pieces::default(),
+    };
+    let reference = Some(store.draw_reference().unwrap());
+    let run = NewEntry { run: Some(facts), reference, ..entry(EntryKind::Run, None) };
+    let kept = store.keep_written(scope, run, writer, now).unwrap();
+    assert_eq!(Some(kept.reference), reference);
+    let Found::Here(found) = store.get(scope, kept.reference, now).unwrap() else { panic!("it is not there") };
+    assert_eq!(found.run.map(|run| run.pieces.len()), Some(2));
 }
 
 /// Forgetting the whole store is left out: that is meant to touch everything.
@@ -142,6 +164,8 @@ fn entry(kind: EntryKind, note: Option<Note>) -> NewEntry {
         source: Some("cargo test".into()),
         text: Vec::new(),
         note,
+        run: None,
+        reference: None,
     }
 }
 

@@ -4,13 +4,14 @@
 //! brought up to date before it is asked.
 
 mod care;
+mod keep;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension};
 use weir_core::redact::redact;
-use weir_core::{Entry, Event, Gone, Level, Limits, NewEntry, ProjectKey, Query, Reference, Scope, Timestamp};
+use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Query, Reference, Scope, Timestamp};
 
 use crate::blobs::{BlobReader, Blobs};
 use crate::db::{Db, Durability, create_private_folder};
@@ -19,8 +20,9 @@ use crate::index::{self, Hit};
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::places::{self, Place};
 use crate::log::projects::{self, KnownProject};
-use crate::log::{self, changes, entries, events, notes};
+use crate::log::{self, changes, entries, events};
 pub use care::{Health, Swept};
+pub use keep::Kept;
 
 /// Whose store it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,25 +42,6 @@ pub struct Store {
     /// Opened when first needed: a hook that only appends never pays for it.
     index: Option<Db>,
     blobs: Blobs,
-}
-
-/// What keeping an entry did.
-#[derive(Debug)]
-pub struct Kept {
-    /// The entry's handle.
-    pub reference: Reference,
-    /// What was redacted: the names of the rules, one for each place.
-    pub redacted: Vec<&'static str>,
-    /// The revision, for a note on a topic.
-    pub revision: u32,
-    /// The notes it took the place of.
-    pub superseded: Vec<Reference>,
-    /// The entries it keeps from expiring, because it cites them.
-    pub pinned: Vec<Reference>,
-    /// Runs that had to go to stay within the quota.
-    pub evicted: usize,
-    /// Why what follows could not be done, making room or indexing. It is kept all the same.
-    pub unfinished: Option<StoreError>,
 }
 
 /// What is behind a reference.
@@ -94,56 +77,6 @@ impl Store {
         self.log.write(Durability::Process, |tx| {
             let place = places::find_or_make(tx, &own, now)?;
             events::append(tx, place, &event, now)
-        })
-    }
-
-    /// Keeps an entry and makes it searchable.
-    pub fn keep(&mut self, scope: &Scope, mut entry: NewEntry, now: Timestamp) -> Result<Kept> {
-        self.check_scope(scope)?;
-        if !scope.can_hold(entry.level) || (entry.level == Level::User) != (self.owner == Owner::User) {
-            return Err(StoreError::NoSuchLevel { level: entry.level });
-        }
-        let redacted = redact_entry(&mut entry);
-        let durability = durability_of(&entry);
-        let staged = self.blobs.stage(&entry.text, durability)?;
-        let own = self.own_scope(scope);
-        let (blobs, limits) = (&self.blobs, &self.limits);
-        let (id, reference, related) = self.log.write(durability, |tx| -> Result<_, Fault> {
-            let place = places::find_or_make(tx, &own, now)?;
-            let blob_id = blobs.commit(tx, &staged)?;
-            let id = events::append_kept(tx, place, now)?;
-            let reference = entries::insert(
-                tx,
-                &entries::NewRow {
-                    id,
-                    place,
-                    blob_id,
-                    redactions: redacted.len() as u32,
-                    now,
-                    expires_at: limits.expiry(entry.kind, now),
-                    entry: &entry,
-                },
-            )?;
-            let related = match &entry.note {
-                Some(note) => {
-                    let text = String::from_utf8_lossy(&entry.text);
-                    notes::insert(tx, id, place, entry.level, (note, &text))?
-                }
-                None => notes::Related::default(),
-            };
-            Ok((id, reference, related))
-        })?;
-        // From here on it is kept. To fail now would have the caller keep it a second time.
-        let room = self.make_room(Some(id), now);
-        let indexed = self.catch_up();
-        Ok(Kept {
-            reference,
-            redacted,
-            revision: related.revision,
-            superseded: related.superseded,
-            pinned: related.pinned,
-            evicted: *room.as_ref().unwrap_or(&0),
-            unfinished: room.and(indexed).err(),
         })
     }
 
@@ -292,29 +225,6 @@ impl Store {
             }),
         }
     }
-}
-
-/// What a person or model wrote must survive a loss of power; what a program printed can be made again.
-fn durability_of(entry: &NewEntry) -> Durability {
-    use weir_core::EntryKind as Kind;
-    match entry.kind {
-        Kind::Note | Kind::Document => Durability::Power,
-        Kind::Run | Kind::Page | Kind::File | Kind::Import => Durability::Process,
-    }
-}
-
-fn redact_entry(entry: &mut NewEntry) -> Vec<&'static str> {
-    entry.title = redacted_text(&entry.title);
-    entry.source = entry.source.as_deref().map(redacted_text);
-    if let Some(note) = &mut entry.note {
-        note.topic = note.topic.as_deref().map(redacted_text);
-    }
-    let redacted = redact(&entry.text);
-    let rules = redacted.found.iter().map(|finding| finding.rule).collect();
-    if let std::borrow::Cow::Owned(text) = redacted.text {
-        entry.text = text;
-    }
-    rules
 }
 
 fn redacted_text(text: &str) -> String {

@@ -37,12 +37,15 @@ pub(super) fn private(text: &[u8], hits: &[Hit], marks: &[Range<usize>]) -> Vec<
     spans
 }
 
-struct Tag {
-    opens: bool,
-    range: Range<usize>,
+/// `<private>` or `</private>`.
+#[derive(Debug)]
+pub(super) struct Tag {
+    pub(super) opens: bool,
+    pub(super) range: Range<usize>,
 }
 
-fn tag_at(text: &[u8], hit: Hit) -> Option<Tag> {
+/// The tag at `hit`, if it is one.
+pub(super) fn tag_at(text: &[u8], hit: Hit) -> Option<Tag> {
     let opens = match hit.literal() {
         Literal::Sign(Sign::PrivateOpen) => true,
         Literal::Sign(Sign::PrivateClose) => false,
@@ -91,6 +94,31 @@ fn label_end(window: &Window, at: usize) -> Option<usize> {
     let text = window.slice(label..end);
     let is_private = text.ends_with(b"PRIVATE KEY") || text.ends_with(b"PRIVATE KEY BLOCK");
     (is_private && window.has(end, b"-----")).then_some(end + "-----".len())
+}
+
+/// What a line says of the key it may belong to.
+pub(super) enum Step {
+    /// The line belongs to the key, and what follows may too.
+    Key { end: usize, next: usize },
+    /// The line is blank or a header; what follows may belong to the key.
+    Between { next: usize },
+    /// The key ends before the line, or with it.
+    End { end: Option<usize> },
+}
+
+/// Looks at one more line of a key that is too long to be looked at as a whole. The rest of a line of the key is of the
+/// key, whatever it looks like.
+pub(super) fn step(window: &Window, at: usize, is_rest_of_line: bool) -> Step {
+    let line = line_at(window, at);
+    let next = next_line(window, line.end);
+    let kind = if is_rest_of_line { Line::Key } else { kind_of(window, &line) };
+    match kind {
+        Line::Key if next == line.end => Step::End { end: Some(line.end) },
+        Line::Key => Step::Key { end: line.end, next },
+        Line::Blank | Line::Header if next > line.end => Step::Between { next },
+        Line::Other if is_last(window, &line) => Step::End { end: Some(line.end) },
+        _ => Step::End { end: None },
+    }
 }
 
 /// A line up to its end, which may be written as an escape, or to the dashes of the next BEGIN or END.

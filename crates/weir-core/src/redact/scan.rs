@@ -9,6 +9,8 @@
 //!
 //! Invariant: hits come in the order in which they stand in the text, and no literal in the text goes unreported.
 
+use std::ops::Range;
+
 use super::rules::{KEYS, Key, Rule, TOKENS};
 
 /// A literal that stands in the text.
@@ -84,16 +86,27 @@ impl Hit {
 /// Every literal in `text`.
 pub(super) fn scan(text: &[u8]) -> Vec<Hit> {
     let mut hits = Vec::new();
-    let mut last_three = 0;
-    for (i, &byte) in text.iter().enumerate() {
-        last_three = last_three >> 8 | (fold(byte) as u32) << 16;
-        let first = INDEX.first[slot(last_three)];
-        if first != NONE && i + 1 >= GRAM {
-            push_hits(&mut hits, text, i + 1 - GRAM, first);
-        }
-    }
+    scan_between(text, 0..text.len(), &mut hits);
     hits
 }
+
+/// Every literal that starts in a part of `text`; it may reach beyond that part.
+pub(super) fn scan_between(text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
+    let bytes = text.get(part.start..text.len().min(part.end + GRAM - 1)).unwrap_or_default();
+    let Some((first_two, rest)) = bytes.split_at_checked(GRAM - 1) else { return };
+    let shift = |grams: u32, byte: u8| grams >> 8 | (fold(byte) as u32) << 16;
+    let mut last_three = first_two.iter().fold(0, |grams, &byte| shift(grams, byte));
+    for (i, &byte) in rest.iter().enumerate() {
+        last_three = shift(last_three, byte);
+        let first = INDEX.first[slot(last_three)];
+        if first != NONE {
+            push_hits(hits, text, part.start + i, first);
+        }
+    }
+}
+
+/// The longest literal, with all that decides whether it is a mark or a tag: `[redacted:`, a name of 40, `]`.
+pub(super) const LONGEST: usize = 64;
 
 fn push_hits(hits: &mut Vec<Hit>, text: &[u8], at: usize, first: u16) {
     let rest = &text[at..];

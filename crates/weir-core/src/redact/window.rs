@@ -16,12 +16,26 @@ pub(super) struct Window<'a> {
     text: &'a [u8],
     bounds: Range<usize>,
     looked_at_mark: Cell<bool>,
+    /// Where the text is not known any more, when more of it is to come.
+    known: usize,
+    looked_ahead: Cell<bool>,
 }
 
 impl<'a> Window<'a> {
     /// The window `bounds` of `text`; a bound that is not an end of the text is a mark.
     pub(super) fn new(text: &'a [u8], bounds: Range<usize>) -> Self {
-        Self { text, bounds, looked_at_mark: Cell::new(false) }
+        Self::of_part(text, bounds, usize::MAX)
+    }
+
+    /// The same for a text of which only the first `known` bytes are known.
+    pub(super) fn of_part(text: &'a [u8], bounds: Range<usize>, known: usize) -> Self {
+        let bounds = bounds.start..bounds.end.min(known);
+        Self { text, bounds, looked_at_mark: Cell::new(false), known, looked_ahead: Cell::new(false) }
+    }
+
+    /// Whether something was looked at since the last call that is not known yet.
+    pub(super) fn take_looked_ahead(&self) -> bool {
+        self.looked_ahead.replace(false)
     }
 
     /// Whether a mark was looked at since the last call.
@@ -37,7 +51,9 @@ impl<'a> Window<'a> {
         if self.bounds.contains(&at) {
             return self.text.get(at).copied();
         }
-        if at < self.text.len() {
+        if at >= self.known {
+            self.looked_ahead.set(true);
+        } else if at < self.text.len() {
             self.looked_at_mark.set(true);
         }
         None
@@ -53,6 +69,7 @@ impl<'a> Window<'a> {
     pub(super) fn slice(&self, range: Range<usize>) -> &'a [u8] {
         if range.start < self.bounds.start || range.end > self.bounds.end {
             self.looked_at_mark.set(true);
+            self.looked_ahead.set(self.looked_ahead.get() || range.end > self.known);
             return &[];
         }
         self.text.get(range).unwrap_or_default()

@@ -3,48 +3,79 @@
 use std::io;
 
 /// How much text one frame holds.
-pub(super) const FRAME: usize = 1 << 20;
+pub(crate) const FRAME: usize = 1 << 20;
 /// Below this size, compression costs more than it saves.
-const SMALLEST_COMPRESSED: usize = 200;
-/// A good ratio at several hundred megabytes a second.
+pub(super) const SMALLEST_COMPRESSED: usize = 200;
+/// For a text of one frame: a good ratio at several hundred megabytes a second.
 const LEVEL: i32 = 3;
+/// For a text of many: someone may be waiting for its end.
+const QUICK_LEVEL: i32 = 1;
 
-/// The stored length of each frame; none when the text is stored as it is.
+/// Where each frame begins as stored, and where the last one ends. One number when the text is stored as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Frames(pub(super) Vec<u32>);
+pub(super) struct Frames(Vec<u64>);
 
 impl Frames {
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        self.0.iter().flat_map(|length| length.to_le_bytes()).collect()
-    }
-
+    /// Reads the stored length of each frame, four bytes each.
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
-        let (lengths, _) = bytes.as_chunks::<4>();
-        Self(lengths.iter().map(|length| u32::from_le_bytes(*length)).collect())
+        let mut at = 0;
+        let ends = numbers(bytes).map(|length| {
+            at += u64::from(length);
+            at
+        });
+        Self(std::iter::once(0).chain(ends).collect())
+    }
+
+    /// How many there are; none when the text is stored as it is.
+    pub(super) fn count(&self) -> usize {
+        self.0.len() - 1
+    }
+
+    /// Where a frame lies.
+    pub(super) fn place(&self, number: usize) -> Option<std::ops::Range<u64>> {
+        Some(*self.0.get(number)?..*self.0.get(number + 1)?)
     }
 }
 
-/// The frames of a text and what is stored for it: smaller than the text, or the text itself.
-pub(super) fn compress(text: &[u8]) -> io::Result<(Frames, Vec<u8>)> {
-    if text.len() < SMALLEST_COMPRESSED {
-        return Ok((Frames(Vec::new()), text.to_vec()));
-    }
-    let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
-    compressor.include_checksum(true)?;
-    let mut lengths = Vec::new();
-    let mut stored = Vec::with_capacity(text.len() / 3);
-    for frame in text.chunks(FRAME) {
-        let compressed = compressor.compress(frame)?;
-        lengths.push(u32::try_from(compressed.len()).map_err(io::Error::other)?);
-        stored.extend_from_slice(&compressed);
-    }
-    if lengths.len() == 1 && stored.len() >= text.len() {
-        return Ok((Frames(Vec::new()), text.to_vec()));
-    }
-    Ok((Frames(lengths), stored))
+/// Numbers as the database holds them: four bytes each.
+pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.as_chunks::<4>().0.iter().map(|number| u32::from_le_bytes(*number))
 }
 
-/// The text of one stored frame. Its checksum is verified.
-pub(super) fn decompress(frame: &[u8]) -> io::Result<Vec<u8>> {
-    zstd::bulk::decompress(frame, FRAME)
+/// Writes numbers for the database.
+pub(super) fn to_bytes(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// Compresses frames, for one text.
+pub(super) struct Compressor {
+    engine: zstd::bulk::Compressor<'static>,
+    is_quick: bool,
+}
+
+impl Compressor {
+    pub(super) fn new() -> io::Result<Self> {
+        let mut engine = zstd::bulk::Compressor::new(LEVEL)?;
+        engine.include_checksum(true)?;
+        Ok(Self { engine, is_quick: false })
+    }
+
+    /// What is stored for a text of one frame.
+    pub(super) fn compress(&mut self, frame: &[u8]) -> io::Result<Vec<u8>> {
+        self.engine.compress(frame)
+    }
+
+    /// What is stored for one frame of many.
+    pub(super) fn compress_quickly(&mut self, frame: &[u8]) -> io::Result<Vec<u8>> {
+        if !self.is_quick {
+            self.engine.set_compression_level(QUICK_LEVEL)?;
+            self.is_quick = true;
+        }
+        self.engine.compress(frame)
+    }
+}
+
+/// The text of one stored frame, which has this many bytes. Its checksum is verified.
+pub(super) fn decompress(frame: &[u8], bytes: usize) -> io::Result<Vec<u8>> {
+    zstd::bulk::decompress(frame, bytes.min(FRAME))
 }

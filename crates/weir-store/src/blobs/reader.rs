@@ -1,17 +1,24 @@
-//! Reads a text back: whole, by range, or frame by frame with bounded memory.
+//! Reads a text back: whole, by range, by line, by stream, or frame by frame with bounded memory.
 
 use std::fs::File;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
+
+use weir_core::{Pieces, Stream, terminal};
 
 use super::frames::{self, FRAME, Frames};
 use crate::error::{Result, StoreError, from_system};
+
+/// How much of a line is given; the rest of a longer one is counted and left out.
+const LONGEST_LINE: usize = FRAME;
 
 /// A text in the store, open for reading.
 pub struct BlobReader {
     hash: blake3::Hash,
     bytes: u64,
     frames: Frames,
+    /// The line ends in each frame, if they are known.
+    lines: Vec<u32>,
     data: Data,
 }
 
@@ -24,9 +31,28 @@ pub(super) enum Data {
     },
 }
 
+/// One line of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Where it begins in the text.
+    pub start: u64,
+    /// Its text without the line end: the first MiB, if it is longer.
+    pub text: &'a [u8],
+    /// How many bytes more it has.
+    pub left_out: u64,
+}
+
 impl BlobReader {
-    pub(super) fn new(hash: blake3::Hash, bytes: u64, frames: Frames, data: Data) -> Self {
-        Self { hash, bytes, frames, data }
+    pub(super) fn new((hash, bytes): (blake3::Hash, u64), frames: Frames, lines: Vec<u32>, data: Data) -> Self {
+        Self { hash, bytes, frames, lines, data }
+    }
+
+    /// A text that is not in the store, to be read in the same way.
+    pub fn of(text: Vec<u8>) -> Self {
+        let about = (blake3::hash(&text), text.len() as u64);
+        Self::new(about, Frames::from_bytes(&[]), Vec::new(), Data::Held(text))
     }
 
     /// The size of the text.
@@ -36,17 +62,18 @@ impl BlobReader {
 
     /// How many frames the text has.
     pub fn frame_count(&self) -> usize {
-        self.frames.0.len().max(1)
+        self.frames.count().max(1)
     }
 
     /// The text of one frame: 1 MiB, or less for the last.
     pub fn frame(&self, number: usize) -> Result<Vec<u8>> {
-        if self.frames.0.is_empty() {
+        if self.frames.count() == 0 {
             return self.stored(0..self.stored_length()?);
         }
-        let start: u64 = self.frames.0[..number].iter().map(|&length| u64::from(length)).sum();
-        let stored = self.stored(start..start + u64::from(self.frames.0[number]))?;
-        frames::decompress(&stored).map_err(|error| self.damaged(&error.to_string()))
+        let place = self.frames.place(number).ok_or_else(|| self.damaged("a frame is missing"))?;
+        // Room for what is there, and not for a whole frame: most texts are small.
+        let rest = self.bytes.saturating_sub(number as u64 * FRAME as u64) as usize;
+        frames::decompress(&self.stored(place)?, rest).map_err(|error| self.damaged(&error.to_string()))
     }
 
     /// The bytes of a range, inflating only the frames it touches. A range past the end is cut there.
@@ -55,14 +82,10 @@ impl BlobReader {
         if range.start >= end {
             return Ok(Vec::new());
         }
-        let frame_size = if self.frames.0.is_empty() { self.bytes.max(1) } else { FRAME as u64 };
         let mut text = Vec::with_capacity((end - range.start) as usize);
-        for number in range.start / frame_size..=(end - 1) / frame_size {
-            let frame = self.frame(number as usize)?;
-            let base = number * frame_size;
-            let from = range.start.saturating_sub(base) as usize;
-            let to = (end - base).min(frame.len() as u64) as usize;
-            text.extend_from_slice(frame.get(from..to).ok_or_else(|| self.damaged("a frame is too short"))?);
+        for number in self.frame_at(range.start)..=self.frame_at(end - 1) {
+            let frame = self.frame(number)?;
+            text.extend_from_slice(self.part_of(&frame, number, &(range.start..end))?);
         }
         Ok(text)
     }
@@ -74,6 +97,100 @@ impl BlobReader {
             return Err(self.damaged("the text does not have the hash it is stored under"));
         }
         Ok(text)
+    }
+
+    /// Whether it is no text: it has a NUL near its beginning.
+    pub fn is_binary(&self) -> Result<bool> {
+        Ok(terminal::is_binary(&self.range(0..terminal::BINARY_HEAD as u64)?))
+    }
+
+    /// How many line ends stand before a position. Where the store has counted them, this reads one frame.
+    pub fn line_ends_before(&self, position: u64) -> Result<u64> {
+        let position = position.min(self.bytes);
+        let last = self.frame_at(position);
+        let mut count = 0;
+        for number in 0..last {
+            count += match self.lines.get(number) {
+                Some(&lines) => u64::from(lines),
+                None => line_ends(&self.frame(number)?),
+            };
+        }
+        let base = last as u64 * FRAME as u64;
+        Ok(count + line_ends(&self.range(base..position)?))
+    }
+
+    /// Visits lines in order, from the one with number `first`, until the visitor breaks off. Takes the memory of two
+    /// frames, however long a line is, and where the store has counted the lines, reads nothing before the frame that
+    /// `first` begins in.
+    pub fn each_line(&self, first: u64, mut visit: impl FnMut(Line<'_>) -> ControlFlow<()>) -> Result<()> {
+        let mut number = 1;
+        let mut frame_number = 0;
+        // The line that a frame begins in belongs to the frame before.
+        while let Some(&lines) = self.lines.get(frame_number).filter(|&&lines| number + u64::from(lines) < first) {
+            number += u64::from(lines);
+            frame_number += 1;
+        }
+        let (mut begun, mut left_out) = (Vec::new(), 0);
+        let mut start = frame_number as u64 * FRAME as u64;
+        for frame_number in frame_number..self.frame_count() {
+            let frame = self.frame(frame_number)?;
+            let mut rest = frame.as_slice();
+            while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+                let line = &rest[..end];
+                rest = &rest[end + 1..];
+                if number >= first {
+                    let line = if begun.is_empty() { line } else { extend(&mut begun, &mut left_out, line) };
+                    if visit(Line { number, start, text: line, left_out }).is_break() {
+                        return Ok(());
+                    }
+                }
+                start = frame_number as u64 * FRAME as u64 + (frame.len() - rest.len()) as u64;
+                begun.clear();
+                left_out = 0;
+                number += 1;
+            }
+            extend(&mut begun, &mut left_out, rest);
+        }
+        if !begun.is_empty() && number >= first {
+            let _ = visit(Line { number, start, text: &begun, left_out });
+        }
+        Ok(())
+    }
+
+    /// The text of one stream, frame by frame: what came from it, in order. Frames without any are not read.
+    pub fn of_stream<'a>(&'a self, pieces: &'a Pieces, stream: Stream) -> impl Iterator<Item = Result<Vec<u8>>> + 'a {
+        let parts = pieces.ranges(stream).flat_map(|range| {
+            let end = range.end.min(self.bytes);
+            let numbers = self.frame_at(range.start)..self.frame_at(end.max(1) - 1) + 1;
+            numbers.map(move |number| (number, range.start..end)).filter(|(_, range)| !range.is_empty())
+        });
+        let mut parts = parts.peekable();
+        std::iter::from_fn(move || {
+            let (number, _) = *parts.peek()?;
+            let frame = self.frame(number);
+            let mut text = Vec::new();
+            while let Some((_, range)) = parts.next_if(|(next, _)| *next == number) {
+                match frame.as_ref().map(|frame| self.part_of(frame, number, &range)) {
+                    Ok(Ok(part)) => text.extend_from_slice(part),
+                    Ok(Err(error)) => return Some(Err(error)),
+                    Err(_) => {}
+                }
+            }
+            Some(frame.map(|_| text))
+        })
+    }
+
+    /// The frame a position lies in.
+    fn frame_at(&self, position: u64) -> usize {
+        if self.frames.count() == 0 { 0 } else { (position / FRAME as u64) as usize }
+    }
+
+    /// The part of a range that lies in a frame.
+    fn part_of<'a>(&self, frame: &'a [u8], number: usize, range: &Range<u64>) -> Result<&'a [u8]> {
+        let base = number as u64 * FRAME as u64;
+        let from = range.start.saturating_sub(base) as usize;
+        let to = (range.end - base).min(if self.frames.count() == 0 { u64::MAX } else { FRAME as u64 }) as usize;
+        frame.get(from..to).ok_or_else(|| self.damaged("a frame is too short"))
     }
 
     fn stored_length(&self) -> Result<u64> {
@@ -106,6 +223,18 @@ impl BlobReader {
         };
         StoreError::Damaged { path, detail: detail.to_owned() }
     }
+}
+
+/// Adds to a line that has begun in an earlier frame, as far as lines are given.
+fn extend<'a>(line: &'a mut Vec<u8>, left_out: &mut u64, more: &[u8]) -> &'a [u8] {
+    let room = LONGEST_LINE.saturating_sub(line.len()).min(more.len());
+    line.extend_from_slice(&more[..room]);
+    *left_out += (more.len() - room) as u64;
+    line
+}
+
+fn line_ends(text: &[u8]) -> u64 {
+    text.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 #[cfg(unix)]

@@ -4,15 +4,17 @@
 use std::cmp::Ordering;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use weir_core::{chunk, words};
+use weir_core::entry::{INDEXED_HEAD, INDEXED_TAIL};
+use weir_core::words;
 
-use super::MIGRATIONS;
+use super::{MIGRATIONS, text};
 use crate::blobs::{BlobReader, Blobs};
 use crate::db::{Db, Durability};
 use crate::error::{Fault, Result};
 use crate::log::changes::{self, Change, What};
 
-/// How much one transaction takes on, so that it stays short.
+/// How much one transaction takes on, so that it stays short. The last entry of a batch may take it above that, by what
+/// the index takes of one entry.
 const BATCH_CHANGES: usize = 512;
 const BATCH_BYTES: u64 = 4 << 20;
 
@@ -94,7 +96,7 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs) -> Result<usize, Fault>
         match change.what {
             What::Kept => {
                 if let Some((document, text)) = blobs.open(log, |c| load(c, change.entry_id))? {
-                    bytes += text.bytes();
+                    bytes += text.bytes().min(INDEXED_HEAD + INDEXED_TAIL);
                     add(tx, change.entry_id, &document, &text)?;
                 }
             }
@@ -188,19 +190,13 @@ fn add(tx: &Transaction<'_>, entry_id: i64, document: &Document, reader: &BlobRe
     ])?;
     let heading = Heading { title: &document.title, hidden: words::hidden_words(&document.title) };
     let mut position = Position { entry_id, ordinal: 0, start: 0, line: 1 };
-    // Frame by frame, so that a text of any size takes the memory of one frame.
-    let mut text = Vec::new();
-    let last = reader.frame_count() - 1;
-    for number in 0..=last {
-        text.extend_from_slice(&reader.frame(number)?);
-        let mut spans = chunk::split(&text);
-        // A word may stand on the seam of two frames, so the last chunk waits for what follows it.
-        let waiting = if number == last { None } else { spans.pop() };
-        for span in spans {
-            insert_chunk(tx, position, &heading, &readable(&text[span.clone()]))?;
-            position.pass(&text[span]);
-        }
-        text.drain(..waiting.map_or(text.len(), |span| span.start));
+    for part in text::parts(reader)? {
+        (position.start, position.line) = (part.start(), part.first_line()?);
+        part.each_chunk(|chunk| -> Result<(), Fault> {
+            insert_chunk(tx, position, &heading, &readable(chunk))?;
+            position.pass(chunk);
+            Ok(())
+        })?;
     }
     if position.ordinal == 0 {
         // An empty text can still be found by its title.

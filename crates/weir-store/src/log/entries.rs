@@ -4,8 +4,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, Timestamp, WhyGone};
 
 use super::places::{Place, VISIBLE};
-use super::{notes, written};
-use crate::error::{Fault, Result};
+use super::{notes, runs, written};
+use crate::error::{Fault, Result, StoreError};
 
 /// What an entry's row needs beyond the entry itself.
 pub(crate) struct NewRow<'a> {
@@ -26,9 +26,13 @@ pub(crate) struct Stored {
     pub(crate) entry: Entry,
 }
 
-/// Writes an entry under a new reference.
+/// Writes an entry under the reference drawn for it, or under a new one.
 pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference, Fault> {
-    let reference = unused_reference(tx)?;
+    let reference = match row.entry.reference {
+        Some(reference) if is_used(tx, reference)? => return Err(StoreError::ReferenceTaken { reference }.into()),
+        Some(reference) => reference,
+        None => unused_reference(tx)?,
+    };
     tx.prepare_cached(
         "INSERT INTO entries (id, reference, kind, origin, level, session_id, work_id, title, source, blob_id,
              redactions, pinned, at, used_at, expires_at)
@@ -49,6 +53,9 @@ pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference
         row.now.0,
         row.expires_at.map(|at| at.0),
     ])?;
+    if let Some(run) = &row.entry.run {
+        runs::insert(tx, row.id, run)?;
+    }
     tx.prepare_cached("UPDATE totals SET entries = entries + 1 WHERE id = 1")?.execute([])?;
     Ok(reference)
 }
@@ -98,6 +105,9 @@ fn one(connection: &Connection, sql: &str, parameters: impl rusqlite::Params) ->
     if stored.entry.kind == EntryKind::Note {
         (stored.entry.note, stored.entry.superseded_by) = notes::load(connection, stored.id)?;
     }
+    if stored.entry.kind == EntryKind::Run {
+        stored.entry.run = runs::load(connection, stored.id)?;
+    }
     Ok(Some(stored))
 }
 
@@ -118,6 +128,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
         redactions: row.get(13)?,
         note: None,
         superseded_by: None,
+        run: None,
     };
     Ok(Stored { id: row.get(0)?, blob_id: row.get(1)?, used_at: Timestamp(row.get(2)?), entry })
 }
@@ -127,18 +138,22 @@ pub(crate) fn read_reference(row: &Row<'_>, column: usize) -> rusqlite::Result<R
     written(row, column, |text| Reference::parse(text).ok())
 }
 
-fn unused_reference(tx: &Transaction<'_>) -> Result<Reference, Fault> {
-    let mut used = tx.prepare_cached(
-        "SELECT 1 FROM entries WHERE reference = ?1 UNION ALL SELECT 1 FROM gone WHERE reference = ?1",
-    )?;
+/// A reference that no entry has or had.
+pub(crate) fn unused_reference(connection: &Connection) -> Result<Reference, Fault> {
     loop {
-        let bits = getrandom::u64().map_err(|error| crate::StoreError::Unusable {
+        let bits = getrandom::u64().map_err(|error| StoreError::Unusable {
             path: "the system's source of randomness".into(),
             detail: error.to_string(),
         })?;
         let reference = Reference::from_bits(bits);
-        if !used.exists([reference.as_str()])? {
+        if !is_used(connection, reference)? {
             return Ok(reference);
         }
     }
+}
+
+fn is_used(connection: &Connection, reference: Reference) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM entries WHERE reference = ?1 UNION ALL SELECT 1 FROM gone WHERE reference = ?1")?
+        .exists([reference.as_str()])
 }

@@ -243,22 +243,23 @@ impl Store {
     }
 }
 
-/// How much of a carried-out plan is left in the log: entries, their events, and texts no other entry has. And how many
-/// of its texts stay because another entry has them.
+/// How much of a carried-out plan is left in the log: entries, their events and runs, and texts no other entry has. And
+/// how many of its texts stay because another entry has them.
 fn left_in_log(
     connection: &rusqlite::Connection,
     plan: &Plan,
 ) -> rusqlite::Result<(Vec<(&'static str, usize)>, usize)> {
-    let (mut entries, mut events, mut texts, mut shared) = (0, 0, 0, HashSet::new());
+    let (mut entries, mut events, mut runs, mut texts, mut shared) = (0, 0, 0, 0, HashSet::new());
     for planned in &plan.entries {
         let found = |sql: &str, id: i64| connection.prepare_cached(sql)?.query_row([id], |_| Ok(1)).optional();
         entries += found("SELECT 1 FROM entries WHERE id = ?1", planned.id)?.unwrap_or(0);
         events += found("SELECT 1 FROM events WHERE entry_id = ?1 AND kind <> 'gone'", planned.id)?.unwrap_or(0);
+        runs += found("SELECT 1 FROM runs WHERE entry_id = ?1", planned.id)?.unwrap_or(0);
         let unused = "SELECT 1 FROM blobs b WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM entries WHERE blob_id = b.id)";
         texts += found(unused, planned.blob_id)?.unwrap_or(0);
         if found("SELECT 1 FROM entries WHERE blob_id = ?1", planned.blob_id)?.is_some() {
             shared.insert(planned.blob_id);
         }
     }
-    Ok((vec![("entries", entries), ("events", events), ("texts", texts)], shared.len()))
+    Ok((vec![("entries", entries), ("events", events), ("runs", runs), ("texts", texts)], shared.len()))
 }

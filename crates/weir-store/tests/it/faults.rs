@@ -236,14 +236,14 @@ fn a_folder_copied_to_another_project_is_refused() {
 // cannot do this makes the tests fail, since the child then does not start.
 
 /// A child that has a mount namespace of its own, where `setup` has run with the folder as `$1`.
-fn in_namespace(setup: &str, folder: &Path, task: &str) {
+pub(crate) fn in_namespace(setup: &str, folder: &Path, (test, task): (&str, &str)) {
     let script = format!("set -e; {setup}; shift; exec \"$@\"");
     let root = fs::metadata("/proc/self").unwrap().uid() == 0;
     let unshare = if root { "-m" } else { "-rm" };
     let folder = folder.to_str().unwrap();
     process::succeed(&mut process::child_of(
         &["unshare", unshare, "sh", "-c", &script, "sh", folder],
-        "faults::child",
+        test,
         &[task, folder],
     ));
 }
@@ -348,7 +348,7 @@ fn a_read_only_log_is_told_and_nothing_is_lost() {
 #[test]
 fn a_read_only_disk_is_told_and_nothing_is_lost() {
     let remount = "mount --bind \"$1\" \"$1\"; mount -o remount,ro,bind \"$1\"";
-    check_read_only(|_| (), |folder| in_namespace(remount, folder, "read only"), |_| ());
+    check_read_only(|_| (), |folder| in_namespace(remount, folder, ("faults::child", "read only")), |_| ());
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn a_read_only_folder_of_texts_is_told_and_small_texts_are_kept() {
 #[test]
 fn a_disk_without_room_for_a_new_store_is_told_and_the_store_begins_later() {
     let folder = tempfile::tempdir().unwrap();
-    in_namespace("mount -t tmpfs -o size=2m none \"$1\"", folder.path(), "full from the start");
+    in_namespace("mount -t tmpfs -o size=2m none \"$1\"", folder.path(), ("faults::child", "full from the start"));
 }
 
 fn begin_when_full(disk: &Path) {
@@ -401,7 +401,7 @@ fn fill_up(disk: &Path, free: usize) -> PathBuf {
 #[test]
 fn a_full_disk_is_told_and_nothing_acknowledged_is_lost() {
     let folder = tempfile::tempdir().unwrap();
-    in_namespace("mount -t tmpfs -o size=12m none \"$1\"", folder.path(), "full");
+    in_namespace("mount -t tmpfs -o size=12m none \"$1\"", folder.path(), ("faults::child", "full"));
 }
 
 fn fill(disk: &Path) {

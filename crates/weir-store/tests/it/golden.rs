@@ -5,17 +5,20 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use weir_core::note::BoundFile;
-use weir_core::{EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference};
+use weir_core::{
+    Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
+    Stream,
+};
 use weir_store::{Found, HistoryFilter, Owner, Store};
 
 use crate::dump;
 use crate::support::{
-    NOW, assert_healthy, at, blank_noise, copy_folder, day, entry, forget, here, note, note_on, note_with, open_with,
-    plain_note, project, run, scope_in, search, these,
+    NOW, assert_healthy, at, blank_noise, copy_folder, day, entry, facts, forget, here, note, note_on, note_with,
+    open_with, plain_note, project, run, scope_in, search, these,
 };
 
 /// The store that the current version writes. A new one is due when a migration of the log or of the index is added.
-const CURRENT: &str = "0001";
+const CURRENT: &str = "0002";
 /// What is known of a golden store: everything in it, one thing a line.
 const EXPECTED: &str = "expected.txt";
 
@@ -74,6 +77,9 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
                 writeln!(lines, "  title {:?} source {:?} expires {expires:?}", entry.title, entry.source).unwrap();
                 let (pinned, redactions, successor) = (entry.pinned, entry.redactions, entry.superseded_by);
                 writeln!(lines, "  pinned {pinned} redactions {redactions} superseded by {successor:?}").unwrap();
+                if let Some(run) = entry.run {
+                    writeln!(lines, "  {}", describe_run(&run)).unwrap();
+                }
                 if let Some(note) = entry.note {
                     let Note { kind, topic, revision, supersedes, files, commit, branch } = note;
                     writeln!(lines, "  note {kind} topic {topic:?} revision {revision} supersedes {supersedes:?}")
@@ -99,6 +105,12 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
         writeln!(lines, "  of {:?} {entry:?} gone {gone:?}", record.reference).unwrap();
     }
     lines
+}
+
+fn describe_run(run: &RunFacts) -> String {
+    let RunFacts { exit_code, signal, millis, sandbox, ended, pieces } = run;
+    let pieces: Vec<_> = pieces.iter().map(|(stream, range)| format!("{stream} {range:?}")).collect();
+    format!("run {exit_code:?} {signal:?} {millis} {sandbox:?} {ended} {pieces:?}")
 }
 
 /// Checks a store against what was written down when it was made.
@@ -228,6 +240,18 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
     add(store, "", entry(EntryKind::Document, [0xff, 0xfe, 0x00, b'\n']));
     let forgotten = add(store, "forgotten on request ", note(""));
     forget(store, &these(&[forgotten]));
+    let facts = |exit_code, signal, ended| RunFacts { exit_code, signal, ended, ..facts() };
+    add(store, "a run that failed ", NewEntry { run: Some(facts(Some(2), None, Ended::Exited)), ..run("") });
+    add(store, "a run that was killed ", NewEntry { run: Some(facts(None, Some(9), Ended::Memory)), ..run("") });
+    let streamed = format!("{} a run with two streams", word(kept.len()));
+    let mut writer = store.writer().unwrap();
+    writer.write_from(Stream::Out, streamed.as_bytes()).unwrap();
+    writer.write_from(Stream::Err, b", and this is the second").unwrap();
+    // Several frames that hardly take room, so that their lines are counted.
+    writer.write_from(Stream::Out, &b"\n".repeat(1_100_000)).unwrap();
+    let reference = store.draw_reference().unwrap();
+    let entry = NewEntry { run: Some(facts(Some(0), None, Ended::Quota)), reference: Some(reference), ..run("") };
+    kept.push(store.keep_written(&here(), entry, writer, at(50_000)).unwrap().reference);
     append_events(store);
     kept
 }

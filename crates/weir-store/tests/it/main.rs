@@ -18,3 +18,4 @@ mod retention;
 mod search;
 mod storm;
 mod support;
+mod written;

@@ -6,11 +6,16 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use weir_core::redact::redact;
-use weir_core::{EntryKind, Level, Limits, NewEntry, ProjectKey, Query, Reference, Scope, SessionKey};
+use weir_core::{
+    Ended, EntryKind, Level, Limits, NewEntry, Pieces, ProjectKey, Query, Reference, RunFacts, Scope, SessionKey,
+    Stream,
+};
 use weir_store::{Found, HistoryFilter, Owner, Store, StoreError};
 
+use crate::dump;
 use crate::support::{
-    NOW, assert_healthy, blank_noise, here, keep, new_store, noise, note, references, run, search, text,
+    NOW, assert_healthy, blank_noise, forget, get, here, keep, new_store, noise, note, references, run, search, text,
+    these,
 };
 
 /// How much text one frame holds.
@@ -106,6 +111,39 @@ fn any_large_text_comes_back() {
     for_all(4, strategy, |(ranges, (seed, size, period))| {
         let text: Vec<u8> = noise(seed, period).into_iter().cycle().take(size).collect();
         check_kept(&mut store, &text, &ranges);
+    });
+}
+
+fn any_facts() -> impl Strategy<Value = RunFacts> {
+    let pieces = prop::collection::vec((prop::sample::select(Stream::ALL), 0..1_u64 << 40), 0..40);
+    let pieces = pieces.prop_map(|list| {
+        let mut pieces = Pieces::default();
+        list.into_iter().for_each(|(stream, length)| pieces.push(stream, length));
+        pieces
+    });
+    let numbers = (any::<Option<i32>>(), any::<Option<i32>>(), 0..i64::MAX as u64);
+    (numbers, "[a-z ]{0,20}", prop::sample::select(Ended::ALL), pieces).prop_map(
+        |((exit_code, signal, millis), sandbox, ended, pieces)| RunFacts {
+            exit_code,
+            signal,
+            millis,
+            sandbox,
+            ended,
+            pieces,
+        },
+    )
+}
+
+#[test]
+fn how_any_run_went_is_known_until_it_is_forgotten() {
+    let (folder, mut store) = new_store();
+    for_all(64, any_facts(), |facts| {
+        let kept = keep(&mut store, NewEntry { run: Some(facts.clone()), ..run("its output") }).reference;
+        assert_eq!(get(&mut store, kept).run.as_ref(), Some(&facts));
+        assert_eq!(search(&mut store, "output")[0].entry.run.as_ref(), Some(&facts));
+        forget(&mut store, &these(&[kept]));
+        let log = dump::look_at(&folder.path().join("log.db"));
+        assert_eq!(dump::number(&log, "SELECT count(*) FROM runs"), 0);
     });
 }
 
@@ -364,6 +402,6 @@ fn secrets_never_reach_a_file() {
     assert!(
         !kept.redacted.is_empty() && !self::text(&store, kept.reference).windows(20).any(|w| w == secret.as_bytes())
     );
-    assert!(crate::dump::files_with(folder.path(), secret).is_empty());
+    assert!(dump::files_with(folder.path(), secret).is_empty());
     assert!(search(&mut store, secret).is_empty());
 }

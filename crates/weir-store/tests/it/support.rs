@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use weir_core::{
-    Entry, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, ProjectKey, Query,
-    Reference, Scope, SessionKey, Timestamp,
+    Ended, Entry, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Pieces, Priority,
+    ProjectKey, Query, Reference, RunFacts, Scope, SessionKey, Timestamp,
 };
 use weir_store::{Forgotten, Found, Hit, Kept, Owner, Selection, Store};
 
@@ -72,6 +72,20 @@ pub(crate) fn entry(kind: EntryKind, text: impl AsRef<[u8]>) -> NewEntry {
         source: None,
         text: text.as_ref().to_vec(),
         note,
+        run: None,
+        reference: None,
+    }
+}
+
+/// How an ordinary run went.
+pub(crate) fn facts() -> RunFacts {
+    RunFacts {
+        exit_code: Some(0),
+        signal: None,
+        millis: 1_500,
+        sandbox: "full".into(),
+        ended: Ended::Exited,
+        pieces: Pieces::default(),
     }
 }
 

@@ -53,7 +53,7 @@ const PIECES: &[&str] = &[
     "Authorization: ", "curl -u ", "Basic ", "hunter2", "--token ", "<", "é", "&", "%3D", "\x1b[1m", "x", "page ", "{", "(",
 ];
 
-fn piece() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn piece() -> impl Strategy<Value = Vec<u8>> {
     let literal = (0..TOKENS.len()).prop_map(|i| TOKENS[i].literal.as_bytes().to_vec());
     let token = (0..TOKENS.len()).prop_map(|i| token_of(&TOKENS[i]).into_bytes());
     let body = (prop::sample::select(vec![ALNUM, HEX, BASE64, DIGIT, AZURE]), 1..70_usize);

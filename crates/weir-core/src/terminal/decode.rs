@@ -1,0 +1,112 @@
+//! Tells characters from control characters in bytes that may be UTF-8.
+//!
+//! Invariant: a byte from 0x80 to 0x9f is a control character only where it is no part of a character, not even of one
+//! that was cut short. So a title may hold a “, whose last byte would end it.
+
+/// One step of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// An ASCII character or control character.
+    Ascii(u8),
+    /// A character of several bytes, or the beginning of one that was cut short, or a byte that is nothing.
+    Other([u8; 4], u8),
+    /// An eight-bit control character.
+    C1(u8),
+}
+
+impl Unit {
+    /// Its bytes; none for an eight-bit control character.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Ascii(byte) => std::slice::from_ref(byte),
+            Self::Other(bytes, length) => bytes.get(..usize::from(*length)).unwrap_or_default(),
+            Self::C1(_) => &[],
+        }
+    }
+
+    pub(super) fn as_ascii(&self) -> Option<u8> {
+        match self {
+            Self::Ascii(byte) => Some(*byte),
+            _ => None,
+        }
+    }
+}
+
+/// Puts bytes together to units. It holds at most three bytes.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    pending: [u8; 4],
+    length: u8,
+    wanted: u8,
+}
+
+impl Decoder {
+    pub(super) fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Takes a byte and gives the units that are complete with it: what was cut short, and the byte itself.
+    pub(super) fn push(&mut self, byte: u8) -> [Option<Unit>; 2] {
+        let mut cut_short = None;
+        if self.length > 0 {
+            if follows(self.pending[usize::from(self.length) - 1], self.length, byte) {
+                self.pending[usize::from(self.length)] = byte;
+                self.length += 1;
+                return [(self.length == self.wanted).then(|| self.take()), None];
+            }
+            cut_short = Some(self.take());
+        }
+        let unit = match byte {
+            0..=0x7f => Some(Unit::Ascii(byte)),
+            0x80..=0x9f => Some(Unit::C1(byte)),
+            0xc2..=0xf4 => {
+                self.pending[0] = byte;
+                self.length = 1;
+                self.wanted = match byte {
+                    0xc2..=0xdf => 2,
+                    0xe0..=0xef => 3,
+                    _ => 4,
+                };
+                None
+            }
+            _ => Some(Unit::Other([byte, 0, 0, 0], 1)),
+        };
+        [cut_short, unit]
+    }
+
+    /// Gives what is left at the end of a text.
+    pub(super) fn finish(&mut self) -> Option<Unit> {
+        (self.length > 0).then(|| self.take())
+    }
+
+    fn take(&mut self) -> Unit {
+        let unit = Unit::Other(self.pending, self.length);
+        self.length = 0;
+        // U+0080 to U+009F are control characters however they are written. They begin no sequence: the more is shown.
+        match unit {
+            Unit::Other([0xc2, 0x80..=0x9f, ..], 2) => Unit::C1(0x80),
+            other => other,
+        }
+    }
+}
+
+/// Whether `byte` can be the next of a character of which `length` bytes are there, the last of them `last`.
+fn follows(last: u8, length: u8, byte: u8) -> bool {
+    // Only after the first byte there are more rules than one: no overlong forms, no surrogates, nothing past U+10FFFF.
+    match (length, last) {
+        (1, 0xe0) => (0xa0..=0xbf).contains(&byte),
+        (1, 0xed) => (0x80..=0x9f).contains(&byte),
+        (1, 0xf0) => (0x90..=0xbf).contains(&byte),
+        (1, 0xf4) => (0x80..=0x8f).contains(&byte),
+        _ => (0x80..=0xbf).contains(&byte),
+    }
+}
+
+/// Takes the last character away, or the last byte where that belongs to none.
+pub(super) fn pop_character(text: &mut Vec<u8>) {
+    let start = (1..=4.min(text.len())).map(|length| text.len() - length).find(|&at| text[at] & 0xc0 != 0x80);
+    match start.filter(|&at| std::str::from_utf8(&text[at..]).is_ok()) {
+        Some(at) => text.truncate(at),
+        None => drop(text.pop()),
+    }
+}

@@ -1,0 +1,176 @@
+//! Makes a text ready for the store, piece by piece and outside of the write lock: hashed, compressed, and in a file of
+//! its own once it is large. Invariant: at most one frame of the text is held in memory.
+
+use std::path::{Path, PathBuf};
+
+use super::LARGEST_HELD;
+use super::frames::{self, Compressor, FRAME, Frames, SMALLEST_COMPRESSED};
+use super::parts::Part;
+use super::reader::{BlobReader, Data};
+use crate::db::Durability;
+use crate::error::{Result, from_system};
+
+/// A text made ready for the store.
+pub(crate) struct Staged {
+    pub(super) hash: blake3::Hash,
+    pub(super) bytes: u64,
+    /// The stored length of each frame; none when the text is stored as it is.
+    pub(super) frames: Vec<u32>,
+    /// The line ends in each frame, when there is more than one.
+    pub(super) lines: Vec<u32>,
+    pub(super) place: Place,
+    pub(super) durability: Durability,
+}
+
+pub(super) enum Place {
+    Held(Vec<u8>),
+    File(Part),
+}
+
+impl Staged {
+    /// The whole text, for who has to look into it.
+    pub(crate) fn text(&self) -> Result<Vec<u8>> {
+        let data = match &self.place {
+            Place::Held(data) => Data::Held(data.clone()),
+            Place::File(part) => {
+                let path = part.path().to_owned();
+                let file = std::fs::File::open(&path).map_err(|error| from_system(&path, &error))?;
+                Data::File { path, file }
+            }
+        };
+        let frames = Frames::from_bytes(&frames::to_bytes(&self.frames));
+        BlobReader::new((self.hash, self.bytes), frames, Vec::new(), data).all()
+    }
+}
+
+/// A text on its way to being [`Staged`].
+pub(super) struct Stage {
+    folder: PathBuf,
+    hasher: blake3::Hasher,
+    bytes: u64,
+    /// The frame that is not full yet.
+    frame: Vec<u8>,
+    compressor: Option<Compressor>,
+    frames: Vec<u32>,
+    lines: Vec<u32>,
+    /// The frames as stored, until they are too large to be held.
+    held: Vec<u8>,
+    part: Option<Part>,
+}
+
+impl Stage {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            hasher: blake3::Hasher::new(),
+            bytes: 0,
+            frame: Vec::new(),
+            compressor: None,
+            frames: Vec::new(),
+            lines: Vec::new(),
+            held: Vec::new(),
+            part: None,
+        }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Takes more of the text.
+    pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
+        // A full frame waits until something follows it: a text of one frame is stored in its own way.
+        while self.frame.len() + bytes.len() > FRAME {
+            if self.frame.is_empty() {
+                let (frame, rest) = bytes.split_at(FRAME);
+                self.add_frame(frame)?;
+                bytes = rest;
+            } else {
+                let (now, rest) = bytes.split_at(FRAME - self.frame.len());
+                let mut frame = std::mem::take(&mut self.frame);
+                frame.extend_from_slice(now);
+                self.add_frame(&frame)?;
+                frame.clear();
+                self.frame = frame;
+                bytes = rest;
+            }
+        }
+        self.frame.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Ends the text.
+    pub(super) fn finish(mut self, durability: Durability) -> Result<Staged> {
+        let frame = std::mem::take(&mut self.frame);
+        if self.frames.is_empty() {
+            self.add_only_frame(frame)?;
+        } else if !frame.is_empty() {
+            self.add_frame(&frame)?;
+        }
+        let place = match self.part {
+            Some(part) => {
+                if durability == Durability::Power {
+                    part.sync()?;
+                }
+                Place::File(part)
+            }
+            None => Place::Held(self.held),
+        };
+        let lines = if self.frames.len() > 1 { self.lines } else { Vec::new() };
+        Ok(Staged { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, place, durability })
+    }
+
+    fn add_frame(&mut self, frame: &[u8]) -> Result<()> {
+        self.note(frame);
+        self.lines.push(frame.iter().filter(|&&byte| byte == b'\n').count() as u32);
+        let compressed = self.compress(|compressor| compressor.compress_quickly(frame))?;
+        self.frames.push(compressed.len() as u32);
+        self.store(compressed)
+    }
+
+    /// A text of one frame: smaller as stored, or as it is.
+    fn add_only_frame(&mut self, text: Vec<u8>) -> Result<()> {
+        self.note(&text);
+        if text.len() >= SMALLEST_COMPRESSED {
+            let compressed = self.compress(|compressor| compressor.compress(&text))?;
+            if compressed.len() < text.len() {
+                self.frames.push(compressed.len() as u32);
+                return self.store(compressed);
+            }
+        }
+        self.store(text)
+    }
+
+    fn note(&mut self, text: &[u8]) {
+        self.hasher.update(text);
+        self.bytes += text.len() as u64;
+    }
+
+    fn compress(&mut self, work: impl FnOnce(&mut Compressor) -> std::io::Result<Vec<u8>>) -> Result<Vec<u8>> {
+        let compressed = match &mut self.compressor {
+            Some(compressor) => work(compressor),
+            none => Compressor::new().and_then(|compressor| work(none.insert(compressor))),
+        };
+        compressed.map_err(|error| from_system(&self.folder, &error))
+    }
+
+    fn store(&mut self, stored: Vec<u8>) -> Result<()> {
+        if self.part.is_none() && self.held.len() + stored.len() <= LARGEST_HELD {
+            // Most texts come here once.
+            if self.held.is_empty() {
+                self.held = stored;
+            } else {
+                self.held.extend_from_slice(&stored);
+            }
+            return Ok(());
+        }
+        let part = match &mut self.part {
+            Some(part) => part,
+            none => none.insert(Part::create(&self.folder)?),
+        };
+        if !self.held.is_empty() {
+            part.write(&std::mem::take(&mut self.held))?;
+        }
+        part.write(&stored)
+    }
+}

@@ -1,0 +1,89 @@
+//! What the index takes of a text: which parts of it, as a terminal would show them, cut into chunks.
+//!
+//! Invariant: only the frames of those parts are read, one at a time.
+
+use std::ops::Range;
+
+use weir_core::terminal::{self, Cleaner};
+use weir_core::{chunk, entry};
+
+use crate::blobs::{BlobReader, FRAME};
+use crate::error::{Result, StoreError};
+
+/// How far the seam of a part is moved to lie between two lines, and not within a word.
+const TO_LINE: u64 = 64 << 10;
+
+/// A part of a text.
+pub(super) struct Part<'a> {
+    reader: &'a BlobReader,
+    range: Range<u64>,
+    /// The first frame of the text, if it is at hand: most texts have no other, and inflating it costs.
+    first_frame: Option<Vec<u8>>,
+}
+
+/// The parts of a text that are indexed: all of it, or its two ends. What is no text is taken as far as it is one: up
+/// to its first NUL.
+pub(super) fn parts(reader: &BlobReader) -> Result<Vec<Part<'_>>> {
+    let frame = reader.frame(0)?;
+    if terminal::is_binary(&frame) {
+        let end = frame.iter().position(|&byte| byte == 0).unwrap_or_default();
+        return Ok(vec![Part { reader, range: 0..end as u64, first_frame: Some(frame) }]);
+    }
+    let mut first_frame = Some(frame);
+    let mut parts = Vec::new();
+    for Range { mut start, mut end } in entry::indexed(reader.bytes()) {
+        if start > 0 {
+            let seam = reader.range(start..start + TO_LINE)?;
+            start += seam.iter().position(|&byte| byte == b'\n').map_or(0, |at| at as u64 + 1);
+        }
+        if end < reader.bytes() {
+            let seam = reader.range(end - TO_LINE..end)?;
+            let cut = seam.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| seam.len() - at - 1);
+            end -= cut as u64;
+        }
+        parts.push(Part { reader, range: start..end, first_frame: first_frame.take() });
+    }
+    Ok(parts)
+}
+
+impl Part<'_> {
+    /// Where it begins.
+    pub(super) fn start(&self) -> u64 {
+        self.range.start
+    }
+
+    /// The number of its first line.
+    pub(super) fn first_line(&self) -> Result<u64> {
+        Ok(self.reader.line_ends_before(self.range.start)? + 1)
+    }
+
+    /// Gives its chunks in order. Cleaning changes no line end, so lines can be counted in them.
+    pub(super) fn each_chunk<E: From<StoreError>>(self, mut give: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let Self { reader, range, mut first_frame } = self;
+        let mut cleaner = Cleaner::new();
+        let mut text = Vec::new();
+        let mut at = range.start;
+        loop {
+            let end = ((at / FRAME as u64 + 1) * FRAME as u64).min(range.end);
+            match first_frame.take().as_ref().and_then(|frame| frame.get(at as usize..end as usize)) {
+                Some(frame) => cleaner.push(frame, &mut text),
+                None => cleaner.push(&reader.range(at..end)?, &mut text),
+            }
+            let is_last = end == range.end;
+            if is_last {
+                std::mem::take(&mut cleaner).finish(&mut text);
+            }
+            let mut spans = chunk::split(&text);
+            // A word may stand on the seam of two frames, so the last chunk waits for what follows it.
+            let waiting = if is_last { None } else { spans.pop() };
+            for span in spans {
+                give(&text[span])?;
+            }
+            if is_last {
+                return Ok(());
+            }
+            text.drain(..waiting.map_or(text.len(), |span| span.start));
+            at = end;
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Keeps entries. Invariant: text is redacted here or by the writer it went through, and once an entry is in the log,
+//! whatever else goes wrong is told beside it and not instead of it.
+
+use std::borrow::Cow;
+
+use weir_core::redact::redact;
+use weir_core::{EntryKind, Level, NewEntry, Reference, Scope, Timestamp};
+
+use super::{Owner, Store, redacted_text};
+use crate::blobs::{Staged, TextWriter, Written};
+use crate::db::Durability;
+use crate::error::{Fault, Result, StoreError};
+use crate::log::{entries, events, notes, places};
+
+/// How many places are named for each rule; more say no more.
+const MOST_NAMED: u64 = 100;
+
+/// What keeping an entry did.
+#[derive(Debug)]
+pub struct Kept {
+    /// The entry's handle.
+    pub reference: Reference,
+    /// What was redacted: the names of the rules, one for each place, up to a hundred for each rule.
+    pub redacted: Vec<&'static str>,
+    /// What was redacted: in how many places by each rule.
+    pub redactions: Vec<(&'static str, u64)>,
+    /// The revision, for a note on a topic.
+    pub revision: u32,
+    /// The notes it took the place of.
+    pub superseded: Vec<Reference>,
+    /// The entries it keeps from expiring, because it cites them.
+    pub pinned: Vec<Reference>,
+    /// Runs that had to go to stay within the quota.
+    pub evicted: usize,
+    /// Why what follows could not be done, making room or indexing. It is kept all the same.
+    pub unfinished: Option<StoreError>,
+}
+
+/// What the log took.
+struct Taken {
+    id: i64,
+    reference: Reference,
+    related: notes::Related,
+}
+
+impl Store {
+    /// Keeps an entry and makes it searchable.
+    pub fn keep(&mut self, scope: &Scope, mut entry: NewEntry, now: Timestamp) -> Result<Kept> {
+        self.check_level(scope, &entry)?;
+        redact_labels(&mut entry);
+        let redactions = redact_text(&mut entry);
+        let staged = self.blobs.stage(&entry.text, durability_of(&entry))?;
+        let taken = self.take(scope, &entry, (&staged, &redactions), now)?;
+        Ok(self.settle(taken, redactions, true, now))
+    }
+
+    /// Begins a text that is written piece by piece and then kept with [`Self::keep_written`].
+    ///
+    /// Removes what killed processes have left of theirs; that costs a look into a folder that is mostly empty.
+    pub fn writer(&self) -> Result<TextWriter> {
+        Ok(self.blobs.writer())
+    }
+
+    /// A reference that nothing has yet, for an entry that is kept later.
+    pub fn draw_reference(&self) -> Result<Reference> {
+        self.log.read(entries::unused_reference)
+    }
+
+    /// Keeps an entry whose text was written piece by piece. A text in the entry itself is put after it.
+    ///
+    /// The output of a run is made searchable by the next search: so keeping it is one transaction on the log, and the
+    /// model waits for nothing else.
+    pub fn keep_written(
+        &mut self,
+        scope: &Scope,
+        mut entry: NewEntry,
+        mut writer: TextWriter,
+        now: Timestamp,
+    ) -> Result<Kept> {
+        self.check_level(scope, &entry)?;
+        redact_labels(&mut entry);
+        writer.write(&entry.text)?;
+        let Written { staged, redactions, pieces } = writer.finish(durability_of(&entry))?;
+        if let Some(run) = entry.run.as_mut().filter(|_| !pieces.is_empty()) {
+            run.pieces = pieces;
+        }
+        // A note's text says what it cites.
+        entry.text = if entry.note.is_some() { staged.text()? } else { Vec::new() };
+        let taken = self.take(scope, &entry, (&staged, &redactions), now)?;
+        Ok(self.settle(taken, redactions, entry.kind != EntryKind::Run, now))
+    }
+
+    /// Writes an entry to the log.
+    fn take(
+        &mut self,
+        scope: &Scope,
+        entry: &NewEntry,
+        (staged, redactions): (&Staged, &[(&'static str, u64)]),
+        now: Timestamp,
+    ) -> Result<Taken> {
+        let own = self.own_scope(scope);
+        let (blobs, limits) = (&self.blobs, &self.limits);
+        let places_redacted: u64 = redactions.iter().map(|(_, count)| count).sum();
+        self.log.write(durability_of(entry), |tx| -> Result<_, Fault> {
+            let place = places::find_or_make(tx, &own, now)?;
+            let blob_id = blobs.commit(tx, staged)?;
+            let id = events::append_kept(tx, place, now)?;
+            let reference = entries::insert(
+                tx,
+                &entries::NewRow {
+                    id,
+                    place,
+                    blob_id,
+                    redactions: u32::try_from(places_redacted).unwrap_or(u32::MAX),
+                    now,
+                    expires_at: limits.expiry(entry.kind, now),
+                    entry,
+                },
+            )?;
+            let related = match &entry.note {
+                Some(note) => {
+                    let text = String::from_utf8_lossy(&entry.text);
+                    notes::insert(tx, id, place, entry.level, (note, &text))?
+                }
+                None => notes::Related::default(),
+            };
+            Ok(Taken { id, reference, related })
+        })
+    }
+
+    /// Does what follows. From here on the entry is kept: to fail now would have the caller keep it a second time.
+    fn settle(&mut self, taken: Taken, redactions: Vec<(&'static str, u64)>, index_now: bool, now: Timestamp) -> Kept {
+        let room = self.make_room(Some(taken.id), now);
+        let indexed = if index_now { self.catch_up().map(drop) } else { Ok(()) };
+        let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MOST_NAMED)).map(|_| *rule));
+        Kept {
+            reference: taken.reference,
+            redacted: named.collect(),
+            redactions,
+            revision: taken.related.revision,
+            superseded: taken.related.superseded,
+            pinned: taken.related.pinned,
+            evicted: *room.as_ref().unwrap_or(&0),
+            unfinished: room.map(drop).and(indexed).err(),
+        }
+    }
+
+    fn check_level(&self, scope: &Scope, entry: &NewEntry) -> Result<()> {
+        self.check_scope(scope)?;
+        if !scope.can_hold(entry.level) || (entry.level == Level::User) != (self.owner == Owner::User) {
+            return Err(StoreError::NoSuchLevel { level: entry.level });
+        }
+        Ok(())
+    }
+}
+
+/// What a person or model wrote must survive a loss of power; what a program printed can be made again.
+fn durability_of(entry: &NewEntry) -> Durability {
+    match entry.kind {
+        EntryKind::Note | EntryKind::Document => Durability::Power,
+        EntryKind::Run | EntryKind::Page | EntryKind::File | EntryKind::Import => Durability::Process,
+    }
+}
+
+/// Redacts everything about an entry but its text.
+fn redact_labels(entry: &mut NewEntry) {
+    entry.title = redacted_text(&entry.title);
+    entry.source = entry.source.as_deref().map(redacted_text);
+    if let Some(note) = &mut entry.note {
+        note.topic = note.topic.as_deref().map(redacted_text);
+    }
+    if let Some(run) = &mut entry.run {
+        run.sandbox = redacted_text(&run.sandbox);
+    }
+}
+
+fn redact_text(entry: &mut NewEntry) -> Vec<(&'static str, u64)> {
+    let redacted = redact(&entry.text);
+    let mut counts: Vec<(&'static str, u64)> = Vec::new();
+    for finding in &redacted.found {
+        match counts.iter_mut().find(|(rule, _)| *rule == finding.rule) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((finding.rule, 1)),
+        }
+    }
+    if let Cow::Owned(text) = redacted.text {
+        entry.text = text;
+    }
+    counts
+}
