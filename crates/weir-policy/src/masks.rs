@@ -1,0 +1,72 @@
+//! What a run must not see or change: default secrets, the user's denials, and names that run code later.
+//!
+//! Invariant: every path given out exists, its parent is canonical, and no path lies below another of the same list. A
+//! denial wins over everything; only Weir's own `readable` lifts a default.
+
+mod expand;
+pub mod secrets;
+mod tree;
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+pub use crate::rules::Places;
+pub(crate) use expand::{in_dependencies, name_matches};
+pub(crate) use tree::Stamp;
+pub use tree::{Entry, EntryKind, Interest, MAX_ENTRIES, Refreshed, Tree, TreeError};
+
+use crate::audit::names::{Kind, NAMES};
+use crate::rules::{Rules, Subject, Verdict};
+
+/// The paths to hide and to protect for one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Masks {
+    /// Files and folders that must not be read.
+    pub hidden: Vec<PathBuf>,
+    /// Files and folders that must not be changed.
+    pub read_only: Vec<PathBuf>,
+    /// Programs that must not be started, by name.
+    pub programs: Vec<String>,
+    /// Hidden files that have a second name somewhere, through which they could be read: the caller refuses or warns.
+    pub hard_linked: Vec<PathBuf>,
+    /// What could not be done as asked.
+    pub problems: Vec<MaskProblem>,
+}
+
+/// Something that a mask could not do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskProblem {
+    /// The path it is about.
+    pub path: PathBuf,
+    /// What is wrong, as a sentence.
+    pub wrong: String,
+    /// Whether a run would be less protected than the rules say, so that the caller should refuse it.
+    pub refuse: bool,
+}
+
+impl Masks {
+    /// Finds what exists of all that is to be hidden or protected. `now` is the time of the call.
+    ///
+    /// A rule that asks about a path hides it as a denial does, since nobody can be asked in the middle of a run.
+    pub fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: SystemTime) -> Self {
+        expand::expand(tree, rules, places, now)
+    }
+}
+
+/// The names that masks and the audit look for, those in the rules included.
+pub fn interest(rules: &Rules) -> Interest {
+    let secrets = secrets::PROJECT.iter().map(|secret| secret.pattern);
+    let names = NAMES.iter().map(|persistent| persistent.name);
+    let strict = rules.iter().filter(|rule| rule.verdict > Verdict::Allow);
+    let patterns = strict.filter_map(|rule| match &rule.subject {
+        Subject::Read(pattern) | Subject::Edit(pattern) => Some(pattern.last()),
+        _ => None,
+    });
+    Interest::of(secrets.chain(names).chain([".git"]).chain(patterns))
+}
+
+/// Whether an existing path of that name is mounted read-only.
+pub(crate) fn is_protected(name: &str) -> bool {
+    name.eq_ignore_ascii_case(".git")
+        || NAMES.iter().any(|known| known.kind == Kind::Quarantine && name_matches(known.name, name))
+}

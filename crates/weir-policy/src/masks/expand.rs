@@ -1,0 +1,264 @@
+//! Turns rules and defaults into paths that exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use globset::GlobBuilder;
+
+use super::secrets::{DEPENDENCIES, HOME, PROJECT, PUBLIC};
+use super::{EntryKind, MaskProblem, Masks, Tree, interest, is_protected};
+use crate::rules::{PathPattern, Places, Rules, Subject, Verdict, denied_programs};
+
+pub(super) fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: SystemTime) -> Masks {
+    let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let places = Places {
+        home: canonical(&places.home),
+        project: canonical(&places.project),
+        folder: canonical(&places.folder),
+    };
+    let mut masks = Masks { programs: denied_programs(rules), ..Masks::default() };
+    if let Err(error) = tree.refresh(&places.project, &interest(rules), now) {
+        masks.problems.push(MaskProblem { path: places.project.clone(), wrong: format!("{error}."), refuse: true });
+        return masks;
+    }
+    let mut work = Work { tree, places: &places, now, masks, hidden: BTreeSet::new(), read_only: BTreeSet::new() };
+    work.defaults(rules);
+    work.denials(rules);
+    work.finish()
+}
+
+struct Work<'a> {
+    tree: &'a mut Tree,
+    places: &'a Places,
+    now: SystemTime,
+    masks: Masks,
+    hidden: BTreeSet<PathBuf>,
+    read_only: BTreeSet<PathBuf>,
+}
+
+impl Work<'_> {
+    /// The lists of secrets and of names that run code later.
+    fn defaults(&mut self, rules: &Rules) {
+        let places = self.places;
+        let lifted = |path: &Path| rules.readable().iter().any(|pattern| pattern.covers(path, places));
+        let mut hidden: Vec<PathBuf> = HOME.iter().flat_map(|secret| below(&places.home, secret.pattern)).collect();
+        let mut protected = Vec::new();
+        for (folder, entry) in self.tree.kept() {
+            if in_dependencies(folder, &places.project) {
+                continue;
+            }
+            let name = entry.name.to_string_lossy();
+            // A folder called `.env` is a Python environment more often than a secret.
+            if entry.kind != EntryKind::Folder && is_secret(&name) {
+                hidden.push(folder.join(&entry.name));
+            }
+            // Protecting the outermost folder protects what is in it.
+            if is_protected(&name) {
+                protected.push(folder.join(&entry.name));
+            }
+        }
+        // What cannot be listed could hold anything, and a run could make it readable.
+        hidden.extend_from_slice(self.tree.unreadable());
+        for path in hidden.into_iter().filter(|path| !lifted(path)) {
+            self.hide(&path, Origin::Default);
+        }
+        for path in protected {
+            self.protect(&path);
+        }
+    }
+
+    /// The user's rules about reading and changing.
+    fn denials(&mut self, rules: &Rules) {
+        for rule in rules.iter().filter(|rule| rule.verdict > Verdict::Allow) {
+            match &rule.subject {
+                // All reading is what no run can do without: the verdict asks, and nothing is masked.
+                Subject::Read(pattern) if pattern.is_everything() => {}
+                Subject::Read(pattern) => {
+                    for path in self.matching(pattern) {
+                        self.hide(&path, Origin::Rule);
+                    }
+                }
+                Subject::Edit(pattern) if pattern.is_everything() => self.protect(&self.places.project.clone()),
+                Subject::Edit(pattern) => {
+                    for path in self.matching(pattern) {
+                        self.protect(&path);
+                    }
+                }
+                Subject::Command(_) | Subject::Tool(_) => {}
+            }
+        }
+    }
+
+    /// What exists of a pattern.
+    fn matching(&mut self, pattern: &PathPattern) -> Vec<PathBuf> {
+        if let Some(exact) = pattern.exact(self.places) {
+            return exact.into_iter().filter(|path| fs::symlink_metadata(path).is_ok()).collect();
+        }
+        let places = self.places;
+        if let Some(levels) = pattern.levels() {
+            let levels = levels.join("/");
+            let found = pattern.starts(places).into_iter().flat_map(|start| below(&start, &levels));
+            return found.filter(|path| pattern.matches(path, places)).collect();
+        }
+        let mut found = Vec::new();
+        for start in self.roots(pattern) {
+            match self.tree.other(&start, self.now) {
+                Ok(tree) => {
+                    let paths = tree.kept().map(|(folder, entry)| folder.join(&entry.name));
+                    found.extend(paths.filter(|path| pattern.matches(path, places)));
+                }
+                Err(error) => {
+                    let wrong = format!("{error}, so a rule about what is in it cannot be kept.");
+                    self.masks.problems.push(MaskProblem { path: start, wrong, refuse: true });
+                }
+            }
+        }
+        found
+    }
+
+    /// The folders to look through for a pattern that goes to any depth.
+    fn roots(&mut self, pattern: &PathPattern) -> Vec<PathBuf> {
+        let places = self.places;
+        let mut roots = BTreeSet::new();
+        for start in pattern.starts(places) {
+            if start.starts_with(&places.project) {
+                roots.insert(places.project.clone());
+            } else if start == Path::new("/") {
+                // The whole machine is too much to look through before every run.
+                self.problem(start, "A rule about the whole machine is kept in the project and at home only.", false);
+                roots.extend([places.project.clone(), places.home.clone()]);
+            } else if fs::symlink_metadata(&start).is_ok() {
+                roots.insert(start);
+            }
+        }
+        roots.into_iter().collect()
+    }
+
+    /// Hides a path. A link cannot be mounted over, so its target is hidden, where that is ours to hide.
+    fn hide(&mut self, path: &Path, origin: Origin) {
+        let Ok(metadata) = fs::symlink_metadata(path) else { return };
+        let Some(real) = real_path(path) else { return };
+        if !metadata.is_symlink() {
+            if self.places.project.starts_with(&real) {
+                self.problem(real.clone(), "A rule hides the whole project, so nothing can run in it.", true);
+            }
+            self.hidden.insert(real);
+            return;
+        }
+        let Ok(target) = fs::canonicalize(path) else { return };
+        let near = target.starts_with(&self.places.project) || target.starts_with(&self.places.home);
+        if self.places.project.starts_with(&target) || self.places.home.starts_with(&target) {
+            self.problem(real, "It is a link to a folder around the project or home, which cannot be hidden.", true);
+        } else if near || origin == Origin::Rule {
+            self.hidden.insert(target);
+        }
+    }
+
+    fn protect(&mut self, path: &Path) {
+        let Ok(metadata) = fs::symlink_metadata(path) else { return };
+        let real = if metadata.is_symlink() { fs::canonicalize(path).ok() } else { real_path(path) };
+        self.read_only.extend(real);
+    }
+
+    fn problem(&mut self, path: PathBuf, wrong: &str, refuse: bool) {
+        self.masks.problems.push(MaskProblem { path, wrong: wrong.to_owned(), refuse });
+    }
+
+    fn finish(mut self) -> Masks {
+        self.masks.hidden = outermost(self.hidden);
+        self.masks.read_only = outermost(self.read_only);
+        let linked = self.masks.hidden.iter().filter(|path| has_second_name(path)).cloned();
+        self.masks.hard_linked = linked.collect();
+        self.masks
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    Default,
+    Rule,
+}
+
+/// A path with its parent made canonical, and its own name kept.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return fs::canonicalize(path).ok() };
+    fs::canonicalize(parent).ok().map(|parent| parent.join(name))
+}
+
+/// The paths that lie below no other of them.
+fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let mut kept: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        // Sorted by parts, a folder comes right before all that is in it.
+        if !kept.last().is_some_and(|last| path.starts_with(last)) {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
+#[cfg(unix)]
+fn has_second_name(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.nlink() > 1)
+}
+
+#[cfg(not(unix))]
+fn has_second_name(_: &Path) -> bool {
+    false
+}
+
+/// Whether a folder is one that tools fill, or lies in one.
+pub(crate) fn in_dependencies(folder: &Path, root: &Path) -> bool {
+    let below = folder.strip_prefix(root).unwrap_or(folder);
+    below.iter().any(|part| DEPENDENCIES.iter().any(|name| part == *name))
+}
+
+fn is_secret(name: &str) -> bool {
+    let matches = |pattern: &str| name_matches(pattern, name);
+    PROJECT.iter().any(|secret| matches(secret.pattern)) && !PUBLIC.iter().any(|pattern| matches(pattern))
+}
+
+/// Whether a name matches a pattern of our own lists: `*` stands for any text, and case does not count.
+pub(crate) fn name_matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// What exists of a pattern below a folder, level by level.
+fn below(base: &Path, pattern: &str) -> Vec<PathBuf> {
+    let mut found = vec![base.to_path_buf()];
+    for part in pattern.split('/') {
+        found = found.into_iter().flat_map(|folder| named(&folder, part)).collect();
+    }
+    found
+}
+
+fn named(folder: &Path, part: &str) -> Vec<PathBuf> {
+    if !part.contains(['*', '?', '[', '{', '\\']) {
+        let path = folder.join(part);
+        return if fs::symlink_metadata(&path).is_ok() { vec![path] } else { Vec::new() };
+    }
+    let Ok(glob) = GlobBuilder::new(part).literal_separator(true).build() else { return Vec::new() };
+    let glob = glob.compile_matcher();
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    entries
+        .flatten()
+        .map(|entry| entry.file_name())
+        .filter(|name| glob.is_match(name))
+        .map(|name| folder.join(name))
+        .collect()
+}

@@ -1,0 +1,277 @@
+//! An index of a project's folders, kept between runs: which names of interest stand where.
+//!
+//! Invariant: a folder is listed again when its identity or its times changed, or when it was changed so recently that its
+//! times may not tell. Links are never followed. A tree that is too big is an error, not a short answer.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// How many entries a tree may have.
+pub const MAX_ENTRIES: usize = 1_000_000;
+
+/// How long the times of a folder are not trusted after a change: some file systems count in whole or double seconds.
+const UNSETTLED: Duration = Duration::from_secs(2);
+
+/// Why a tree could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// There is more in it than we look at.
+    #[error("{} holds more than {MAX_ENTRIES} files and folders", .0.display())]
+    TooBig(PathBuf),
+    /// Its root cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Root {
+        /// The root.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// The names that are worth keeping. Names are compared without regard to case; whole paths are looked at later.
+#[derive(Debug, Clone, Default)]
+pub struct Interest {
+    names: HashSet<String>,
+    globs: GlobSet,
+    /// The patterns themselves, by which two interests are told apart.
+    patterns: Vec<String>,
+}
+
+impl Interest {
+    /// An interest in names and globs of names. A glob that is not understood is taken for a name.
+    pub fn of<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut patterns: Vec<String> = patterns.into_iter().map(str::to_lowercase).collect();
+        patterns.sort();
+        patterns.dedup();
+        let mut names = HashSet::new();
+        let mut globs = GlobSetBuilder::new();
+        for pattern in &patterns {
+            match GlobBuilder::new(pattern).literal_separator(true).build() {
+                Ok(glob) if pattern.contains(['*', '?', '[', '{', '\\']) => drop(globs.add(glob)),
+                _ => drop(names.insert(pattern.clone())),
+            }
+        }
+        Self { names, globs: globs.build().unwrap_or_default(), patterns }
+    }
+
+    fn keeps(&self, name: &OsStr) -> bool {
+        let name = name.to_string_lossy().to_lowercase();
+        self.names.contains(&name) || self.globs.is_match(&*name)
+    }
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// A socket, a pipe or a device.
+    Other,
+}
+
+/// A name of interest in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name.
+    pub name: OsString,
+    /// What it stands for.
+    pub kind: EntryKind,
+}
+
+#[derive(Debug)]
+struct Folder {
+    stamp: Stamp,
+    settled: bool,
+    entries: usize,
+    kept: Vec<Entry>,
+    folders: Vec<OsString>,
+}
+
+/// What tells one state of a file or folder from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Stamp {
+    identity: (u64, u64),
+    changed: SystemTime,
+    /// The time of the last change of anything, which no program can set back.
+    touched: (i64, i64),
+    size: u64,
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let changed = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let identity = (metadata.dev(), metadata.ino());
+            Self { identity, changed, touched: (metadata.ctime(), metadata.ctime_nsec()), size: metadata.len() }
+        }
+        #[cfg(not(unix))]
+        Self { identity: (0, 0), changed, touched: (0, 0), size: metadata.len() }
+    }
+
+    /// Whether the last change was so long ago that a later one would show.
+    fn is_settled(&self, now: SystemTime) -> bool {
+        let seconds = u64::try_from(self.touched.0).unwrap_or(0);
+        let touched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
+        let last = self.changed.max(touched);
+        now.duration_since(last).is_ok_and(|age| age > UNSETTLED)
+    }
+}
+
+/// How much a refresh had to read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Refreshed {
+    /// Folders that were listed.
+    pub listed: usize,
+    /// Folders that had not changed.
+    pub reused: usize,
+    /// Files and folders below the root.
+    pub entries: usize,
+}
+
+/// The index of one root, and of others that rules ask about.
+#[derive(Debug, Default)]
+pub struct Tree {
+    root: PathBuf,
+    interest: Interest,
+    folders: HashMap<PathBuf, Folder>,
+    unreadable: Vec<PathBuf>,
+    others: HashMap<PathBuf, Self>,
+}
+
+impl Tree {
+    /// An empty tree, to be refreshed.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The root as of the last refresh.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Folders that could not be listed, and so could hold anything.
+    pub fn unreadable(&self) -> &[PathBuf] {
+        &self.unreadable
+    }
+
+    /// Brings the index up to date. A new interest or a new root starts it over.
+    pub fn refresh(&mut self, root: &Path, interest: &Interest, now: SystemTime) -> Result<Refreshed, TreeError> {
+        if self.root != root || self.interest.patterns != interest.patterns {
+            *self = Self { root: root.to_path_buf(), interest: interest.clone(), ..Self::default() };
+        }
+        self.again(now)
+    }
+
+    /// Brings the index up to date with the root and the interest of the last time.
+    pub fn again(&mut self, now: SystemTime) -> Result<Refreshed, TreeError> {
+        let mut old = std::mem::take(&mut self.folders);
+        self.unreadable.clear();
+        let mut refreshed = Refreshed::default();
+        let mut waiting = vec![self.root.clone()];
+        while let Some(path) = waiting.pop() {
+            let kept = old.remove(&path);
+            let folder = match self.look(&path, kept, now, &mut refreshed) {
+                Ok(Some(folder)) => folder,
+                Ok(None) => continue,
+                Err(source) if path == self.root => return Err(TreeError::Root { path, source }),
+                Err(_) => {
+                    self.unreadable.push(path);
+                    continue;
+                }
+            };
+            refreshed.entries += folder.entries;
+            if refreshed.entries > MAX_ENTRIES {
+                self.folders.clear();
+                return Err(TreeError::TooBig(self.root.clone()));
+            }
+            waiting.extend(folder.folders.iter().filter(|name| !is_store(&path, name)).map(|name| path.join(name)));
+            self.folders.insert(path, folder);
+        }
+        Ok(refreshed)
+    }
+
+    /// A folder as it is now, or nothing when it is gone or is none any more.
+    fn look(
+        &self,
+        path: &Path,
+        old: Option<Folder>,
+        now: SystemTime,
+        refreshed: &mut Refreshed,
+    ) -> std::io::Result<Option<Folder>> {
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && path != self.root => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if !metadata.is_dir() && path != self.root {
+            return Ok(None);
+        }
+        // The stamp is taken before the listing, so that a change in between shows the next time.
+        let stamp = Stamp::of(&metadata);
+        if let Some(folder) = old
+            && folder.settled
+            && folder.stamp == stamp
+        {
+            refreshed.reused += 1;
+            return Ok(Some(folder));
+        }
+        refreshed.listed += 1;
+        let mut folder =
+            Folder { stamp, settled: stamp.is_settled(now), entries: 0, kept: Vec::new(), folders: Vec::new() };
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            folder.entries += 1;
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_dir() => EntryKind::Folder,
+                Ok(kind) if kind.is_symlink() => EntryKind::Link,
+                Ok(kind) if kind.is_file() => EntryKind::File,
+                _ => EntryKind::Other,
+            };
+            let name = entry.file_name();
+            if self.interest.keeps(&name) {
+                folder.kept.push(Entry { name: name.clone(), kind });
+            }
+            if kind == EntryKind::Folder {
+                folder.folders.push(name);
+            }
+        }
+        folder.kept.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Some(folder))
+    }
+
+    /// Every name of interest, with the folder it is in.
+    pub fn kept(&self) -> impl Iterator<Item = (&Path, &Entry)> {
+        self.folders.iter().flat_map(|(path, folder)| folder.kept.iter().map(move |entry| (path.as_path(), entry)))
+    }
+
+    /// Every folder, with the names of the folders in it.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = (&Path, &[OsString])> {
+        self.folders.iter().map(|(path, folder)| (path.as_path(), &folder.folders[..]))
+    }
+
+    /// The index of another root with the same interest, brought up to date.
+    pub(crate) fn other(&mut self, root: &Path, now: SystemTime) -> Result<&Self, TreeError> {
+        if root == self.root {
+            return Ok(self);
+        }
+        let tree = self.others.entry(root.to_path_buf()).or_default();
+        tree.refresh(root, &self.interest, now)?;
+        Ok(tree)
+    }
+}
+
+/// The objects of a git repository: thousands of folders without a name that anyone could be interested in.
+fn is_store(folder: &Path, name: &OsStr) -> bool {
+    name == "objects" && folder.file_name().is_some_and(|folder| folder == ".git")
+}

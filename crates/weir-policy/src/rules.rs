@@ -1,0 +1,254 @@
+//! The user's rules: read from the settings of clients and from our own, once, into types that cannot be wrong.
+//!
+//! Invariant: what cannot be understood in a list of denials or questions never makes a verdict more lenient. Such a rule
+//! or file is reported as a [`Problem`], and as long as it stands every run asks.
+
+mod command;
+mod paths;
+mod settings;
+
+use std::path::{Path, PathBuf};
+
+pub use command::{CommandPattern, Match};
+pub use paths::{PathPattern, Places};
+pub use settings::{Platform, locations};
+
+/// What the rules say about one call. The order is that of strictness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// It may run.
+    Allow,
+    /// A person must say yes first.
+    Ask,
+    /// It must not run.
+    Deny,
+}
+
+impl Verdict {
+    /// The verdict as one word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// Where rules come from. All have the same power, since a denial wins wherever it stands; the kind is for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SourceKind {
+    /// Settings of an organisation, which its users cannot change.
+    Managed,
+    /// The user's settings of a client.
+    User,
+    /// The project's settings of a client, shared with others.
+    Project,
+    /// The project's settings of a client, for this user only.
+    Local,
+    /// Weir's own configuration.
+    Own,
+}
+
+/// A settings file in the format of Claude Code, read by the caller.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The file, for reports.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// The folder that patterns starting with `/` are relative to.
+    pub base: PathBuf,
+    /// What sort of file it is.
+    pub kind: SourceKind,
+}
+
+/// The lists of Weir's own configuration, in the same syntax.
+#[derive(Debug, Clone, Default)]
+pub struct Own {
+    /// The file, for reports.
+    pub path: PathBuf,
+    /// The folder that patterns starting with `/` are relative to.
+    pub base: PathBuf,
+    /// Rules that deny.
+    pub deny: Vec<String>,
+    /// Rules that ask.
+    pub ask: Vec<String>,
+    /// Rules that allow.
+    pub allow: Vec<String>,
+    /// Patterns of places that are readable although the default masks hide them. A denial still wins.
+    pub readable: Vec<String>,
+}
+
+/// A file or a rule that could not be understood, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file with the rule.
+    pub path: PathBuf,
+    /// The rule as written, if it is one rule.
+    pub rule: Option<String>,
+    /// What is wrong, as a sentence.
+    pub wrong: String,
+    /// What to do about it, as a sentence.
+    pub mend: String,
+    /// Whether every run asks until it is mended.
+    pub asks: bool,
+}
+
+/// One rule that was understood.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// The rule as written.
+    pub text: String,
+    /// The list it stands in.
+    pub verdict: Verdict,
+    /// The file with the rule.
+    pub path: PathBuf,
+    /// What sort of file it is.
+    pub kind: SourceKind,
+    /// What it is about.
+    pub subject: Subject,
+}
+
+/// What a rule is about.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// Commands that match.
+    Command(CommandPattern),
+    /// Reading of paths that match.
+    Read(PathPattern),
+    /// Changing of paths that match.
+    Edit(PathPattern),
+    /// A whole tool by its name, ours or a client's.
+    Tool(String),
+}
+
+/// All rules that hold for a run.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    readable: Vec<PathPattern>,
+    additional: Vec<PathBuf>,
+    problems: Vec<Problem>,
+}
+
+impl Rules {
+    /// Reads all sources and Weir's own lists.
+    pub fn read(sources: &[Source], own: &Own) -> Self {
+        let mut rules = Self::default();
+        for source in sources {
+            settings::read(source, &mut rules);
+        }
+        let place = settings::Place { path: &own.path, base: &own.base, kind: SourceKind::Own };
+        for (verdict, list) in [(Verdict::Deny, &own.deny), (Verdict::Ask, &own.ask), (Verdict::Allow, &own.allow)] {
+            for text in list {
+                rules.add(&place, verdict, text);
+            }
+        }
+        for text in &own.readable {
+            match PathPattern::parse(text, &own.base) {
+                Ok(pattern) => rules.readable.push(pattern),
+                Err(wrong) => rules.problems.push(Problem {
+                    path: own.path.clone(),
+                    rule: Some(text.clone()),
+                    wrong,
+                    mend: "Mend the pattern; until then it lifts no mask.".to_owned(),
+                    asks: false,
+                }),
+            }
+        }
+        rules
+    }
+
+    /// The rules, in the order of their sources.
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter()
+    }
+
+    /// What could not be understood.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Folders that the settings name as additional working folders: absolute, or starting with `~` as written there.
+    pub fn additional_folders(&self) -> &[PathBuf] {
+        &self.additional
+    }
+
+    /// Patterns that lift default masks.
+    pub fn readable(&self) -> &[PathPattern] {
+        &self.readable
+    }
+
+    /// The strictest rule about a whole tool by its name, such as `mcp__weir__ctx_execute`.
+    pub fn tool(&self, name: &str) -> Option<&Rule> {
+        let names = |rule: &&Rule| match &rule.subject {
+            Subject::Tool(tool) => is_tool(tool, name),
+            _ => false,
+        };
+        self.rules.iter().filter(names).max_by_key(|rule| rule.verdict)
+    }
+
+    /// Whether a denial or a question about commands stands anywhere, or something that might be one.
+    pub fn restrict_commands(&self) -> bool {
+        let strict = |rule: &Rule| rule.verdict > Verdict::Allow && matches!(rule.subject, Subject::Command(_));
+        self.rules.iter().any(strict) || self.problems.iter().any(|problem| problem.asks)
+    }
+
+    fn add(&mut self, place: &settings::Place<'_>, verdict: Verdict, text: &str) {
+        match settings::rule(place, verdict, text) {
+            Ok(rule) => self.rules.push(rule),
+            Err(wrong) => self.problem(place, verdict, Some(text), wrong),
+        }
+    }
+
+    fn problem(&mut self, place: &settings::Place<'_>, verdict: Verdict, rule: Option<&str>, wrong: String) {
+        let asks = verdict > Verdict::Allow;
+        let mend = if asks { "Mend it; until then every run asks." } else { "Mend it; until then it allows nothing." };
+        self.problems.push(Problem {
+            path: place.path.to_owned(),
+            rule: rule.map(str::to_owned),
+            wrong,
+            mend: mend.to_owned(),
+            asks,
+        });
+    }
+}
+
+/// Whether a rule's tool covers a tool: by its name, by the server's name before it, or by a `*` at the end.
+fn is_tool(rule: &str, name: &str) -> bool {
+    match rule.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == rule || name.strip_prefix(rule).is_some_and(|rest| rest.starts_with("__")),
+    }
+}
+
+/// The programs that a rule denies as such, whatever their arguments: `Bash(sudo)`, `Bash(sudo:*)`, `Bash(sudo *)`. The
+/// runner masks their binaries, so that no spelling reaches them.
+pub fn denied_programs(rules: &Rules) -> Vec<String> {
+    let denied = rules.iter().filter(|rule| rule.verdict == Verdict::Deny);
+    let mut programs: Vec<String> = denied
+        .filter_map(|rule| match &rule.subject {
+            Subject::Command(pattern) => pattern.program().map(str::to_owned),
+            _ => None,
+        })
+        .collect();
+    programs.sort();
+    programs.dedup();
+    programs
+}
+
+/// Joins a folder and a path without touching the file system.
+pub(crate) fn join_lexically(base: &Path, path: &str) -> PathBuf {
+    let mut joined = base.to_path_buf();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                joined.pop();
+            }
+            part => joined.push(part),
+        }
+    }
+    joined
+}

@@ -1,0 +1,199 @@
+//! Patterns of commands, as in `Bash(npm run test:*)`, and how they match words of which not all are known.
+
+use crate::shell::{Command, Piece, Word, base_name};
+
+/// A pattern over the text of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPattern {
+    /// The pattern as text; `*` stands for any text.
+    spellings: Vec<String>,
+    /// The program, when the pattern is about all uses of one.
+    program: Option<String>,
+}
+
+/// Whether a command matches a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Match {
+    /// It does not, whatever its unknown words turn out to be.
+    No,
+    /// It would with some values of its unknown words.
+    Perhaps,
+    /// It does.
+    Yes,
+}
+
+impl CommandPattern {
+    /// Reads what stands between the parentheses.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.is_empty() {
+            return Err("The parentheses are empty; write `Bash` for every command.".to_owned());
+        }
+        let (mut spellings, start) = match (text.strip_suffix(":*"), text.strip_suffix(" *")) {
+            // A prefix ends at a word, and the command alone is covered as well.
+            (Some(start), _) | (None, Some(start)) => (vec![start.to_owned(), format!("{start} *")], start),
+            (None, None) => (vec![text.clone()], &text[..]),
+        };
+        // Commands are matched with their quotes resolved, so a quote in a rule is resolved too.
+        let unquoted: Vec<String> = spellings.iter().map(|spelling| spelling.replace(['"', '\''], "")).collect();
+        spellings.extend(unquoted);
+        spellings.dedup();
+        let program = Some(base_name(start)).filter(|name| is_program(name) && !start.contains(' '));
+        Ok(Self { spellings, program: program.map(str::to_owned) })
+    }
+
+    /// The program, when the pattern is about it whatever its arguments.
+    pub fn program(&self) -> Option<&str> {
+        self.program.as_deref()
+    }
+
+    /// Whether the pattern matches every command.
+    pub fn is_everything(&self) -> bool {
+        self.spellings.iter().any(|spelling| spelling == "*")
+    }
+
+    /// Whether a command matches. The name is tried as written and without its folder.
+    pub fn matches(&self, command: &Command) -> Match {
+        if self.is_everything() {
+            return Match::Yes;
+        }
+        let programs = [None, command.program()];
+        let each = programs.iter().flat_map(|program| [Gone::No, Gone::Perhaps].map(|gone| (program, gone)));
+        let mut texts: Vec<_> = each.map(|(program, gone)| tokens(&command.words, *program, gone)).collect();
+        texts.push(as_written(command));
+        let certain = texts.iter().any(|text| self.spellings.iter().any(|spelling| overlaps(spelling, text, false)));
+        let perhaps = || texts.iter().any(|text| self.spellings.iter().any(|spelling| overlaps(spelling, text, true)));
+        match certain {
+            true => Match::Yes,
+            false if perhaps() => Match::Perhaps,
+            false => Match::No,
+        }
+    }
+
+    /// Whether the program itself is meant and the command runs it, also when the rule names no arguments.
+    pub fn matches_program(&self, command: &Command) -> bool {
+        self.program.is_some() && self.program.as_deref() == command.program()
+    }
+}
+
+fn is_program(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+".contains(c)) && !name.starts_with('-')
+}
+
+/// One place of a command's text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Token {
+    Char(char),
+    Any,
+}
+
+/// Whether an unquoted expansion may come to nothing, so that the space before it is gone as well.
+#[derive(Clone, Copy, PartialEq)]
+enum Gone {
+    No,
+    Perhaps,
+}
+
+fn tokens(words: &[Word], program: Option<&str>, gone: Gone) -> Vec<Token> {
+    let mut all = Vec::new();
+    let mut vanished = false;
+    for (at, word) in words.iter().enumerate() {
+        let vanishes = gone == Gone::Perhaps && word.splits() && word.pieces() == [Piece::Unknown];
+        let space = at > 0 && !vanishes && !vanished;
+        vanished = vanishes;
+        if space {
+            all.push(Token::Char(' '));
+        }
+        match program {
+            Some(program) if at == 0 => all.extend(program.chars().map(Token::Char)),
+            _ => all.extend(word.pieces().iter().flat_map(piece)),
+        }
+    }
+    all
+}
+
+fn piece(piece: &Piece) -> Vec<Token> {
+    match piece {
+        Piece::Known(text) => text.chars().map(Token::Char).collect(),
+        Piece::Unknown => vec![Token::Any],
+    }
+}
+
+fn as_written(command: &Command) -> Vec<Token> {
+    command.source().split_whitespace().collect::<Vec<_>>().join(" ").chars().map(Token::Char).collect()
+}
+
+/// Whether some text matches both the pattern and the tokens. Without `guess`, an unknown piece matches only a `*`.
+fn overlaps(pattern: &str, text: &[Token], guess: bool) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    // reached[j]: the tokens so far can be matched by the first j characters of the pattern.
+    let close = |reached: &mut Vec<bool>| {
+        for j in 0..pattern.len() {
+            if reached[j] && pattern[j] == '*' {
+                reached[j + 1] = true;
+            }
+        }
+    };
+    let mut reached = vec![false; pattern.len() + 1];
+    reached[0] = true;
+    close(&mut reached);
+    for token in text {
+        let mut next = vec![false; pattern.len() + 1];
+        for j in (0..=pattern.len()).filter(|j| reached[*j]) {
+            let star = pattern.get(j) == Some(&'*');
+            match token {
+                Token::Any if guess => next[j..].fill(true),
+                Token::Any if star => next[j] = true,
+                Token::Char(_) if star => next[j] = true,
+                Token::Char(c) if pattern.get(j) == Some(c) => next[j + 1] = true,
+                _ => {}
+            }
+        }
+        close(&mut next);
+        if !next.contains(&true) {
+            return false;
+        }
+        reached = next;
+    }
+    reached[pattern.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell;
+
+    fn check(pattern: &str, script: &str, expected: Match) {
+        let pattern = CommandPattern::parse(pattern).unwrap();
+        let split = shell::split(script);
+        let found = split.commands.iter().map(|command| pattern.matches(command)).max();
+        assert_eq!(found, Some(expected), "{pattern:?} against {script}");
+    }
+
+    #[test]
+    fn patterns_match_as_the_client_reads_them() {
+        check("npm run test", "npm run test", Match::Yes);
+        check("npm run test", "npm run test --watch", Match::No);
+        check("npm run test:*", "npm run test --watch", Match::Yes);
+        check("npm run test:*", "npm run tests", Match::No);
+        check("sudo *", "sudo", Match::Yes);
+        check("sudo *", "sudo\t-n  id", Match::Yes);
+        check("sudo *", "sudoku", Match::No);
+        check("git * main", "git push origin main", Match::Yes);
+        check("ls*", "lsof -i", Match::Yes);
+        check("*", "anything at all", Match::Yes);
+        check("git commit -m \"wip\"", "git commit -m 'wip'", Match::Yes);
+    }
+
+    #[test]
+    fn unknown_words_are_guessed_at() {
+        check("git push --force *", "git push $FLAGS origin", Match::Perhaps);
+        check("git push *", "git $SUB push origin", Match::Perhaps);
+        check("rm -rf *", "rm -rf \"$DIR\"", Match::Yes);
+        check("rm -rf *", "rm -rf $DIR", Match::Yes);
+        check("rm -rf *", "find . -exec rm -rf {} +", Match::Yes);
+        check("rm -rf *", "ls | xargs rm -rf", Match::Yes);
+        check("git push *", "git commit -m \"$MESSAGE\"", Match::No);
+        check("sudo *", "/usr/bin/sudo id", Match::Yes);
+    }
+}

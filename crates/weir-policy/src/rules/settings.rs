@@ -1,0 +1,139 @@
+//! The settings files of Claude Code: where they are, and the rules in them.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{CommandPattern, PathPattern, Problem, Rule, Rules, Source, SourceKind, Subject, Verdict, join_lexically};
+
+/// The systems whose places for settings we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Linux and its kin.
+    Linux,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+/// Where settings may be, with the folder that their patterns start from. The caller reads those that exist.
+pub fn locations(home: &Path, project: &Path, platform: Platform) -> Vec<(PathBuf, PathBuf, SourceKind)> {
+    let managed = match platform {
+        Platform::Linux => "/etc/claude-code",
+        Platform::MacOs => "/Library/Application Support/ClaudeCode",
+        Platform::Windows => "C:\\Program Files\\ClaudeCode",
+    };
+    let managed = PathBuf::from(managed);
+    let user = home.join(".claude");
+    let own = project.join(".claude");
+    vec![
+        (managed.join("managed-settings.json"), managed, SourceKind::Managed),
+        (user.join("settings.json"), user, SourceKind::User),
+        (own.join("settings.json"), project.to_path_buf(), SourceKind::Project),
+        (own.join("settings.local.json"), project.to_path_buf(), SourceKind::Local),
+    ]
+}
+
+/// Where a rule stands.
+pub(super) struct Place<'a> {
+    pub(super) path: &'a Path,
+    pub(super) base: &'a Path,
+    pub(super) kind: SourceKind,
+}
+
+/// Reads the rules of one file.
+pub(super) fn read(source: &Source, rules: &mut Rules) {
+    let place = Place { path: &source.path, base: &source.base, kind: source.kind };
+    let text = source.text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return;
+    }
+    let settings: Value = match serde_json::from_str(text) {
+        Ok(settings) => settings,
+        Err(error) => return unreadable(rules, &place, format!("The file is not JSON: {error}.")),
+    };
+    let permissions = match (&settings, settings.get("permissions")) {
+        (Value::Object(_), None | Some(Value::Null)) => return,
+        (Value::Object(_), Some(Value::Object(permissions))) => permissions,
+        (Value::Object(_), Some(_)) => return unreadable(rules, &place, "`permissions` is not an object.".to_owned()),
+        _ => return unreadable(rules, &place, "The file does not hold an object.".to_owned()),
+    };
+    for (name, verdict) in [("deny", Verdict::Deny), ("ask", Verdict::Ask), ("allow", Verdict::Allow)] {
+        let list = match permissions.get(name) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Array(list)) => list,
+            Some(_) => {
+                rules.problem(&place, verdict, None, format!("`permissions.{name}` is not a list."));
+                continue;
+            }
+        };
+        for entry in list {
+            match entry {
+                Value::String(text) => rules.add(&place, verdict, text),
+                other => rules.problem(&place, verdict, Some(&other.to_string()), "The rule is not a text.".to_owned()),
+            }
+        }
+    }
+    additional(permissions.get("additionalDirectories"), &place, rules);
+}
+
+fn unreadable(rules: &mut Rules, place: &Place<'_>, wrong: String) {
+    rules.problem(place, Verdict::Deny, None, wrong);
+}
+
+fn additional(folders: Option<&Value>, place: &Place<'_>, rules: &mut Rules) {
+    let Some(folders) = folders else { return };
+    let texts = folders.as_array().map(|list| list.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+    let Some(Some(texts)) = texts else {
+        rules.problems.push(Problem {
+            path: place.path.to_owned(),
+            rule: None,
+            wrong: "`permissions.additionalDirectories` is not a list of texts.".to_owned(),
+            mend: "Mend it; until then it adds no folder.".to_owned(),
+            asks: false,
+        });
+        return;
+    };
+    for text in texts {
+        let path = Path::new(text);
+        let kept = path.is_absolute() || text.starts_with('~');
+        rules.additional.push(if kept { path.to_path_buf() } else { join_lexically(place.base, text) });
+    }
+}
+
+/// Understands one rule: `Tool` or `Tool(specifier)`.
+pub(super) fn rule(place: &Place<'_>, verdict: Verdict, text: &str) -> Result<Rule, String> {
+    let trimmed = text.trim();
+    let (tool, specifier) = match trimmed.split_once('(') {
+        None => (trimmed, None),
+        Some((tool, rest)) => match rest.strip_suffix(')') {
+            Some(specifier) => (tool.trim_end(), Some(specifier)),
+            None => return Err("The rule has no closing parenthesis.".to_owned()),
+        },
+    };
+    let named = !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || "_-*.:/@".contains(c));
+    if !named {
+        return Err("The rule does not start with the name of a tool.".to_owned());
+    }
+    let subject = match tool.to_ascii_lowercase().as_str() {
+        "bash" => Subject::Command(CommandPattern::parse(specifier.unwrap_or("*"))?),
+        "read" => Subject::Read(path_pattern(specifier, place)?),
+        "edit" | "write" | "multiedit" | "notebookedit" => Subject::Edit(path_pattern(specifier, place)?),
+        // A rule about some parameter of another tool does not concern runs, but one of ours that we cannot read does.
+        _ if specifier.is_some() && (tool.starts_with("mcp__weir") || tool.starts_with("ctx_")) => {
+            return Err("A rule about one of Weir's tools takes no parentheses.".to_owned());
+        }
+        _ if specifier.is_some() => Subject::Tool(trimmed.to_owned()),
+        _ => Subject::Tool(tool.to_owned()),
+    };
+    Ok(Rule { text: text.to_owned(), verdict, path: place.path.to_owned(), kind: place.kind, subject })
+}
+
+fn path_pattern(specifier: Option<&str>, place: &Place<'_>) -> Result<PathPattern, String> {
+    match specifier {
+        // The whole tool: everything there is.
+        None => PathPattern::parse("//**", place.base),
+        Some(text) => PathPattern::parse(text, place.base),
+    }
+}

@@ -1,0 +1,188 @@
+//! Splits a shell script into every command that it could run, wrappers and scripts within scripts included.
+//!
+//! Invariant: what is not understood comes out as [`Unclear`], never as nothing. A tree whose kinds are not all on the
+//! list, or whose tokens do not account for every byte, is not understood.
+
+mod checks;
+mod code;
+mod gaps;
+mod git;
+mod heredocs;
+mod kinds;
+mod quotes;
+mod sed;
+mod unwrap;
+mod variables;
+mod walk;
+mod words;
+mod wrappers;
+
+use std::collections::HashSet;
+
+pub use words::{Piece, Word};
+
+/// A longer script is not looked at: it asks.
+pub const MAX_CHARACTERS: usize = 10_000;
+
+/// How deep commands, substitutions and scripts within scripts may nest.
+pub const MAX_DEPTH: usize = 32;
+
+/// How many commands one script may come to, those inside wrappers included.
+pub const MAX_COMMANDS: usize = 2_000;
+
+/// How many characters all of these may have together, so that judging them has an end.
+const MAX_TOTAL: usize = 6 * MAX_CHARACTERS;
+
+/// Everything a script could run, as far as its text tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Every simple command, those inside wrappers after the wrapper.
+    pub commands: Vec<Command>,
+    /// What could not be understood or looked into.
+    pub unclear: Vec<Unclear>,
+}
+
+/// One simple command: its name and its arguments, without assignments and redirections.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Command {
+    /// The name and the arguments; never empty.
+    pub words: Vec<Word>,
+    /// The wrappers around it, the outermost first: `env`, `bash -c`.
+    pub inside: Vec<String>,
+    /// What it reads on its standard input, where the script itself says so.
+    pub input: Option<String>,
+}
+
+impl Command {
+    /// The command as written, with one space between the words.
+    pub fn source(&self) -> String {
+        self.words.iter().map(Word::source).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The name, when it is known before the script runs.
+    pub fn name(&self) -> Option<&str> {
+        self.words.first().and_then(Word::literal)
+    }
+
+    /// The last part of the name's path: `sudo` for `/usr/bin/sudo`.
+    pub fn program(&self) -> Option<&str> {
+        self.name().map(base_name)
+    }
+}
+
+/// The last part of a path in command position.
+pub(crate) fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// One thing that the text alone does not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Unclear {
+    /// What sort of thing it is.
+    pub kind: UnclearKind,
+    /// The piece of the script, shortened.
+    pub text: String,
+    /// Why it is not clear, as the rest of a sentence.
+    pub why: String,
+}
+
+/// The sorts of things that a text does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnclearKind {
+    /// The script, or a part of it, is not understood.
+    Script,
+    /// The name of a command is only known when it runs.
+    Name,
+    /// Code that can start programs and cannot be looked into.
+    Opaque,
+}
+
+/// Finds every command in a script.
+pub fn split(script: &str) -> Split {
+    let mut collector = Collector::default();
+    collector.script(script, &[]);
+    Split { commands: collector.commands, unclear: collector.unclear }
+}
+
+/// The arguments, when the whole script is one simple command of literal words and nothing else: no redirection, no
+/// assignment, no expansion, no second command, no comment.
+pub fn simple_literal(script: &str) -> Option<Vec<String>> {
+    let found = walk::walk(script).ok()?;
+    let [walk::Found::Command { words, .. }] = &found.found[..] else { return None };
+    if !found.plain {
+        return None;
+    }
+    words.iter().map(|word| word.literal().map(str::to_owned)).collect()
+}
+
+#[derive(Default)]
+struct Collector {
+    commands: Vec<Command>,
+    unclear: Vec<Unclear>,
+    seen: HashSet<Vec<Word>>,
+    total: usize,
+}
+
+impl Collector {
+    fn script(&mut self, script: &str, inside: &[String]) {
+        if inside.len() > MAX_DEPTH {
+            return self.unclear(UnclearKind::Script, script, "is nested too deep");
+        }
+        let walked = match walk::walk(script) {
+            Ok(walked) => walked,
+            Err(problem) => return self.unclear(UnclearKind::Script, &problem.text, problem.why),
+        };
+        for found in walked.found {
+            match found {
+                walk::Found::Command { words, input } => {
+                    self.command(Command { words, inside: inside.to_vec(), input });
+                }
+                walk::Found::Script { text, inside: name } => {
+                    let inside: Vec<String> = inside.iter().cloned().chain([name]).collect();
+                    self.script(&text, &inside);
+                }
+                walk::Found::Unclear(kind, text, why) => self.unclear(kind, &text, why),
+            }
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        if command.words.is_empty() || !self.seen.insert(command.words.clone()) {
+            return;
+        }
+        self.total += command.words.iter().map(|word| word.source().len() + 1).sum::<usize>();
+        if self.commands.len() >= MAX_COMMANDS || self.total > MAX_TOTAL || command.inside.len() > MAX_DEPTH {
+            return self.unclear(UnclearKind::Script, &command.source(), "holds too many commands");
+        }
+        self.commands.push(command.clone());
+        if command.name().is_none() {
+            return self.unclear(UnclearKind::Name, &command.source(), "has a name that is only known when it runs");
+        }
+        for inner in unwrap::inner(&command) {
+            if self.total > MAX_TOTAL {
+                break;
+            }
+            let inside: Vec<String> =
+                command.inside.iter().cloned().chain(command.program().map(str::to_owned)).collect();
+            match inner {
+                unwrap::Inner::Words(words) => self.command(Command { words, inside, input: command.input.clone() }),
+                unwrap::Inner::Script(text) => self.script(&text, &inside),
+                unwrap::Inner::Unclear(kind, why) => self.unclear(kind, &command.source(), why),
+            }
+        }
+    }
+
+    fn unclear(&mut self, kind: UnclearKind, text: &str, why: &str) {
+        let unclear = Unclear { kind, text: shorten(text), why: why.to_owned() };
+        if !self.unclear.contains(&unclear) && self.unclear.len() < MAX_COMMANDS {
+            self.unclear.push(unclear);
+        }
+    }
+}
+
+/// The beginning of a text on one line, for reports.
+pub(crate) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let line: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST + 1).collect();
+    if line.chars().count() > LONGEST { line.chars().take(LONGEST).chain(['…']).collect() } else { line }
+}

@@ -1,0 +1,227 @@
+//! Checks that a tree of the grammar says what the shell would do, before anything is read from it.
+//!
+//! Invariant: every named kind is on the list, and every byte of the script belongs to a token or is white space where
+//! the shell has white space too. The grammar is more lenient than the shell, and each leniency is a place to hide.
+
+use tree_sitter::Node;
+
+use super::kinds::{COMMENTED, KNOWN, is_expansion};
+use super::walk::Problem;
+use super::{MAX_DEPTH, gaps, heredocs, quotes};
+
+/// Checks one node, given the kind of its parent, and the space between its children.
+pub(super) fn check(node: Node<'_>, parent: &str, script: &str, depth: usize) -> Result<(), Problem> {
+    let text = &script[node.byte_range()];
+    let refuse = |why: &'static str| Err(Problem::new(text, why));
+    if node.is_error() || node.is_missing() {
+        return refuse("is not valid shell, or not shell that we understand");
+    }
+    if node.is_named() && !KNOWN.contains(&node.kind()) {
+        return refuse("is a kind of shell that we do not know");
+    }
+    if depth > MAX_DEPTH {
+        return refuse("is nested too deep");
+    }
+    gaps::check(node, parent, script)?;
+    match leaf(node, parent, script) {
+        None => Ok(()),
+        Some(why) => refuse(why),
+    }
+}
+
+/// What is wrong with a node by itself.
+fn leaf(node: Node<'_>, parent: &str, script: &str) -> Option<&'static str> {
+    if misread(node, parent, script) {
+        return Some("may be read in two ways");
+    }
+    let text = &script[node.byte_range()];
+    let hides = match node.kind() {
+        "word" | "regex" | "extglob_pattern" => swallows(text, node.kind()),
+        "string_content" | "heredoc_content" => quotes::expands(text),
+        "string" => residue(node, script).any(quotes::expands),
+        "raw_string" => quotes::runs_when_expanded(text) && evaluated(node),
+        "ansi_c_string" => return ansi_c(text),
+        "comment" => return comment(node, parent, script),
+        "heredoc_redirect" => return heredocs::check(node, script),
+        "command_substitution" if text.starts_with('`') || text.starts_with("$`") => {
+            return text.contains('\\').then_some("has a backslash between backticks");
+        }
+        // `${x@P}` expands what the variable holds once more, as a prompt.
+        "P" if !node.is_named() => true,
+        _ => false,
+    };
+    hides.then_some("holds an expansion that we cannot see into")
+}
+
+/// Whether the grammar took something for another thing than the shell does.
+fn misread(node: Node<'_>, parent: &str, script: &str) -> bool {
+    let text = &script[node.byte_range()];
+    let after = &script[node.end_byte()..];
+    match node.kind() {
+        "word" | "number" if is_number(text) && after.starts_with(['<', '>']) => true,
+        "word" => has_space(text) && !matches!(parent, "expansion" | "concatenation"),
+        // The grammar skips space after a lone `$` and takes the next character for a variable.
+        "variable_name" | "special_variable_name" | "number" => text.contains(['\\', ' ', '\t', '\n']),
+        "variable_assignment" => !names_variable(text) && parent != "c_style_for_statement",
+        "file_descriptor" => !is_number(text) || touches_word(node, script),
+        "test_command" if bracket_test(node) => text.contains('\n') || holds_operator(node),
+        "[" | "[[" | "]" | "]]" if parent == "test_command" => !stands_alone(node, script),
+        "{" if parent == "compound_statement" => !after.starts_with([' ', '\t', '\n']),
+        "!" if parent == "negated_command" => !after.starts_with([' ', '\t', '\n']),
+        // A comparison to the grammar, a process substitution to the shell.
+        "<" | ">" => after.starts_with('('),
+        // The grammar joins two words by backticks with only space between them, which are the ends of two commands.
+        "``" => true,
+        "$" if !matches!(parent, "simple_expansion" | "translated_string") => {
+            let next = after.chars().next().unwrap_or(' ');
+            // Before a quote it belongs to the quote, except at the end of a string.
+            next.is_alphanumeric() || "({[_`\\".contains(next) || (parent != "string" && "\"'".contains(next))
+        }
+        kind if is_keyword(kind, node, parent) => !is_apart(node, script),
+        _ => false,
+    }
+}
+
+fn has_space(text: &str) -> bool {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            ' ' | '\t' | '\n' => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether an assignment starts with what the shell takes for the name of a variable.
+fn names_variable(text: &str) -> bool {
+    let name = text.split(['=', '+', '[']).next().unwrap_or_default();
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether a node is a reserved word, and not an operator of an expansion that is spelled with a letter.
+fn is_keyword(kind: &str, node: Node<'_>, parent: &str) -> bool {
+    let letters = kind.chars().all(|c| c.is_ascii_lowercase());
+    !node.is_named() && parent != "expansion" && (letters || kind == "}" && parent == "compound_statement")
+}
+
+/// Whether a reserved word ends where the shell ends a word: `else'x'` is the name of a command.
+fn is_apart(node: Node<'_>, script: &str) -> bool {
+    let after = script[node.end_byte()..].chars().next();
+    !touches_word(node, script) && after.is_none_or(|c| " \t\n;&|()<>`".contains(c))
+}
+
+fn is_number(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Whether a word ends right before a node, which then is a part of that word.
+fn touches_word(node: Node<'_>, script: &str) -> bool {
+    script[..node.start_byte()].chars().next_back().is_some_and(|c| !" \t\n;&|()`".contains(c))
+}
+
+/// Whether `[ … ]` holds an operator. It is an ordinary command, so an operator ends it and another command follows.
+fn holds_operator(node: Node<'_>) -> bool {
+    let mut waiting = vec![node];
+    while let Some(node) = waiting.pop() {
+        let operator = !node.is_named() && node.kind().contains(['|', '&', ';', '<', '>', '(', ')']);
+        if operator || node.kind() == "redirected_statement" {
+            return true;
+        }
+        if is_expansion(node.kind()) || node.kind() == "string" {
+            continue;
+        }
+        let mut cursor = node.walk();
+        waiting.extend(node.children(&mut cursor));
+    }
+    false
+}
+
+/// Whether the brackets of a test are words of their own; otherwise they are the start of a glob in a command's name.
+fn stands_alone(node: Node<'_>, script: &str) -> bool {
+    let before = script[..node.start_byte()].chars().next_back();
+    let after = script[node.end_byte()..].chars().next();
+    if node.kind().starts_with('[') {
+        after.is_some_and(|c| c.is_ascii_whitespace())
+    } else {
+        before.is_some_and(|c| c.is_ascii_whitespace()) && after.is_none_or(|c| " \t\n;&|)<>`".contains(c))
+    }
+}
+
+fn ansi_c(text: &str) -> Option<&'static str> {
+    // A string that merely holds an escape we do not decode is one whose text is unknown; one that ends elsewhere is not.
+    let ends = |text: &str| {
+        let body = text.strip_prefix("$'").unwrap_or(text);
+        let mut chars = body.char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '\\' => drop(chars.next()),
+                '\'' => return at + 1 == body.len(),
+                _ => {}
+            }
+        }
+        false
+    };
+    (!ends(text)).then_some("has a quote that ends elsewhere")
+}
+
+/// Whether a token swallowed something that the shell would read for itself.
+fn swallows(text: &str, kind: &str) -> bool {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            // A backslash at the end of a line joins what is around it, after the grammar has looked.
+            '\\' if chars.next() == Some('\n') => return true,
+            '\\' => {}
+            '\'' | '"' | '`' => return true,
+            '<' | '>' if chars.peek() == Some(&'(') => return true,
+            '$' if kind == "word" => return true,
+            '$' if chars.peek().is_some_and(|c| c.is_alphanumeric() || "({[_'\"@*#?!$".contains(*c)) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether the shell evaluates a text that stands here once more: in arithmetic, in a subscript, in a test.
+fn evaluated(node: Node<'_>) -> bool {
+    let mut at = node.parent();
+    while let Some(parent) = at {
+        match parent.kind() {
+            "arithmetic_expansion" | "subscript" | "test_command" | "c_style_for_statement" => return true,
+            "compound_statement" => return parent.child(0).is_some_and(|first| first.kind() == "(("),
+            "command_substitution" | "process_substitution" | "program" => return false,
+            _ => at = parent.parent(),
+        }
+    }
+    false
+}
+
+fn comment(node: Node<'_>, parent: &str, script: &str) -> Option<&'static str> {
+    let before = script[..node.start_byte()].chars().next_back();
+    let starts = before.is_none_or(|c| " \t\n;&|(".contains(c));
+    let escaped = script[..node.start_byte()].trim_end_matches([' ', '\t']).ends_with('\\');
+    let placed = COMMENTED.contains(&parent);
+    (!starts || escaped || !placed).then_some("has a `#` that may be no comment")
+}
+
+/// The parts of a string that are no expansion.
+fn residue<'a>(node: Node<'a>, script: &'a str) -> impl Iterator<Item = &'a str> {
+    let mut cursor = node.walk();
+    let children: Vec<_> = node.children(&mut cursor).filter(|child| is_expansion(child.kind())).collect();
+    let mut at = node.start_byte();
+    let ends = children.into_iter().map(|child| (child.start_byte(), child.end_byte()));
+    ends.chain([(node.end_byte(), node.end_byte())]).map(move |(start, end)| {
+        let text = &script[at..start.max(at)];
+        at = end;
+        text
+    })
+}
+
+/// `[ … ]` is an ordinary command, so a newline ends it; `[[ … ]]` may have newlines.
+pub(super) fn bracket_test(node: Node<'_>) -> bool {
+    node.kind() == "test_command" && node.child(0).is_some_and(|first| first.kind() == "[")
+}

@@ -1,0 +1,105 @@
+//! What `git` runs besides itself: aliases, pagers, editors and the commands of some of its subcommands.
+
+use super::UnclearKind;
+use super::unwrap::{Inner, joined};
+use super::words::Word;
+
+/// Settings that hold a command, by the end or the start of their name.
+const RUNS: &[&str] = &[
+    "core.pager",
+    "core.editor",
+    "core.sshcommand",
+    "core.fsmonitor",
+    "core.askpass",
+    "core.gitproxy",
+    "sequence.editor",
+    "diff.external",
+    "credential.helper",
+    "gpg.program",
+    "interactive.difffilter",
+    "web.browser",
+    "init.templatedir",
+    "core.hookspath",
+    "uploadpack.packobjectshook",
+];
+
+/// Options whose value is a command.
+const OPTIONS: &[&str] = &[
+    "--exec",
+    "-x",
+    "--upload-pack",
+    "--receive-pack",
+    "--tree-filter",
+    "--index-filter",
+    "--msg-filter",
+    "--env-filter",
+    "--commit-filter",
+    "--extcmd",
+    "--open-files-in-pager",
+];
+
+const HIDDEN: &str = "has a setting of git that runs something";
+
+/// What a call of git runs.
+pub(super) fn inner(words: &[Word]) -> Vec<Inner> {
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let text = word.known_start();
+        let next = words.get(at + 1);
+        match text {
+            "-c" => found.extend(next.map(|next| setting(next, next.known_start())).unwrap_or_default()),
+            "--config" => found.extend(next.map(|next| setting(next, next.known_start())).unwrap_or_default()),
+            "config" => found.extend(configured(&words[at + 1..])),
+            "foreach" | "run" if at > 1 => found.extend(joined(after_options(&words[at + 1..]))),
+            _ if text.starts_with("--config-env") || text.starts_with("--exec-path=") || text.starts_with("ext::") => {
+                found.push(Inner::Unclear(UnclearKind::Opaque, HIDDEN));
+            }
+            _ => {}
+        }
+        for option in OPTIONS {
+            if text == *option {
+                found.extend(joined(words.get(at + 1..at + 2).unwrap_or_default()));
+            } else if let Some(value) = text.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
+                let whole = word.literal().is_some();
+                found.extend(joined(&[if whole { Word::known(value) } else { Word::unknown(word.source()) }]));
+            }
+        }
+    }
+    found
+}
+
+fn after_options(words: &[Word]) -> &[Word] {
+    let start = words.iter().position(|word| !word.known_start().starts_with('-')).unwrap_or(words.len());
+    &words[start..]
+}
+
+/// `git config [options] name value`.
+fn configured(words: &[Word]) -> Vec<Inner> {
+    let plain: Vec<&Word> = words.iter().filter(|word| !word.known_start().starts_with('-')).collect();
+    match plain[..] {
+        [.., name, value] => {
+            let joined = format!("{}={}", name.known_start(), value.known_start());
+            let word = if value.literal().is_some() { Word::known(&joined) } else { Word::unknown(value.source()) };
+            setting(&word, &joined)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// One `name=value`, given as the word and the text of it that is known.
+fn setting(word: &Word, text: &str) -> Vec<Inner> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let name = name.to_lowercase();
+    let alias = name.starts_with("alias.") && (value.starts_with('!') || word.literal().is_none());
+    let runs = RUNS.contains(&name.as_str())
+        || name.starts_with("pager.")
+        || [".textconv", ".clean", ".smudge", ".process", ".driver", ".cmd", ".command", ".helper", ".program"]
+            .iter()
+            .any(|end| name.ends_with(end));
+    match word.literal() {
+        _ if !alias && !runs && !name.is_empty() => Vec::new(),
+        Some(_) if value.is_empty() || ["true", "false", "store", "cache"].contains(&value) => Vec::new(),
+        Some(_) => vec![Inner::Script(value.trim_start_matches('!').to_owned())],
+        None => vec![Inner::Unclear(UnclearKind::Name, HIDDEN)],
+    }
+}

@@ -1,0 +1,183 @@
+//! Scripts of `sed`: whether one runs a command, which `e` and the flag of `s///e` do.
+
+use super::words::{Piece, Word};
+
+const RUNS: &str = "is a sed script that runs commands, or one that we cannot read";
+
+/// What is not clear about a call of sed.
+pub(super) fn unclear(words: &[Word]) -> Option<&'static str> {
+    let mut scripts = Vec::new();
+    let mut operand = None;
+    let mut words = words.iter().skip(1);
+    while let Some(word) = words.next() {
+        let text = word.known_start();
+        match text {
+            "-e" | "--expression" => scripts.extend(words.next()),
+            "-f" | "--file" | "-l" | "--line-length" => drop(words.next()),
+            _ if text.starts_with("--expression=") => scripts.push(word),
+            // A letter of a cluster, as in `-ne`, takes the next word.
+            _ if text.starts_with('-') && !text.starts_with("--") && text.len() > 2 && text.ends_with('e') => {
+                scripts.extend(words.next());
+            }
+            _ if text.starts_with("-e") => scripts.push(word),
+            _ if text.starts_with('-') => {}
+            _ => operand = operand.or(Some(word)),
+        }
+    }
+    if scripts.is_empty() {
+        scripts.extend(operand);
+    }
+    let runs = scripts.into_iter().any(|script| {
+        // A variable in `s/a/$b/` is taken for plain text: what it may hold is for the masks to stop.
+        let pieces = script.pieces().iter().map(|piece| match piece {
+            Piece::Known(text) => text.as_str(),
+            Piece::Unknown => "x",
+        });
+        let text: String = pieces.collect();
+        runs(text.trim_start_matches("--expression=").trim_start_matches("-e"))
+    });
+    runs.then_some(RUNS)
+}
+
+/// Whether a script runs a command, or is not understood. Implementations differ on whether a delimiter inside brackets
+/// ends the part, so a script is fine when one reading is fine and none runs anything.
+fn runs(script: &str) -> bool {
+    let readings = [read(script, Brackets::Quote), read(script, Brackets::Plain)];
+    readings.contains(&Reading::Runs) || !readings.contains(&Reading::Fine)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Brackets {
+    /// A delimiter inside brackets is text.
+    Quote,
+    /// Brackets mean nothing to delimiters.
+    Plain,
+}
+
+#[derive(PartialEq)]
+enum Reading {
+    Fine,
+    Runs,
+    Unknown,
+}
+
+fn read(script: &str, brackets: Brackets) -> Reading {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\n', ';', '}', '{']);
+        let Some(after) = addresses(rest, brackets) else { return Reading::Unknown };
+        rest = after.trim_start_matches([' ', '!']);
+        let Some(command) = rest.chars().next() else { return Reading::Fine };
+        rest = &rest[command.len_utf8()..];
+        let after = match command {
+            '{' | '}' | ';' | '\n' => Some(rest),
+            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => Some(rest),
+            'l' | 'q' | 'Q' | 'L' => Some(rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ')),
+            'a' | 'i' | 'c' => Some(text(rest)),
+            'b' | 't' | 'T' | ':' | 'v' => Some(rest.trim_start_matches(|c| c != ';' && c != '\n' && c != '}')),
+            'r' | 'R' | 'w' | 'W' | '#' => Some(rest.split_once('\n').map_or("", |(_, after)| after)),
+            's' => match delimited(rest, 2, brackets).map(flags) {
+                Some(None) => return Reading::Runs,
+                after => after.flatten(),
+            },
+            'y' => delimited(rest, 2, brackets),
+            'e' => return Reading::Runs,
+            _ => None,
+        };
+        match after {
+            Some(after) => rest = after,
+            None => return Reading::Unknown,
+        }
+    }
+}
+
+/// What follows the address or the two addresses of a command.
+fn addresses(script: &str, brackets: Brackets) -> Option<&str> {
+    let mut rest = address(script, brackets)?;
+    if let Some(second) = rest.trim_start().strip_prefix(',') {
+        rest = address(second.trim_start_matches([' ', '+', '~']), brackets)?;
+    }
+    Some(rest)
+}
+
+fn address(script: &str, brackets: Brackets) -> Option<&str> {
+    match script.chars().next() {
+        Some('/') => delimited(script, 1, brackets).map(|rest| rest.trim_start_matches(['I', 'M'])),
+        Some('\\') => delimited(&script[1..], 1, brackets).map(|rest| rest.trim_start_matches(['I', 'M'])),
+        Some('$') => Some(&script[1..]),
+        Some('0'..='9') => Some(script.trim_start_matches(|c: char| c.is_ascii_digit() || c == '~')),
+        _ => Some(script),
+    }
+}
+
+/// What follows `count` parts, each ended by the first character.
+fn delimited(script: &str, count: usize, brackets: Brackets) -> Option<&str> {
+    let mark = script.chars().next().filter(|c| !c.is_alphanumeric() && *c != '\\' && *c != '\n')?;
+    let mut chars = script.char_indices().skip(1);
+    let mut ended = 0;
+    let mut class = false;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '[' if !class && ended == 0 => class = brackets == Brackets::Quote,
+            ']' if class => class = false,
+            c if c == mark && class => {}
+            c if c == mark => {
+                ended += 1;
+                if ended == count {
+                    return Some(&script[at + c.len_utf8()..]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn flags(script: &str) -> Option<&str> {
+    let end = script.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(script.len());
+    let (flags, rest) = script.split_at(end);
+    if flags.contains(['e', 'm']) || !flags.chars().all(|c| c.is_ascii_digit() || "gpiIMw".contains(c)) {
+        return None;
+    }
+    if flags.contains('w') { Some(rest.split_once('\n').map_or("", |(_, after)| after)) } else { Some(rest) }
+}
+
+/// The text of `a`, `i` and `c` goes on over lines that end in a backslash.
+fn text(script: &str) -> &str {
+    let mut rest = script;
+    loop {
+        let Some((line, after)) = rest.split_once('\n') else { return "" };
+        if !line.ends_with('\\') {
+            return after;
+        }
+        rest = after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs;
+
+    #[test]
+    fn scripts_that_run_commands_are_told_from_those_that_do_not() {
+        for script in ["e", "e sudo id", "1e sudo id", "s/x/y/e", "s/x/sudo id/ge", "/a/{s/x/y/e}", "$!e id", "1,3 e"] {
+            assert!(runs(script), "{script}");
+        }
+        for script in [
+            "s/a/b/",
+            "s/e/e/g",
+            "s|/usr|/opt|g",
+            "1,20p",
+            "/foo/,/bar/d",
+            "$d",
+            "/^#/d;/^$/d",
+            "s/[^/]*$//",
+            "1i\\\nhello e\n",
+            "/x/!s/a/b/2",
+            ":a;N;$!ba;s/\\n/ /g", // typos: allow
+        ] {
+            assert!(!runs(script), "{script}");
+        }
+    }
+}

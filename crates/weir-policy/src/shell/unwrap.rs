@@ -1,0 +1,370 @@
+//! Opens wrappers: the command, the script or the code that a command carries in its arguments.
+
+use super::walk::Found;
+use super::words::{Piece, Word};
+use super::wrappers::{self, named};
+use super::{Command, UnclearKind, code, git, quotes, variables, walk};
+
+/// What a command carries.
+pub(super) enum Inner {
+    Words(Vec<Word>),
+    Script(String),
+    Unclear(UnclearKind, &'static str),
+}
+
+const LATER: &str = "runs a command that is only known when it runs";
+const STDIN: &str = "runs what it reads, which is not in the script";
+
+/// Everything that a command would run besides itself. Its name is known.
+pub(super) fn inner(command: &Command) -> Vec<Inner> {
+    let Some(program) = command.program() else { return Vec::new() };
+    let words = &command.words[..];
+    let mut found = match program {
+        "bash" | "sh" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" | "fish" | "yash" | "oksh" | "csh"
+        | "tcsh" => shell(command),
+        "eval" => joined(&words[1..]),
+        "env" => env(words),
+        "command" if has_option(words, &["-v", "-V", "-pv", "-pV"]) => Vec::new(),
+        "sudo" | "doas" | "run0" if has_option(words, &["-s", "-i", "--shell", "--login"]) && words.len() == 2 => {
+            vec![Inner::Unclear(UnclearKind::Opaque, STDIN)]
+        }
+        "xargs" | "gxargs" => xargs(words),
+        "parallel" | "rush" => parallel(words),
+        "find" | "gfind" | "fd" | "fdfind" => find(words),
+        "ssh" | "slogin" | "autossh" => ssh(words),
+        "watch" | "hyperfine" | "ts-node" => watch(words),
+        "trap" => joined(words.get(1..2).unwrap_or_default()),
+        "alias" => alias(words),
+        "source" | "." => source(words),
+        "coproc" => coproc(words),
+        "time" => time(words),
+        "git" => git::inner(words),
+        "tmux" | "screen" | "zellij" => tail_scripts(words),
+        "at" | "batch" | "crontab" => vec![Inner::Unclear(UnclearKind::Opaque, "runs something later")],
+        _ => Vec::new(),
+    };
+    if program != "coproc"
+        && !(program == "command" && has_option(words, &["-v", "-V", "-pv", "-pV"]))
+        && let Some(wrapper) = named(program)
+    {
+        found.extend(wrapped(wrapper, words));
+    }
+    found.extend(wrappers::after_subcommand(program, words).into_iter().map(|at| Inner::Words(words[at..].to_vec())));
+    found.extend(script_options(program, words));
+    found.extend(code::inner(command, program));
+    found
+}
+
+fn has_option(words: &[Word], options: &[&str]) -> bool {
+    words.get(1).and_then(Word::literal).is_some_and(|text| options.contains(&text))
+}
+
+fn wrapped(wrapper: &wrappers::Wrapper, words: &[Word]) -> Vec<Inner> {
+    let starts = wrappers::starts(wrapper, words);
+    let mut found: Vec<Inner> = Vec::new();
+    for at in starts.at {
+        if words.get(at).is_some_and(walk::is_reserved) {
+            found.push(Inner::Unclear(UnclearKind::Script, "has a reserved word where a command should be"));
+        } else if words.get(at).is_some_and(|word| word.literal().is_some()) {
+            found.push(Inner::Words(words[at..].to_vec()));
+        }
+    }
+    if starts.unknown {
+        found.push(Inner::Unclear(UnclearKind::Name, LATER));
+    }
+    found
+}
+
+/// A script made of words, as `eval` and `ssh` make one.
+pub(super) fn joined(words: &[Word]) -> Vec<Inner> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    match words.iter().map(Word::literal).collect::<Option<Vec<_>>>() {
+        Some(texts) => vec![Inner::Script(texts.join(" "))],
+        None => vec![Inner::Unclear(UnclearKind::Name, LATER)],
+    }
+}
+
+/// A shell: the script after `-c`, or what it reads on its standard input. A script in a file is a program like others.
+fn shell(command: &Command) -> Vec<Inner> {
+    let mut takes_script = false;
+    let mut reads_input = false;
+    let mut words = command.words.iter().skip(1).peekable();
+    while let Some(word) = words.next_if(|word| word.known_start().starts_with(['-', '+'])) {
+        let Some(text) = word.literal() else { return vec![Inner::Unclear(UnclearKind::Name, LATER)] };
+        match text {
+            "--" | "-" => break,
+            "--rcfile" | "--init-file" => {
+                words.next();
+            }
+            "--command" => takes_script = true,
+            _ if text.starts_with("--") => {}
+            _ => {
+                takes_script |= text.starts_with('-') && text.contains('c');
+                reads_input |= text.contains('s');
+                // `-o` and `-O` take the name of a setting.
+                if text.ends_with(['o', 'O']) {
+                    words.next();
+                }
+            }
+        }
+    }
+    match (words.next(), takes_script) {
+        (Some(script), true) => joined(std::slice::from_ref(script)),
+        (Some(file), false) if !reads_input => source(&[Word::known("."), file.clone()]),
+        (None, true) => Vec::new(),
+        _ => match &command.input {
+            Some(text) => vec![Inner::Script(text.clone())],
+            None => vec![Inner::Unclear(UnclearKind::Opaque, STDIN)],
+        },
+    }
+}
+
+/// `env -S` splits a string into words; the assignments of `env` may hold commands.
+fn env(words: &[Word]) -> Vec<Inner> {
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let start = word.known_start();
+        if let Some((name, value)) = start.split_once('=').filter(|_| wrappers::is_assignment(start)) {
+            let value = if word.literal().is_some() { Word::known(value) } else { Word::unknown(word.source()) };
+            found.extend(variables::assigned(name, Some(&value)).into_iter().map(from_found));
+            continue;
+        }
+        if !start.starts_with('-') {
+            break;
+        }
+        let split = ["-S", "-vS", "--split-string=", "--split-string"].iter().find_map(|name| start.strip_prefix(name));
+        if let Some(rest) = split {
+            let mut script = vec![Word::known(rest)];
+            script.extend_from_slice(&words[at + 1..]);
+            if word.literal().is_none() {
+                script.push(Word::unknown(word.source()));
+            }
+            found.extend(joined(&script));
+            break;
+        }
+    }
+    found
+}
+
+fn from_found(found: Found) -> Inner {
+    match found {
+        Found::Script { text, .. } => Inner::Script(text),
+        Found::Command { words, .. } => Inner::Words(words),
+        Found::Unclear(kind, _, why) => Inner::Unclear(kind, why),
+    }
+}
+
+/// The command of `xargs`, with the words that it appends or puts in.
+fn xargs(words: &[Word]) -> Vec<Inner> {
+    const VALUES: &str = "EIJLPRSadns";
+    let mut at = 1;
+    let mut replaced = None;
+    while let Some(word) = words.get(at).filter(|word| word.known_start().starts_with('-')) {
+        let Some(text) = word.literal() else { return vec![Inner::Unclear(UnclearKind::Name, LATER)] };
+        at += 1;
+        let letters = text.trim_start_matches('-');
+        let value = if text.starts_with("--") {
+            let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+            let takes = ["--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars"].contains(&name);
+            at += usize::from(takes && value.is_none());
+            (name == "--replace").then(|| value.unwrap_or("{}").to_owned())
+        } else if let Some((index, c)) = letters.char_indices().find(|(_, c)| VALUES.contains(*c)) {
+            let rest = &letters[index + 1..];
+            let value = if rest.is_empty() { words.get(at).and_then(Word::literal).unwrap_or("{}") } else { rest };
+            at += usize::from(rest.is_empty());
+            (c == 'I' || c == 'J').then(|| value.to_owned())
+        } else {
+            letters.starts_with('i').then(|| if letters.len() > 1 { &letters[1..] } else { "{}" }.to_owned())
+        };
+        replaced = value.or(replaced);
+    }
+    let Some(rest) = words.get(at..).filter(|rest| !rest.is_empty()) else { return Vec::new() };
+    let put_in = |word: &Word| match &replaced {
+        Some(mark) if word.source().contains(mark.as_str()) => Word::unknown(word.source()),
+        _ => word.clone(),
+    };
+    let mut inner: Vec<Word> = rest.iter().map(put_in).collect();
+    if replaced.is_none() {
+        inner.push(Word::unknown("…"));
+    }
+    vec![Inner::Words(inner)]
+}
+
+/// GNU parallel makes a script of its words, or of each line that it reads.
+fn parallel(words: &[Word]) -> Vec<Inner> {
+    let separator = |word: &Word| word.literal().is_some_and(|text| text.starts_with(":::"));
+    let end = words.iter().position(separator).unwrap_or(words.len());
+    let starts = wrappers::starts(&wrappers::PLAIN, &words[..end]);
+    if starts.unknown || starts.at.is_empty() {
+        return vec![Inner::Unclear(UnclearKind::Opaque, STDIN)];
+    }
+    starts.at.into_iter().flat_map(|at| joined(&words[at..end])).collect()
+}
+
+fn find(words: &[Word]) -> Vec<Inner> {
+    const ACTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        if !word.literal().is_some_and(|text| ACTIONS.contains(&text)) {
+            // An unquoted variable among the conditions could be an action.
+            if at > 1 && word.splits() && word.pieces() == [Piece::Unknown] {
+                found.push(Inner::Unclear(UnclearKind::Name, LATER));
+            }
+            continue;
+        }
+        let rest = words.get(at + 1..).unwrap_or_default();
+        let end = |word: &Word| matches!(word.literal(), Some(";" | "+"));
+        let end = rest.iter().position(end).unwrap_or(rest.len());
+        let put_in = |word: &Word| {
+            if word.source().contains("{}") { Word::unknown(word.source()) } else { word.clone() }
+        };
+        found.push(Inner::Words(rest[..end].iter().map(put_in).collect()));
+    }
+    found
+}
+
+/// The command on the other side, and the ones that options run on this side.
+fn ssh(words: &[Word]) -> Vec<Inner> {
+    const VALUES: &str = "BbcDEeFIiJLlmOopQRSWw";
+    let mut found = Vec::new();
+    let mut at = 1;
+    while let Some(word) = words.get(at).filter(|word| word.known_start().starts_with('-')) {
+        let Some(text) = word.literal() else { return vec![Inner::Unclear(UnclearKind::Name, LATER)] };
+        at += 1;
+        let letters = &text[1..];
+        let Some((index, c)) = letters.char_indices().find(|(_, c)| VALUES.contains(*c)) else { continue };
+        let rest = &letters[index + 1..];
+        let value = if rest.is_empty() { words.get(at).cloned() } else { Some(Word::known(rest)) };
+        at += usize::from(rest.is_empty());
+        if let ('o', Some(value)) = (c, value) {
+            let start = value.known_start().to_lowercase();
+            let runs = ["proxycommand", "localcommand", "knownhostscommand", "remotecommand"];
+            if runs.iter().any(|name| start.starts_with(name)) || value.literal().is_none() {
+                let script = value.literal().and_then(|text| text.split_once(['=', ' '])).map(|(_, script)| script);
+                found.push(script.map_or(Inner::Unclear(UnclearKind::Name, LATER), |s| Inner::Script(s.to_owned())));
+            }
+        }
+    }
+    found.extend(joined(words.get(at + 1..).unwrap_or_default()));
+    found
+}
+
+/// `watch` and `hyperfine` hand their words to a shell.
+fn watch(words: &[Word]) -> Vec<Inner> {
+    let starts = wrappers::starts(&wrappers::PLAIN, words);
+    let scripts = starts.at.into_iter().flat_map(|at| {
+        let each = words[at..].iter().skip(1).flat_map(|word| joined(std::slice::from_ref(word)));
+        joined(&words[at..]).into_iter().chain(if words[0].literal() == Some("hyperfine") {
+            each.collect()
+        } else {
+            Vec::new()
+        })
+    });
+    let unknown = starts.unknown.then_some(Inner::Unclear(UnclearKind::Name, LATER));
+    scripts.chain(unknown).collect()
+}
+
+fn alias(words: &[Word]) -> Vec<Inner> {
+    let values = words.iter().skip(1).filter_map(|word| match word.literal() {
+        Some(text) => text.split_once('=').map(|(_, value)| Inner::Script(value.to_owned())),
+        None => Some(Inner::Unclear(UnclearKind::Name, LATER)),
+    });
+    values.collect()
+}
+
+/// A file is a program like others, but a stream that another command writes is code that nobody can look into.
+fn source(words: &[Word]) -> Vec<Inner> {
+    let streamed = words.get(1).is_some_and(|file| match file.literal() {
+        Some(path) => path.starts_with("/dev/") || path.starts_with("/proc/"),
+        None => file.source().contains("<("),
+    });
+    if streamed { vec![Inner::Unclear(UnclearKind::Opaque, STDIN)] } else { Vec::new() }
+}
+
+fn coproc(words: &[Word]) -> Vec<Inner> {
+    let rest = words.get(1..).unwrap_or_default();
+    if rest.iter().any(walk::is_reserved) {
+        return vec![Inner::Unclear(UnclearKind::Script, "is a coprocess with a body")];
+    }
+    [rest, rest.get(1..).unwrap_or_default()]
+        .into_iter()
+        .filter(|words| !words.is_empty())
+        .map(|words| Inner::Words(words.to_vec()))
+        .collect()
+}
+
+/// The shell's own `time` knows one option, and takes any other for a command.
+fn time(words: &[Word]) -> Vec<Inner> {
+    let skipped = 1 + usize::from(has_option(words, &["-p"]));
+    let strange = words.get(skipped).filter(|word| word.known_start().starts_with('-') && word.literal() != Some("--"));
+    strange.map(|word| Inner::Words(vec![word.clone()])).into_iter().collect()
+}
+
+/// Terminal multiplexers run some of their arguments, each a script by itself or the start of one.
+fn tail_scripts(words: &[Word]) -> Vec<Inner> {
+    let plain = |at: &usize| words.get(*at).is_some_and(|word| !word.known_start().starts_with('-'));
+    (1..words.len()).filter(plain).take(8).flat_map(|at| joined(&words[at..])).collect()
+}
+
+/// Options whose value is a script for the shell.
+const SCRIPT_OPTIONS: &[(&str, &[&str])] = &[
+    ("script", &["-c", "--command"]),
+    ("su", &["-c", "--command"]),
+    ("runuser", &["-c", "--command"]),
+    ("sg", &["-c"]),
+    ("flock", &["-c", "--command"]),
+    ("rsync", &["-e", "--rsh", "--rsync-path"]),
+    ("scp", &["-S"]),
+    ("sftp", &["-S"]),
+    ("tar", &["-I", "--use-compress-program", "--to-command", "--rsh-command", "--checkpoint-action", "--rmt-command"]),
+    ("split", &["--filter"]),
+    ("sort", &["--compress-program"]),
+    ("man", &["-P", "--pager"]),
+    ("nix-shell", &["--run", "--command"]),
+    ("npx", &["-c", "--call"]),
+    ("zip", &["-TT", "--unzip-command"]),
+    ("xterm", &["-e"]),
+    ("rg", &["--pre", "--hostname-bin"]),
+    ("capsh", &["-c"]),
+    ("start-stop-daemon", &["--exec", "--startas", "-x", "-a"]),
+    ("complete", &["-C"]),
+    ("compgen", &["-C"]),
+    ("mapfile", &["-C"]),
+    ("readarray", &["-C"]),
+];
+
+fn script_options(program: &str, words: &[Word]) -> Vec<Inner> {
+    let Some((_, options)) = SCRIPT_OPTIONS.iter().find(|(name, _)| *name == program) else { return Vec::new() };
+    let mut found: Vec<Inner> = Vec::new();
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let text = word.known_start();
+        for option in *options {
+            let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
+            // `-qc 'script'`: the letter that takes the script comes last in a cluster.
+            let cluster = letter.is_some_and(|letter| is_cluster(text) && text.ends_with(letter));
+            if text == *option || cluster {
+                found.extend(joined(words.get(at + 1..at + 2).unwrap_or_default()));
+            } else if let Some(value) = text.strip_prefix(option).filter(|_| letter.is_some() || text.contains('=')) {
+                let value = value.trim_start_matches('=').trim_start_matches("exec=");
+                let whole = word.literal().is_some();
+                found.extend(joined(&[if whole { Word::known(value) } else { Word::unknown(word.source()) }]));
+            }
+        }
+    }
+    if program == "flock" {
+        let starts = wrappers::starts(&wrappers::AFTER_ONE, words);
+        found.extend(starts.at.into_iter().map(|at| Inner::Words(words[at..].to_vec())));
+    }
+    found
+}
+
+fn is_cluster(text: &str) -> bool {
+    text.starts_with('-') && text.len() > 2 && text[1..].chars().all(|c| c.is_ascii_alphabetic())
+}
+
+/// Whether a literal word of a builtin hides a command in a subscript, which the builtin evaluates.
+pub(super) fn hides_subscript(word: &Word) -> bool {
+    word.literal().is_some_and(quotes::runs_when_expanded)
+}

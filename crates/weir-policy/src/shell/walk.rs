@@ -1,0 +1,211 @@
+//! Walks the tree of a script and collects its commands as they stand there, wrappers still closed.
+//!
+//! Invariant: every node is visited and checked, so a command is found wherever the grammar lets one stand.
+
+use tree_sitter::{Node, Parser};
+
+use super::words::{self, Word};
+use super::{MAX_CHARACTERS, UnclearKind, checks, heredocs, kinds, quotes, variables};
+
+/// Why a script is not understood, with the part of it.
+pub(super) struct Problem {
+    pub(super) text: String,
+    pub(super) why: &'static str,
+}
+
+impl Problem {
+    pub(super) fn new(text: &str, why: &'static str) -> Self {
+        Self { text: super::shorten(text), why }
+    }
+}
+
+/// What one script holds.
+pub(super) struct Walked {
+    pub(super) found: Vec<Found>,
+    /// Whether there is nothing in it but one command: no redirection, no assignment, no expansion, no comment.
+    pub(super) plain: bool,
+}
+
+/// One thing in a script.
+pub(super) enum Found {
+    Command {
+        words: Vec<Word>,
+        input: Option<String>,
+    },
+    /// The value of a variable that some program runs.
+    Script {
+        text: String,
+        inside: String,
+    },
+    Unclear(UnclearKind, String, &'static str),
+}
+
+/// Reads a script.
+pub(super) fn walk(script: &str) -> Result<Walked, Problem> {
+    if script.chars().count() > MAX_CHARACTERS {
+        return Err(Problem::new(script, "is longer than 10,000 characters"));
+    }
+    if script.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
+        return Err(Problem::new(script, "holds a control character, which the shell and we may read in two ways"));
+    }
+    let mut parser = Parser::new();
+    let tree = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok().and_then(|()| parser.parse(script, None));
+    let Some(tree) = tree else {
+        return Err(Problem::new(script, "could not be parsed"));
+    };
+    let nodes = checked(tree.root_node(), script)?;
+    let mut walked = Walked { found: Vec::new(), plain: !script.contains("\\\n") };
+    for (node, parent) in nodes {
+        walked.plain &= is_plain(node.kind());
+        walked.found.extend(found(node, parent, script)?);
+    }
+    Ok(walked)
+}
+
+/// Every node with its parent, after all of them have been checked.
+fn checked<'a>(root: Node<'a>, script: &str) -> Result<Vec<(Node<'a>, Option<Node<'a>>)>, Problem> {
+    let mut nodes = Vec::new();
+    // Parents travel along, since asking a node for its own costs a walk from the root.
+    let mut waiting = vec![(root, None, 0)];
+    while let Some((node, parent, depth)) = waiting.pop() {
+        checks::check(node, parent.map_or("", |parent: Node<'_>| parent.kind()), script, depth)?;
+        let below = kinds::depth_below(node.kind(), depth);
+        let mut cursor = node.walk();
+        let children: Vec<_> = node.children(&mut cursor).collect();
+        waiting.extend(children.into_iter().rev().map(|child| (child, Some(node), below)));
+        nodes.push((node, parent));
+    }
+    Ok(nodes)
+}
+
+/// Whether a script may hold such a node and still be one literal command.
+fn is_plain(kind: &str) -> bool {
+    matches!(
+        kind,
+        "program"
+            | "command"
+            | "command_name"
+            | "word"
+            | "number"
+            | "concatenation"
+            | "string"
+            | "string_content"
+            | "raw_string"
+            | "ansi_c_string"
+            | "\""
+    )
+}
+
+fn found(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Vec<Found>, Problem> {
+    Ok(match node.kind() {
+        "command" => vec![command(node, parent, script)?],
+        "redirected_statement" => bodiless(node, script)?,
+        "declaration_command" | "unset_command" => declaration(node, script),
+        "variable_assignment" => variables::assignment(node, script),
+        _ => Vec::new(),
+    })
+}
+
+fn command(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Found, Problem> {
+    let mut cursor = node.walk();
+    let mut all = Vec::new();
+    for child in node.children(&mut cursor) {
+        match child.kind() {
+            "variable_assignment" | "herestring_redirect" | "subshell" | "heredoc_redirect" => {}
+            // The words after the target of a redirection are arguments, which the grammar takes for targets.
+            "file_redirect" => all.extend(extra_targets(child, script)),
+            _ => all.push(words::resolve(child, script)),
+        }
+    }
+    let statement = parent.filter(|parent| parent.kind() == "redirected_statement");
+    if let Some(statement) = statement {
+        all.extend(redirect_words(statement, script));
+    }
+    if let Some(first) = all.first()
+        && is_reserved(first)
+    {
+        return Err(Problem::new(&script[node.byte_range()], "has a reserved word where a command should be"));
+    }
+    Ok(Found::Command { words: all, input: input(node, statement, script) })
+}
+
+/// A word that the shell reads as its own, so that a command by that name is one that the grammar did not see through.
+pub(super) fn is_reserved(word: &Word) -> bool {
+    const RESERVED: &[&str] = &[
+        "!", "{", "}", "[[", "]]", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+        "select", "then", "until", "while",
+    ];
+    !word.quoted() && word.literal().is_some_and(|text| RESERVED.contains(&text))
+}
+
+/// Redirections with no body: what follows the first target is a command.
+fn bodiless(node: Node<'_>, script: &str) -> Result<Vec<Found>, Problem> {
+    let words = redirect_words(node, script);
+    match node.child_by_field_name("body").map(|body| body.kind()) {
+        _ if words.is_empty() => Ok(Vec::new()),
+        Some("command") => Ok(Vec::new()),
+        Some(_) => Err(Problem::new(&script[node.byte_range()], "has words after a redirection")),
+        None if words.first().is_some_and(is_reserved) => {
+            Err(Problem::new(&script[node.byte_range()], "has a reserved word where a command should be"))
+        }
+        None => Ok(vec![Found::Command { words, input: None }]),
+    }
+}
+
+fn redirect_words(statement: Node<'_>, script: &str) -> Vec<Word> {
+    let mut cursor = statement.walk();
+    let redirects = statement.children(&mut cursor).filter(|child| child.kind() == "file_redirect");
+    redirects.flat_map(|redirect| extra_targets(redirect, script)).collect()
+}
+
+fn extra_targets(redirect: Node<'_>, script: &str) -> Vec<Word> {
+    // `>&-` closes a descriptor and takes no target, so whatever follows it is a word of the command.
+    let closes = script[redirect.byte_range()].contains("&-");
+    let mut cursor = redirect.walk();
+    let targets = redirect.children_by_field_name("destination", &mut cursor);
+    targets.skip(usize::from(!closes)).map(|target| words::resolve(target, script)).collect()
+}
+
+/// What a command reads, where the script itself holds it.
+fn input(node: Node<'_>, statement: Option<Node<'_>>, script: &str) -> Option<String> {
+    let mut texts = Vec::new();
+    for holder in [Some(node), statement].into_iter().flatten() {
+        let mut cursor = holder.walk();
+        for child in holder.children(&mut cursor) {
+            match child.kind() {
+                "heredoc_redirect" => texts.push(heredocs::text(child, script)),
+                "herestring_redirect" => texts.push(here_string(child, script)),
+                _ => {}
+            }
+        }
+    }
+    // With two inputs the last one counts, but which one is last is not worth knowing.
+    if texts.len() == 1 { texts.pop().flatten() } else { None }
+}
+
+fn here_string(node: Node<'_>, script: &str) -> Option<String> {
+    let mut cursor = node.walk();
+    let last = node.children(&mut cursor).last()?;
+    words::resolve(last, script).literal().map(str::to_owned)
+}
+
+/// `export`, `declare`, `unset` and their kin: commands of their own, whose arguments are evaluated once more.
+fn declaration(node: Node<'_>, script: &str) -> Vec<Found> {
+    let mut cursor = node.walk();
+    let words: Vec<Word> = node
+        .children(&mut cursor)
+        .map(|child| match child.kind() {
+            _ if !child.is_named() => Word::known(&script[child.byte_range()]),
+            "variable_assignment" => Word::known(&script[child.byte_range()]),
+            _ => words::resolve(child, script),
+        })
+        .collect();
+    let hidden = words.iter().skip(1).find(|word| {
+        let text = word.literal().unwrap_or("");
+        text.contains('[') && quotes::runs_when_expanded(text)
+    });
+    let unclear = hidden.map(|word| {
+        Found::Unclear(UnclearKind::Opaque, word.source().to_owned(), "has a subscript that runs a command")
+    });
+    [Found::Command { words, input: None }].into_iter().chain(unclear).collect()
+}

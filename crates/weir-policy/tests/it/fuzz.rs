@@ -1,0 +1,90 @@
+//! Random scripts through our splitter and another parser: whatever command the other finds, ours finds too, or fails
+//! closed.
+
+use std::collections::BTreeSet;
+use std::panic::catch_unwind;
+use std::time::{Duration, Instant};
+
+use weir_policy::shell;
+
+use crate::oracle;
+use crate::scripts::Random;
+
+#[test]
+fn both_parsers_find_the_same_commands() {
+    on_a_big_stack(|| fuzz(1, Duration::from_secs(3)));
+}
+
+#[test]
+#[ignore = "five seconds by default; WEIR_FUZZ_SECONDS=600 cargo test -p weir-policy --test it fuzz -- --ignored --nocapture"]
+fn both_parsers_find_the_same_commands_for_long() {
+    #[expect(clippy::disallowed_methods, reason = "a test takes its length from the person who runs it")]
+    let seconds = std::env::var("WEIR_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
+    on_a_big_stack(move || fuzz(u64::from(std::process::id()), Duration::from_secs(seconds)));
+}
+
+fn on_a_big_stack(work: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(512 << 20).spawn(work).unwrap().join().unwrap();
+}
+
+#[derive(Debug, Default)]
+struct Figures {
+    scripts: usize,
+    refused_by_the_other: usize,
+    compared: usize,
+    commands: usize,
+    failed_closed: usize,
+}
+
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the figures are for the person who runs it")]
+fn fuzz(seed: u64, length: Duration) {
+    // A parser that gives up by panicking has not accepted the script, and its message would drown ours.
+    std::panic::set_hook(Box::new(|info| {
+        if info.location().is_some_and(|place| place.file().contains("weir-policy")) {
+            eprintln!("{info}");
+        }
+    }));
+    let mut random = Random::of(seed);
+    let mut figures = Figures::default();
+    let mut disagreements: BTreeSet<String> = BTreeSet::new();
+    let end = Instant::now() + length;
+    while Instant::now() < end {
+        let script = random.script();
+        figures.scripts += 1;
+        if let Some(disagreement) = compare(&script, &mut figures) {
+            disagreements.insert(disagreement);
+            if disagreements.len() > 20 {
+                break;
+            }
+        }
+    }
+    println!("seed {seed}: {figures:?}, {} disagreements", disagreements.len());
+    assert!(figures.compared * 10 > figures.scripts, "too few scripts are accepted by both: {figures:?}");
+    assert!(disagreements.is_empty(), "{}", disagreements.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+fn compare(script: &str, figures: &mut Figures) -> Option<String> {
+    let ours = shell::split(script);
+    let Ok(Some(theirs)) = catch_unwind(|| oracle::names(script)) else {
+        figures.refused_by_the_other += 1;
+        return None;
+    };
+    if !ours.unclear.is_empty() {
+        figures.failed_closed += 1;
+        return None;
+    }
+    figures.compared += 1;
+    figures.commands += theirs.known.len();
+    let names: BTreeSet<&str> = ours.commands.iter().filter_map(shell::Command::name).collect();
+    // Ours takes `[` for a test, not for a command. The other loses a here-document behind `${x//a/((}` and takes its end
+    // for a command, which bash does not.
+    let known = |name: &str| names.contains(name) || ["[", "EOF", ""].contains(&name);
+    let missed = theirs.known.iter().find(|name| !known(name));
+    match missed {
+        Some(name) => Some(format!("{script:?}: missed {name:?}, found {names:?}")),
+        None if theirs.unknown > 0 && theirs.odd == 0 => {
+            Some(format!("{script:?}: a name is not known, found {names:?}"))
+        }
+        None => None,
+    }
+}

@@ -1,0 +1,38 @@
+//! The one way in for the tests of verdicts.
+
+use std::path::PathBuf;
+
+use weir_policy::judge::{Judgement, judge};
+use weir_policy::rules::{Own, Rules};
+
+/// Rules that deny what is given, in the syntax of settings.
+pub(crate) fn denying(deny: &[&str]) -> Rules {
+    rules(deny, &[], &[])
+}
+
+/// Rules of all three lists.
+pub(crate) fn rules(deny: &[&str], ask: &[&str], allow: &[&str]) -> Rules {
+    let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let own = Own {
+        path: PathBuf::from("weir.toml"),
+        base: PathBuf::from("/project"),
+        deny: list(deny),
+        ask: list(ask),
+        allow: list(allow),
+        readable: Vec::new(),
+    };
+    Rules::read(&[], &own)
+}
+
+/// The verdict on each script, one per line, for goldens.
+pub(crate) fn verdicts(rules: &Rules, scripts: &[&str]) -> String {
+    let line = |script: &&str| {
+        let Judgement { verdict, .. } = judge(rules, script);
+        format!(
+            "{:<5} {}\n",
+            verdict.as_str(),
+            script.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'")
+        )
+    };
+    scripts.iter().map(line).collect()
+}

@@ -1,0 +1,262 @@
+//! Masks against real folders.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+use weir_policy::masks::{Masks, Places, Tree, interest};
+use weir_policy::rules::{Own, Rules};
+
+/// A home with a project in it, and some files.
+pub(crate) struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    pub(crate) fn with(files: &[&str]) -> Self {
+        let home = Self { folder: TempDir::new().unwrap() };
+        fs::create_dir_all(home.path("home/p")).unwrap();
+        for file in files {
+            home.write(file, "x");
+        }
+        home
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    /// Writes a file below home, or makes a folder when the name ends in a slash.
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        let path = self.path(&format!("home/{file}"));
+        if file.ends_with('/') {
+            fs::create_dir_all(path).unwrap();
+            return;
+        }
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn places(&self) -> Places {
+        Places { home: self.path("home"), project: self.path("home/p"), folder: self.path("home/p") }
+    }
+
+    fn masks(&self, own: &Own) -> Masks {
+        Masks::expand(&mut Tree::new(), &Rules::read(&[], own), &self.places(), SystemTime::now())
+    }
+
+    /// Paths below home, one per line, after a letter that says what happens to them.
+    fn show(&self, masks: &Masks) -> String {
+        let line = |mark: &str, path: &Path| {
+            let path = path.strip_prefix(self.path("home")).unwrap_or(path);
+            format!("{mark} {}\n", path.display())
+        };
+        let hidden = masks.hidden.iter().map(|path| line("hide", path));
+        let kept = masks.read_only.iter().map(|path| line("keep", path));
+        let linked = masks.hard_linked.iter().map(|path| line("linked", path));
+        let programs = masks.programs.iter().map(|program| format!("program {program}\n"));
+        let problems = masks.problems.iter().map(|problem| {
+            format!(
+                "{} {}\n",
+                if problem.refuse { "refuse" } else { "note" },
+                problem.wrong.replace(&self.path("").display().to_string(), "")
+            )
+        });
+        hidden.chain(kept).chain(linked).chain(programs).chain(problems).collect()
+    }
+}
+
+fn own(deny: &[&str], readable: &[&str]) -> Own {
+    let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    Own { path: "weir.toml".into(), base: "/".into(), deny: list(deny), readable: list(readable), ..Own::default() }
+}
+
+fn check(files: &[&str], deny: &[&str], readable: &[&str], expected: Expect) {
+    let home = Home::with(files);
+    expected.assert_eq(&home.show(&home.masks(&own(deny, readable))));
+}
+
+#[test]
+fn default_secrets_are_hidden_where_they_exist() {
+    check(
+        &[
+            ".ssh/id_rsa",
+            ".aws/credentials",
+            ".cargo/credentials.toml",
+            ".bash_history",
+            ".claude/.credentials.json",
+            ".claude/settings.json",
+            "notes.txt",
+            "p/.env",
+            "p/.env.local",
+            "p/.env.example",
+            "p/src/main.rs",
+            "p/deep/er/server.key",
+            "p/node_modules/x/test.pem",
+            "p/.npmrc",
+        ],
+        &[],
+        &[],
+        expect![[r#"
+            hide .aws
+            hide .bash_history
+            hide .cargo/credentials.toml
+            hide .claude/.credentials.json
+            hide .ssh
+            hide p/.env
+            hide p/.env.local
+            hide p/deep/er/server.key
+        "#]],
+    );
+}
+
+#[test]
+fn denials_hide_and_protect_and_reach_into_dependencies() {
+    check(
+        &[
+            "p/node_modules/x/private.txt",
+            "p/a/private.txt",
+            "p/secrets/one",
+            "p/secrets/two",
+            "p/src/lib.rs",
+            "p/src/generated/a.rs",
+            "letters/mum.txt",
+            "letters/2020/dad.txt",
+            "letters/readme.md",
+        ],
+        &[
+            "Read(private.txt)",
+            "Read(./secrets/**)",
+            "Edit(src/generated/*.rs)",
+            "Read(~/letters/**/*.txt)",
+            "Bash(sudo *)",
+            "Bash(npm publish:*)",
+        ],
+        &[],
+        expect![[r#"
+            hide letters/2020/dad.txt
+            hide letters/mum.txt
+            hide p/a/private.txt
+            hide p/node_modules/x/private.txt
+            hide p/secrets
+            keep p/src/generated/a.rs
+            program sudo
+        "#]],
+    );
+}
+
+#[test]
+fn patterns_look_no_further_than_they_say() {
+    check(
+        &["a.secret", "deep/b.secret", "p/x/c.rs", "p/y/c.rs", "p/y/z/c.rs", "p/q/d.secret"],
+        &["Read(~/*.secret)", "Read(?/c.rs)", "Read(//**/d.secret)"],
+        &[],
+        expect![[r#"
+            hide a.secret
+            hide p/q/d.secret
+            hide p/x/c.rs
+            hide p/y/c.rs
+            note A rule about the whole machine is kept in the project and at home only.
+        "#]],
+    );
+}
+
+#[test]
+fn readable_lifts_a_default_and_never_a_denial() {
+    check(
+        &["p/.env", "p/test/fixtures/test.pem", ".npmrc", ".aws/config"],
+        &["Read(~/.aws)"],
+        &["test/fixtures/**", "~/.npmrc", "~/.aws"],
+        expect![[r#"
+            hide .aws
+            hide p/.env
+        "#]],
+    );
+}
+
+#[test]
+fn what_runs_code_later_is_kept_as_it_is() {
+    check(
+        &[
+            "p/.git/config",
+            "p/.mcp.json",
+            "p/.vscode/tasks.json",
+            "p/sub/.git/HEAD",
+            "p/CLAUDE.md",
+            "p/node_modules/x/.vscode/a",
+        ],
+        &["Write(CLAUDE.md)"],
+        &[],
+        expect![[r#"
+            keep p/.git
+            keep p/.mcp.json
+            keep p/.vscode
+            keep p/CLAUDE.md
+            keep p/sub/.git
+        "#]],
+    );
+}
+
+#[test]
+fn a_link_hides_its_target() {
+    let home = Home::with(&["p/real/secret.txt", "vault/token", "p/a.txt"]);
+    symlink(home.path("home/p/real/secret.txt"), home.path("home/p/.env")).unwrap();
+    symlink(home.path("home/vault"), home.path("home/p/vault")).unwrap();
+    symlink(home.path("home"), home.path("home/p/up.pem")).unwrap();
+    let masks = home.masks(&own(&["Read(vault)"], &[]));
+    expect![[r#"
+        hide p/real/secret.txt
+        hide vault
+        refuse It is a link to a folder around the project or home, which cannot be hidden.
+    "#]]
+    .assert_eq(&home.show(&masks));
+}
+
+#[test]
+fn a_second_name_of_a_hidden_file_is_reported() {
+    let home = Home::with(&["p/.env"]);
+    fs::hard_link(home.path("home/p/.env"), home.path("home/p/plain.txt")).unwrap();
+    expect![[r#"
+        hide p/.env
+        linked p/.env
+    "#]]
+    .assert_eq(&home.show(&home.masks(&own(&[], &[]))));
+}
+
+#[test]
+fn a_rule_that_hides_the_project_is_a_reason_to_refuse() {
+    check(
+        &["p/a"],
+        &["Read(./**)"],
+        &[],
+        expect![[r#"
+        hide p
+        refuse A rule hides the whole project, so nothing can run in it.
+    "#]],
+    );
+}
+
+#[test]
+fn a_refresh_lists_only_what_changed() {
+    let home = Home::with(&["p/a/b/c/.env", "p/d/e", "p/f/g"]);
+    let rules = Rules::read(&[], &own(&[], &[]));
+    let interest = interest(&rules);
+    let root = home.path("home/p");
+    let mut tree = Tree::new();
+    let soon = SystemTime::now();
+    let later = soon + Duration::from_secs(60);
+    // Just written, so the times are not trusted yet.
+    assert_eq!(tree.refresh(&root, &interest, soon).unwrap().listed, 6);
+    assert_eq!(tree.refresh(&root, &interest, later).unwrap().listed, 6);
+    assert_eq!(tree.refresh(&root, &interest, later).unwrap().listed, 0);
+    home.write("p/d/.env", "x");
+    let refreshed = tree.refresh(&root, &interest, later).unwrap();
+    assert_eq!((refreshed.listed, refreshed.reused), (1, 5));
+    assert_eq!(tree.kept().count(), 2);
+    fs::remove_dir_all(home.path("home/p/a")).unwrap();
+    tree.refresh(&root, &interest, later).unwrap();
+    assert_eq!(tree.kept().count(), 1);
+}

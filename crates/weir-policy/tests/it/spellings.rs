@@ -1,0 +1,104 @@
+//! Ways to spell a denied `sudo`: none of them may be allowed.
+
+use expect_test::expect_file;
+use weir_policy::judge::{Verdict, judge};
+
+use crate::help::{denying, verdicts};
+
+/// The spellings with which a peer's rule `Bash(sudo *)` was tried, and the rest of the same kinds.
+pub(crate) const SPELLINGS: &[&str] = &[
+    "sudo id",
+    "sudo",
+    "bash -c 'sudo id'",
+    "(sudo id)",
+    "{ sudo id; }",
+    "FOO=1 sudo id",
+    "env sudo id",
+    "command sudo id",
+    "\\sudo id",
+    "su''do id",
+    "S=sudo; $S id",
+    "eval 'sudo id'",
+    "echo id | xargs sudo",
+    "if true; then sudo id; fi",
+    "for i in 1; do sudo id; done",
+    "cat <(sudo id)",
+    "sudo\tid",
+    "python3 -c 'import os; os.popen(\"sudo id\")'",
+    "/usr/bin/sudo id",
+    "true\nsudo id",
+    "true; sudo id",
+    "true && sudo id",
+    "false || sudo id",
+    "echo x | sudo tee y",
+    "true & sudo id",
+    "echo `sudo id`",
+    "echo $(sudo id)",
+    "sh <<EOF\nsudo id\nEOF",
+    "exec sudo id",
+    "nohup sudo id",
+    "time sudo id",
+    "f() { sudo id; }; f",
+    "alias s='sudo id'; s",
+    "case x in x) sudo id;; esac",
+    "while sudo id; do :; done",
+    "until sudo id; do :; done",
+    "busybox sudo id",
+    "find . -exec sudo id \\;",
+    "nice -n 5 sudo id",
+    "timeout 5 sudo id",
+    "\"sudo\" id",
+    "'s'udo id", // typos: allow
+    "$'sudo' id",
+    "$'\\x73udo' id",
+    "${x:-sudo} id",
+    "{sudo,-n} id",
+    "/usr/bin/sud? id",
+    "! sudo id",
+    "sud\\\no id",
+    "bash <<< 'sudo id'",
+    "echo 'sudo id' | sh",
+    "ssh host sudo id",
+    "\"$(which sudo)\" id",
+    "coproc sudo id",
+    "env -S 'sudo id'",
+    "xargs -I{} sh -c 'sudo {}'",
+    "trap 'sudo id' EXIT",
+    ". <(echo sudo id)",
+    "watch sudo id",
+    "su root -c 'sudo id'",
+    "script -qc 'sudo id' /dev/null",
+    "setsid -w sudo id",
+    "stdbuf -oL sudo id",
+    "parallel sudo ::: id",
+    "/lib64/ld-linux-x86-64.so.2 /usr/bin/sudo id",
+    "GIT_SSH_COMMAND='sudo id' git fetch",
+    "> out sudo id",
+    "env > out sudo id",
+    "2>&1 sudo id",
+    "[[ -n $(sudo id) ]]",
+    "echo \"${x:=$(sudo id)}\"",
+    "cat <<EOF\n$(sudo id)\nEOF",
+    "a=(1 $(sudo id))",
+    "echo $((1 + $(sudo id)))",
+    "git -c alias.x='!sudo id' x",
+    "awk 'BEGIN { system(\"sudo id\") }'",
+    "sed '1e sudo id' file",
+    "perl -e 'exec \"sudo\", \"id\"'",
+];
+
+#[test]
+fn no_spelling_of_a_denied_program_is_allowed() {
+    for rule in ["Bash(sudo *)", "Bash(sudo:*)", "Bash(sudo)"] {
+        let rules = denying(&[rule]);
+        let allowed: Vec<_> =
+            SPELLINGS.iter().filter(|script| judge(&rules, script).verdict == Verdict::Allow).collect();
+        assert!(allowed.is_empty(), "{rule} let through: {allowed:#?}");
+    }
+    assert!(SPELLINGS.len() >= 37);
+}
+
+#[test]
+fn spellings_are_denied_where_they_are_understood_and_ask_where_not() {
+    expect_file!["golden/spellings.txt"].assert_eq(&verdicts(&denying(&["Bash(sudo *)"]), SPELLINGS));
+}
