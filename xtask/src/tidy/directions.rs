@@ -13,10 +13,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("weir-tokens", &[]),
     ("weir-digest", &["weir-core"]),
     ("weir-outline", &["weir-core"]),
+    ("weir-policy", &["weir-core"]),
     ("weir-runner", &["weir-core"]),
     ("weir-store", &["weir-core"]),
     ("weir-clients", &["weir-core"]),
-    ("weir", &["weir-core", "weir-tokens", "weir-digest", "weir-outline", "weir-runner", "weir-store", "weir-clients"]),
+    (
+        "weir",
+        &[
+            "weir-core",
+            "weir-tokens",
+            "weir-digest",
+            "weir-outline",
+            "weir-policy",
+            "weir-runner",
+            "weir-store",
+            "weir-clients",
+        ],
+    ),
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

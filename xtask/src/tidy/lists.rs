@@ -14,13 +14,22 @@ struct List {
     name: &'static str,
 }
 
-const LISTS: &[List] = &[List {
-    thing: "operation",
-    folder: "crates/weir/src/operations/",
-    mark: "impl Declared for ",
-    file: "crates/weir/src/operations.rs",
-    name: "OPERATIONS",
-}];
+const LISTS: &[List] = &[
+    List {
+        thing: "operation",
+        folder: "crates/weir/src/operations/",
+        mark: "impl Declared for ",
+        file: "crates/weir/src/operations.rs",
+        name: "OPERATIONS",
+    },
+    List {
+        thing: "language",
+        folder: "crates/weir-runner/src/runtimes/",
+        mark: ": Language = Language {",
+        file: "crates/weir-runner/src/runtimes.rs",
+        name: "LANGUAGES",
+    },
+];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     LISTS.iter().flat_map(|list| unlisted(tree, list)).chain(unnamed_migrations(tree)).collect()

@@ -1,0 +1,48 @@
+//! The half of the broker that is inside the sandbox.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use weir_core::run::Stream;
+
+use super::frame::{self, Answer, MOST_ANSWER};
+
+/// The exit code of a stand-in that was refused: that of the shell for a program that may not be started.
+const REFUSED: i32 = 126;
+
+/// Has the broker run a command, passes on what it prints, and returns its exit code. A refusal is written to `stderr`.
+pub fn call(
+    broker: SocketAddr,
+    token: &OsStr,
+    argv: &[OsString],
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> io::Result<i32> {
+    let mut stream = TcpStream::connect(broker)?;
+    stream.write_all(&frame::encode_request(token, argv))?;
+    let mut bytes = Vec::new();
+    loop {
+        let mut start = [0; 5];
+        stream.read_exact(&mut start)?;
+        let size = frame::number(&start[1..])?;
+        if size > MOST_ANSWER {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        bytes.resize(size, 0);
+        stream.read_exact(&mut bytes)?;
+        match Answer::decode(start[0], &bytes)? {
+            Answer::Output(Stream::Out, bytes) => {
+                stdout.write_all(bytes)?;
+                stdout.flush()?;
+            }
+            Answer::Output(Stream::Err, bytes) => stderr.write_all(bytes)?,
+            Answer::Exit(code) => return Ok(code),
+            Answer::Refused(why) => {
+                let program = argv.first().map(|program| program.to_string_lossy()).unwrap_or_default();
+                writeln!(stderr, "weir: {program} was not run: {why}")?;
+                return Ok(REFUSED);
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Amazon's `aws`. What describes and lists in any service, and of what gets things the few that give out neither
+//! credentials nor files: there are too many services to know what else `get-…` may mean.
+
+use super::{FILES, HANDS_OUT, IDENTITY, Match, Program, REVEALS, SHELL};
+
+pub(super) const AWS: Program = Program {
+    name: "aws",
+    globals: &["--region", "--output", "--query", "--color", "--cli-read-timeout", "--cli-connect-timeout"],
+    switches: &["--no-cli-pager", "--no-paginate", "--no-cli-auto-prompt", "--version"],
+    command,
+    refused: &[
+        ("configure", HANDS_OUT),
+        ("sso", HANDS_OUT),
+        ("sso-oidc", HANDS_OUT),
+        ("login", HANDS_OUT),
+        ("cognito-identity", HANDS_OUT),
+        ("secretsmanager", "it is about credentials"),
+        ("sts get-session-token", HANDS_OUT),
+        ("sts get-federation-token", HANDS_OUT),
+        ("sts assume-role", HANDS_OUT),
+        ("sts assume-role-with-saml", HANDS_OUT),
+        ("sts assume-role-with-web-identity", HANDS_OUT),
+        ("ecr get-login", HANDS_OUT),
+        ("ecr get-login-password", HANDS_OUT),
+        ("ecr get-authorization-token", HANDS_OUT),
+        ("ecr-public get-login-password", HANDS_OUT),
+        ("ecr-public get-authorization-token", HANDS_OUT),
+        ("codeartifact get-authorization-token", HANDS_OUT),
+        ("codeartifact login", HANDS_OUT),
+        ("eks get-token", HANDS_OUT),
+        ("eks update-kubeconfig", FILES),
+        ("redshift get-cluster-credentials", HANDS_OUT),
+        ("rds generate-db-auth-token", HANDS_OUT),
+        ("iam create-access-key", HANDS_OUT),
+        ("lightsail get-instance-access-details", HANDS_OUT),
+        ("ec2 get-password-data", HANDS_OUT),
+        ("ssm get-parameter", "parameters hold credentials"),
+        ("ssm get-parameters", "parameters hold credentials"),
+        ("ssm get-parameters-by-path", "parameters hold credentials"),
+        ("ssm get-parameter-history", "parameters hold credentials"),
+        ("ssm start-session", SHELL),
+        ("ecs execute-command", SHELL),
+        ("ec2-instance-connect", SHELL),
+        ("s3 cp", FILES),
+        ("s3 sync", FILES),
+        ("s3 mv", FILES),
+        ("s3 presign", HANDS_OUT),
+        ("s3api get-object", FILES),
+    ],
+    options: &[
+        ("--endpoint-url", "it sends the credentials' signature to another server"),
+        ("--profile", IDENTITY),
+        ("--debug", REVEALS),
+        ("--no-verify-ssl", "anybody could answer"),
+        ("--ca-bundle", FILES),
+        ("--cli-input-json", FILES),
+        ("--cli-input-yaml", FILES),
+        ("--with-decryption", "parameters hold credentials"),
+        ("--include-values", HANDS_OUT),
+    ],
+    abbreviates: true,
+    valued: "",
+    arguments,
+};
+
+pub(super) const COMMANDS: &[&str] = &[
+    "ce get-cost-and-usage",
+    "cloudformation get-template",
+    "cloudwatch get-metric-data",
+    "cloudwatch get-metric-statistics",
+    "codebuild batch-get-builds",
+    "codepipeline get-pipeline-state",
+    "ec2 get-console-output",
+    "iam get-group",
+    "iam get-policy",
+    "iam get-policy-version",
+    "iam get-role",
+    "iam get-role-policy",
+    "iam get-user",
+    "logs filter-log-events",
+    "logs get-log-events",
+    "logs get-query-results",
+    "logs start-query",
+    "logs tail",
+    "route53 get-hosted-zone",
+    "s3 ls",
+    "s3api get-bucket-lifecycle-configuration",
+    "s3api get-bucket-location",
+    "s3api get-bucket-policy",
+    "s3api get-bucket-versioning",
+    "s3api head-bucket",
+    "s3api head-object",
+    "stepfunctions get-execution-history",
+    "sts get-caller-identity",
+];
+
+fn command(words: &[&str]) -> Match {
+    let is_name =
+        |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    match words {
+        [service] if is_name(service) => Match::Beginning,
+        [_, action] if is_name(action) && only_shows(action) => Match::Command,
+        [service, action] if COMMANDS.contains(&format!("{service} {action}").as_str()) => Match::Command,
+        _ => Match::Nothing,
+    }
+}
+
+/// Whether an action shows what there is. Some describe credentials, and say so in their names.
+fn only_shows(action: &str) -> bool {
+    let shows = action.starts_with("describe-") || action.starts_with("list-");
+    shows && !["credential", "secret", "password", "token"].iter().any(|word| action.contains(word))
+}
+
+/// A value may name a file or an address to be read from.
+fn arguments(_: &[&str], words: &[&str]) -> Option<&'static str> {
+    let reads = |word: &&str| ["file://", "fileb://", "http://", "https://"].iter().any(|scheme| word.contains(scheme));
+    words.iter().any(reads).then_some(FILES)
+}

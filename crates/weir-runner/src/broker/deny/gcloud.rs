@@ -1,0 +1,105 @@
+//! Google's `gcloud`. What lists and describes in the groups below. A word such as `list` may also be the name of a
+//! machine, as in `gcloud compute ssh list`, so the groups before it are named one by one.
+
+use super::{FILES, HANDS_OUT, IDENTITY, Match, Program, REVEALS, SHELL, listed, no_objection};
+
+pub(super) const GCLOUD: Program = Program {
+    name: "gcloud",
+    globals: &["--project", "--format", "--region", "--zone"],
+    switches: &["--quiet", "-q", "--version"],
+    command,
+    refused: &[
+        ("auth", HANDS_OUT),
+        ("config", IDENTITY),
+        ("init", IDENTITY),
+        ("secrets", "it is about credentials"),
+        ("compute ssh", SHELL),
+        ("compute scp", SHELL),
+        ("compute start-iap-tunnel", SHELL),
+        ("compute connect-to-serial-port", SHELL),
+        ("compute reset-windows-password", HANDS_OUT),
+        ("cloud-shell", SHELL),
+        ("app instances ssh", SHELL),
+        ("app instances scp", SHELL),
+        ("sql connect", SHELL),
+        ("sql generate-login-token", HANDS_OUT),
+        ("container clusters get-credentials", HANDS_OUT),
+        ("iam service-accounts keys", HANDS_OUT),
+        ("storage cp", FILES),
+        ("storage sign-url", HANDS_OUT),
+        ("components", "it changes the program itself"),
+    ],
+    options: &[
+        ("--account", IDENTITY),
+        ("--configuration", IDENTITY),
+        ("--impersonate-service-account", IDENTITY),
+        ("--access-token-file", FILES),
+        ("--flags-file", FILES),
+        ("--log-http", REVEALS),
+        ("--verbosity", REVEALS),
+    ],
+    abbreviates: true,
+    valued: "",
+    arguments: no_objection,
+};
+
+/// Groups in which `list` and `describe` may be asked for.
+const GROUPS: &[&str] = &[
+    "app services",
+    "app versions",
+    "artifacts packages",
+    "artifacts repositories",
+    "artifacts versions",
+    "billing accounts",
+    "builds",
+    "compute addresses",
+    "compute backend-services",
+    "compute disks",
+    "compute firewall-rules",
+    "compute forwarding-rules",
+    "compute images",
+    "compute instance-groups",
+    "compute instances",
+    "compute machine-types",
+    "compute networks",
+    "compute regions",
+    "compute routers",
+    "compute zones",
+    "container clusters",
+    "container node-pools",
+    "container operations",
+    "dns managed-zones",
+    "dns record-sets",
+    "functions",
+    "iam roles",
+    "iam service-accounts",
+    "logging logs",
+    "organizations",
+    "projects",
+    "pubsub subscriptions",
+    "pubsub topics",
+    "run jobs",
+    "run revisions",
+    "run services",
+    "services",
+    "sql databases",
+    "sql instances",
+    "sql operations",
+    "storage buckets",
+];
+
+/// Commands of another form.
+pub(super) const COMMANDS: &[&str] = &["builds log", "functions logs read", "logging read", "storage ls"];
+
+fn command(words: &[&str]) -> Match {
+    if let [group @ .., "list" | "describe"] = words
+        && GROUPS.contains(&group.join(" ").as_str())
+    {
+        return Match::Command;
+    }
+    match (listed(COMMANDS, words), listed(GROUPS, words)) {
+        (Match::Command, _) => Match::Command,
+        (Match::Nothing, Match::Nothing) => Match::Nothing,
+        _ => Match::Beginning,
+    }
+}

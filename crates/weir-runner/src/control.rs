@@ -1,0 +1,165 @@
+//! The socket between the one who asked for a run and the helper. It carries the spec in, what happened out, and its
+//! closing is the end of the run: the kernel closes it however its owner dies.
+
+use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    recvmsg, sendmsg,
+};
+
+use crate::codec::{Reader, Writer};
+
+/// Nothing the helper says is longer.
+const LONGEST: usize = 64 << 10;
+
+/// What the helper says.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// The sandbox could not be built: at which step, why, and whether it was refused for safety.
+    Failed { step: String, why: String, refused: bool },
+    /// The listeners inside, to be served from outside.
+    Listeners,
+    /// The run is over.
+    Over(Over),
+}
+
+/// How a run was over, as the helper saw it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Over {
+    /// The exit code, unless a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
+    /// Whether it used more memory than it may.
+    pub(crate) memory: bool,
+    /// Whether something that it may not see was uncovered from outside.
+    pub(crate) unmasked: bool,
+    /// Which step it was in.
+    pub(crate) step: u64,
+    /// How many processes were still running.
+    pub(crate) left: u64,
+    /// Processor time of all its processes, in microseconds.
+    pub(crate) cpu_micros: u64,
+}
+
+/// Sends the spec.
+pub(crate) fn send_spec(mut socket: &UnixStream, spec: &[u8]) -> io::Result<()> {
+    let length = (spec.len() as u64).to_le_bytes();
+    if spec.len() < 4096 {
+        return socket.write_all(&[&length, spec].concat());
+    }
+    socket.write_all(&length)?;
+    socket.write_all(spec)
+}
+
+/// Receives the spec.
+pub(crate) fn receive_spec(mut socket: &UnixStream) -> io::Result<Vec<u8>> {
+    let mut length = [0; 8];
+    socket.read_exact(&mut length)?;
+    let mut spec = vec![0; u64::from_le_bytes(length) as usize];
+    socket.read_exact(&mut spec)?;
+    Ok(spec)
+}
+
+/// Says something, with descriptors if there are any.
+pub(crate) fn send(socket: &UnixStream, message: &Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut out = Writer::default();
+    match message {
+        Message::Failed { step, why, refused } => {
+            out.number(0);
+            out.bytes(step.as_bytes());
+            out.bytes(why.as_bytes());
+            out.number(u64::from(*refused));
+        }
+        Message::Listeners => out.number(1),
+        Message::Over(over) => {
+            out.number(2);
+            out.number(over.code.map_or(0, |code| 1 << 32 | u64::from(code as u32)));
+            out.number(over.signal.map_or(0, |signal| 1 << 32 | u64::from(signal as u32)));
+            let (memory, unmasked) = (u64::from(over.memory), u64::from(over.unmasked));
+            [memory, unmasked, over.step, over.left, over.cpu_micros].into_iter().for_each(|n| out.number(n));
+        }
+    }
+    let length = (out.0.len() as u64).to_le_bytes();
+    let frame = [&length, out.0.as_slice()].concat();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+    }
+    let sent = sendmsg(socket, &[IoSlice::new(&frame)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    (&*socket).write_all(&frame[sent..])
+}
+
+/// The listening end of the socket: puts frames together as they come.
+pub(crate) struct Inbox {
+    socket: UnixStream,
+    bytes: Vec<u8>,
+    /// Descriptors that came along.
+    pub(crate) descriptors: Vec<OwnedFd>,
+}
+
+impl Inbox {
+    pub(crate) fn new(socket: UnixStream) -> Self {
+        Self { socket, bytes: Vec::new(), descriptors: Vec::new() }
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// Takes in what is there. False when nothing will come any more.
+    pub(crate) fn take_in(&mut self) -> io::Result<bool> {
+        let mut buffer = [0; 1024];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+        let received = match recvmsg(&self.socket, &mut [IoSliceMut::new(&mut buffer)], &mut ancillary, flags) {
+            Ok(received) => received.bytes,
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Ok(true),
+            Err(rustix::io::Errno::CONNRESET) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                self.descriptors.extend(descriptors);
+            }
+        }
+        self.bytes.extend_from_slice(&buffer[..received]);
+        Ok(received > 0)
+    }
+
+    /// The next whole message.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Message>> {
+        let Some((length, rest)) = self.bytes.split_first_chunk::<8>() else { return Ok(None) };
+        let length = u64::from_le_bytes(*length) as usize;
+        if length > LONGEST {
+            return Err(io::Error::other("the helper says too much"));
+        }
+        let Some(frame) = rest.get(..length) else { return Ok(None) };
+        let message = decode(&mut Reader(frame))?;
+        self.bytes.drain(..8 + length);
+        Ok(Some(message))
+    }
+}
+
+fn decode(from: &mut Reader<'_>) -> io::Result<Message> {
+    let number = |flagged: u64| (flagged >> 32 == 1).then_some(flagged as u32 as i32);
+    Ok(match from.number()? {
+        0 => Message::Failed { step: from.text()?, why: from.text()?, refused: from.number()? == 1 },
+        1 => Message::Listeners,
+        _ => Message::Over(Over {
+            code: number(from.number()?),
+            signal: number(from.number()?),
+            memory: from.number()? == 1,
+            unmasked: from.number()? == 1,
+            step: from.number()?,
+            left: from.number()?,
+            cpu_micros: from.number()?,
+        }),
+    })
+}

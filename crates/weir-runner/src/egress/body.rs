@@ -1,0 +1,166 @@
+//! Finds the end of a request's body, so that nothing behind it reaches the server as a second request.
+
+use super::head::Length;
+
+/// How much of a body is still to come.
+#[derive(Debug)]
+pub(super) struct Body(State);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// So many bytes. `u64::MAX` is without end.
+    Bytes(u64),
+    /// In the line that says how long a chunk is. With the number so far, and how many digits it has.
+    Size {
+        size: u64,
+        digits: u8,
+        in_number: bool,
+    },
+    /// Before the line feed of that line.
+    SizeEnd(u64),
+    /// In a chunk: what is left of it.
+    Chunk(u64),
+    /// Before the line end behind a chunk, and in it.
+    ChunkEnd {
+        in_it: bool,
+    },
+    /// In the lines after the last chunk. How much of an empty line has been seen.
+    Trailer(u8),
+    Over,
+}
+
+/// The body is not what it says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Malformed;
+
+impl Body {
+    pub(super) fn new(length: Length) -> Self {
+        Self(match length {
+            Length::Bytes(0) => State::Over,
+            Length::Bytes(bytes) => State::Bytes(bytes),
+            Length::Chunked => NEXT,
+        })
+    }
+
+    /// Whatever comes is part of it.
+    pub(super) fn endless() -> Self {
+        Self(State::Bytes(u64::MAX))
+    }
+
+    pub(super) fn is_endless(&self) -> bool {
+        self.0 == State::Bytes(u64::MAX)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.0 == State::Over
+    }
+
+    /// How many of these bytes belong to the body.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
+        let mut at = 0;
+        while at < bytes.len() && self.0 != State::Over {
+            let left = bytes.len() - at;
+            (self.0, at) = match self.0 {
+                State::Bytes(u64::MAX) => (self.0, bytes.len()),
+                State::Bytes(size) => {
+                    let (size, taken) = less(size, left);
+                    (if size == 0 { State::Over } else { State::Bytes(size) }, at + taken)
+                }
+                State::Chunk(size) => {
+                    let (size, taken) = less(size, left);
+                    (if size == 0 { State::ChunkEnd { in_it: false } } else { State::Chunk(size) }, at + taken)
+                }
+                state => (one(state, bytes[at])?, at + 1),
+            };
+        }
+        Ok(at)
+    }
+}
+
+const NEXT: State = State::Size { size: 0, digits: 0, in_number: true };
+
+fn less(size: u64, left: usize) -> (u64, usize) {
+    let taken = usize::try_from(size).unwrap_or(usize::MAX).min(left);
+    (size - taken as u64, taken)
+}
+
+/// The state after one byte outside the chunks.
+fn one(state: State, byte: u8) -> Result<State, Malformed> {
+    match (state, byte) {
+        (State::Size { size, digits: 0..15, in_number: true }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+            let digit = u64::from(char::from(byte).to_digit(16).ok_or(Malformed)?);
+            let State::Size { digits, .. } = state else { return Err(Malformed) };
+            Ok(State::Size { size: size * 16 + digit, digits: digits + 1, in_number: true })
+        }
+        (State::Size { digits: 0, .. }, _) => Err(Malformed),
+        (State::Size { size, .. }, b'\r') => Ok(State::SizeEnd(size)),
+        // An extension, up to the end of the line.
+        (State::Size { size, digits, in_number: true }, b';' | b' ' | b'\t') => {
+            Ok(State::Size { size, digits, in_number: false })
+        }
+        (State::Size { size, digits, in_number: false }, 0x20..=0x7e | b'\t') => {
+            Ok(State::Size { size, digits, in_number: false })
+        }
+        (State::SizeEnd(0), b'\n') => Ok(State::Trailer(2)),
+        (State::SizeEnd(size), b'\n') => Ok(State::Chunk(size)),
+        (State::ChunkEnd { in_it: false }, b'\r') => Ok(State::ChunkEnd { in_it: true }),
+        (State::ChunkEnd { in_it: true }, b'\n') => Ok(NEXT),
+        (State::Trailer(2), b'\r') => Ok(State::Trailer(3)),
+        (State::Trailer(3), b'\n') => Ok(State::Over),
+        (State::Trailer(3), _) => Err(Malformed),
+        (State::Trailer(1), b'\n') => Ok(State::Trailer(2)),
+        (State::Trailer(1), _) | (State::Trailer(_), b'\n') => Err(Malformed),
+        (State::Trailer(_), b'\r') => Ok(State::Trailer(1)),
+        (State::Trailer(_), _) => Ok(State::Trailer(0)),
+        _ => Err(Malformed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whole, and byte by byte: `taken` bytes belong to it.
+    fn check(length: Length, bytes: &str, taken: Result<usize, Malformed>) {
+        let mut whole = Body::new(length);
+        let found = whole.take(bytes.as_bytes());
+        assert_eq!(found, taken, "{bytes:?}");
+        let mut slow = Body::new(length);
+        let by_byte: Result<usize, Malformed> = bytes.bytes().try_fold(0, |sum, byte| Ok(sum + slow.take(&[byte])?));
+        assert_eq!(by_byte, taken, "{bytes:?} byte by byte");
+        if taken.is_ok() {
+            assert_eq!(whole.is_over(), slow.is_over());
+        }
+    }
+
+    #[test]
+    fn a_length_ends_the_body() {
+        check(Length::Bytes(3), "abcGET /", Ok(3));
+        check(Length::Bytes(0), "GET /", Ok(0));
+        check(Length::Bytes(9), "abc", Ok(3));
+    }
+
+    #[test]
+    fn the_last_chunk_ends_the_body() {
+        check(Length::Chunked, "3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\nGET /", Ok(32));
+        check(Length::Chunked, "0\r\nA: b\r\nC: d\r\n\r\nGET /", Ok(17));
+        check(Length::Chunked, "5\r\nab", Ok(5));
+    }
+
+    #[test]
+    fn what_is_no_chunk_is_refused() {
+        for bytes in [
+            "\r\n",
+            "x\r\n",
+            "3\nabc",
+            "0\r\n\rX",
+            "0\r\nA\nB\r\n\r\n",
+            "fffffffffffffffff\r\n",
+            "-1\r\n",
+            " 3\r\n",
+            "1\r\nabc",
+        ] {
+            check(Length::Chunked, bytes, Err(Malformed));
+        }
+    }
+}

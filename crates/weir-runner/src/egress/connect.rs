@@ -1,0 +1,168 @@
+//! Makes the connection to a host: resolves its name once, checks the addresses, and connects to one that was checked.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Instant;
+
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+use super::address::{Kind, canonical, kind};
+use super::listen::Stop;
+use super::pattern::Named;
+use super::{Rules, Upstream, head};
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) enum NoWay {
+    /// The rules do not allow it, with the reason and what to add to them, if anything.
+    Refused { why: String, add: Option<String> },
+    /// It did not work out.
+    Failed(String),
+    /// The server ends.
+    Stopped,
+}
+
+/// Connects to a host that the rules allow.
+pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<TcpStream, NoWay> {
+    if !rules.allow.iter().any(|pattern| pattern.allows(host, port)) {
+        // What an address is says more than that it is not on the list, and what to add may need its port.
+        if let Ok(address) = host.parse() {
+            check(rules, SocketAddr::new(address, port))?;
+        }
+        let add = if matches!(port, 80 | 443) { host.to_owned() } else { with_port(host, port) };
+        return Err(NoWay::Refused { why: "it is not among the hosts that are allowed".to_owned(), add: Some(add) });
+    }
+    if let Some(upstream) = &rules.upstream {
+        // An address needs no resolving, so it is checked all the same.
+        if let Ok(address) = host.parse() {
+            check(rules, SocketAddr::new(address, port))?;
+        }
+        return through(rules, upstream, &with_port(host, port), stop);
+    }
+    let mut addresses = resolve(rules, host, port, stop)?;
+    for address in &mut addresses {
+        // The port is ours, whatever a resolver says.
+        *address = SocketAddr::new(canonical(address.ip()), port);
+        // One bad address among good ones is refused as a whole: a name that leads there is not to be trusted.
+        check(rules, *address)?;
+    }
+    reach(rules, &addresses, stop)
+}
+
+fn with_port(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+}
+
+/// Whether this address may be connected to.
+fn check(rules: &Rules, address: SocketAddr) -> Result<(), NoWay> {
+    let (ip, port) = (address.ip(), address.port());
+    let named = rules.allow.iter().map(|pattern| pattern.names(ip, port)).max().unwrap_or(Named::No);
+    let refused =
+        |reason: &str, add: Option<String>| Err(NoWay::Refused { why: format!("it leads to {ip}, {reason}"), add });
+    match kind(ip) {
+        Kind::Public => Ok(()),
+        Kind::Private(_) if named >= Named::Address => Ok(()),
+        Kind::Own(_) if named == Named::WithPort => Ok(()),
+        Kind::Private(reason) | Kind::Own(reason) => refused(reason, Some(with_port(&ip.to_string(), port))),
+        Kind::Never(reason) => refused(reason, None),
+    }
+}
+
+/// Resolves a name in a thread of its own, which may outlast us: the system's resolver cannot be interrupted.
+fn resolve(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<Vec<SocketAddr>, NoWay> {
+    if let Ok(address) = host.parse() {
+        return Ok(vec![SocketAddr::new(address, port)]);
+    }
+    let failed = |error: io::Error| NoWay::Failed(format!("the name could not be resolved: {error}"));
+    let (done, doing) = UnixStream::pair().map_err(failed)?;
+    let (sender, receiver) = mpsc::channel();
+    let (resolver, name) = (Arc::clone(&rules.resolve), host.to_owned());
+    let resolving = move || {
+        // Nobody listens any more when the answer comes too late. Dropping `doing` wakes the other side.
+        let _ = sender.send(resolver(&name, port));
+        drop(doing);
+    };
+    thread::Builder::new().name("resolver".to_owned()).spawn(resolving).map_err(failed)?;
+    stop.wait_for(done.as_fd(), PollFlags::IN, Instant::now() + rules.patience.connect)
+        .map_err(|error| no_way(&error))?;
+    let addresses =
+        receiver.try_recv().map_err(|_| NoWay::Failed("the resolver ended without an answer".to_owned()))?;
+    match addresses {
+        Ok(addresses) if addresses.is_empty() => Err(NoWay::Failed("the name has no address".to_owned())),
+        Ok(addresses) => Ok(addresses),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Connects to the first of the addresses that answers.
+fn reach(rules: &Rules, addresses: &[SocketAddr], stop: &Stop) -> Result<TcpStream, NoWay> {
+    let mut last = NoWay::Failed("there is no address to connect to".to_owned());
+    for address in addresses {
+        match dial(*address, Instant::now() + rules.patience.connect, stop) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = no_way(&error),
+        }
+        if matches!(last, NoWay::Stopped) {
+            break;
+        }
+    }
+    Err(last)
+}
+
+/// As `TcpStream::connect_timeout`, which cannot be interrupted.
+fn dial(address: SocketAddr, until: Instant, stop: &Stop) -> io::Result<TcpStream> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) => {}
+        Err(Errno::INPROGRESS | Errno::INTR) => {
+            stop.wait_for(socket.as_fd(), PollFlags::OUT, until)?;
+            rustix::net::sockopt::socket_error(&socket)??;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let stream = TcpStream::from(socket);
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+fn no_way(error: &io::Error) -> NoWay {
+    match error.kind() {
+        io::ErrorKind::ConnectionAborted => NoWay::Stopped,
+        io::ErrorKind::TimedOut => NoWay::Failed("it took too long".to_owned()),
+        _ => NoWay::Failed(error.to_string()),
+    }
+}
+
+/// Connects through the user's own proxy, whose address the user chose: it is not checked.
+fn through(rules: &Rules, upstream: &Upstream, target: &str, stop: &Stop) -> Result<TcpStream, NoWay> {
+    let addresses = resolve(rules, &upstream.host, upstream.port, stop)?;
+    let stream = reach(rules, &addresses, stop)?;
+    let authorization = upstream.authorization.as_ref().map(|value| format!("Proxy-Authorization: {value}\r\n"));
+    let authorization = authorization.unwrap_or_default();
+    let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
+    let until = Instant::now() + rules.patience.connect;
+    stop.write_all(&stream, request.as_bytes(), until).map_err(|error| no_way(&error))?;
+    let mut answer = Vec::new();
+    let mut byte = [0];
+    // Byte by byte, since what follows the head belongs to the client.
+    while head::end(&answer).is_none() {
+        let read = stop.read(&stream, &mut byte, until).map_err(|error| no_way(&error))?;
+        if read == 0 || answer.len() >= head::MOST {
+            return Err(NoWay::Failed("the user's own proxy gave no answer".to_owned()));
+        }
+        answer.push(byte[0]);
+    }
+    let status = String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned();
+    match status.split(' ').nth(1) {
+        Some(code) if code.starts_with('2') && code.len() == 3 => Ok(stream),
+        _ => Err(NoWay::Failed(format!("the user's own proxy answered `{}`", status.escape_default()))),
+    }
+}

@@ -1,0 +1,303 @@
+//! The head of a request: read strictly, and written anew for the server.
+//!
+//! Invariant: whatever two readers could understand in two ways is refused, so that what was checked is what is asked.
+
+use std::fmt::Write as _;
+
+use super::pattern::{host_name, split_port};
+
+/// How big the head of a request may be.
+pub(super) const MOST: usize = 64 << 10;
+
+/// What a client asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A connection to pass bytes through.
+    Connect,
+    /// A request to be made, with its head as the server gets it, and how long its body is.
+    Plain { head: String, length: Length },
+}
+
+/// How the end of a body is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    Bytes(u64),
+    Chunked,
+}
+
+/// Where the head ends, if it has come that far.
+pub(super) fn end(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4)
+}
+
+/// Headers that are for the connection to us and not for the server.
+const HOP_BY_HOP: &[&str] = &[
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "upgrade",
+];
+
+/// Reads a head, up to and with its empty line. The error says what is wrong with it.
+pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "the head is not text")?;
+    let text = text.strip_suffix("\r\n\r\n").ok_or("the head has no end")?;
+    let mut lines = text.split("\r\n");
+    let [method, target, version] = words(lines.next().unwrap_or_default()).ok_or("the first line is not a request")?;
+    if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
+        return Err("the version is not HTTP/1.1");
+    }
+    if method.is_empty() || !method.bytes().all(is_token) {
+        return Err("the method is not a word");
+    }
+    let headers = lines.map(header).collect::<Result<Vec<_>, _>>()?;
+    if method == "CONNECT" {
+        let (host, port) = authority(target)?;
+        let port = port.ok_or("CONNECT needs a port")?;
+        agrees(&headers, &host, port, None)?;
+        return Ok(Head { host, port, kind: Kind::Connect });
+    }
+    let scheme = target.get(..7).ok_or(ABSOLUTE)?;
+    if !scheme.eq_ignore_ascii_case("http://") {
+        return Err(ABSOLUTE);
+    }
+    let rest = &target[7..];
+    let (name, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (host, port) = authority(name)?;
+    let port = port.unwrap_or(80);
+    agrees(&headers, &host, port, Some(80))?;
+    let length = length(&headers)?;
+    let head = rewritten(&[method, name, path], &headers);
+    Ok(Head { host, port, kind: Kind::Plain { head, length } })
+}
+
+const ABSOLUTE: &str = "this is a proxy: ask with CONNECT, or with a whole address that starts with http://";
+
+fn words(line: &str) -> Option<[&str; 3]> {
+    let words: Vec<_> = line.split(' ').collect();
+    let plain = line.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if plain { words.try_into().ok() } else { None }
+}
+
+/// A header's name in lower case, and its value.
+type Header<'a> = (String, &'a str);
+
+fn header(line: &str) -> Result<Header<'_>, &'static str> {
+    let (name, value) = line.split_once(':').ok_or("a header has no colon")?;
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err("the name of a header is not a word");
+    }
+    if value.chars().any(|c| c.is_control() && c != '\t') {
+        return Err("a header has control characters");
+    }
+    Ok((name.to_ascii_lowercase(), value.trim_matches([' ', '\t'])))
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// The host and the port of a target.
+fn authority(text: &str) -> Result<(String, Option<u16>), &'static str> {
+    let (host, port) = split_port(text).ok_or("the target names no host and port")?;
+    Ok((host_name(host).ok_or("the target names no host")?, port))
+}
+
+/// All values of a header.
+fn values<'a>(headers: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = &'a str> {
+    headers.iter().filter(move |(other, _)| other == name).map(|(_, value)| *value)
+}
+
+/// The `Host` header must name the target: a server goes by the one, and we have checked the other. Without a port it
+/// means the usual one, or for `CONNECT` any.
+fn agrees(headers: &[Header<'_>], host: &str, port: u16, usual: Option<u16>) -> Result<(), &'static str> {
+    let mut hosts = values(headers, "host");
+    let Some(named) = hosts.next() else { return Ok(()) };
+    if hosts.next().is_some() {
+        return Err("there are two Host headers");
+    }
+    let (named, named_port) = authority(named).map_err(|_| "the Host header names no host")?;
+    if named != host || named_port.or(usual).is_some_and(|named| named != port) {
+        return Err("the Host header names another host than the target");
+    }
+    Ok(())
+}
+
+fn length(headers: &[Header<'_>]) -> Result<Length, &'static str> {
+    let lengths: Vec<_> = values(headers, "content-length").collect();
+    let encodings: Vec<_> = values(headers, "transfer-encoding").collect();
+    match (lengths.as_slice(), encodings.as_slice()) {
+        ([], []) => Ok(Length::Bytes(0)),
+        ([], [one]) if one.eq_ignore_ascii_case("chunked") => Ok(Length::Chunked),
+        ([], _) => Err("the Transfer-Encoding is not chunked"),
+        ([one], []) if !one.is_empty() && one.bytes().all(|byte| byte.is_ascii_digit()) => {
+            one.parse().map(Length::Bytes).map_err(|_| "the Content-Length is too big")
+        }
+        (_, []) => Err("the Content-Length is not one number"),
+        (_, _) => Err("there is a Content-Length as well as a Transfer-Encoding"),
+    }
+}
+
+/// The head for the server: in origin form, with one `Host`, without what was for us, for one request only.
+fn rewritten(&[method, authority, path]: &[&str; 3], headers: &[Header<'_>]) -> String {
+    let named: Vec<String> = values(headers, "connection")
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        // These are for the server whatever the client says of them.
+        .filter(|name| !matches!(name.as_str(), "content-length" | "transfer-encoding"))
+        .collect();
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    let mut head = format!("{method} {slash}{path} HTTP/1.1\r\nhost: {authority}\r\n");
+    for (name, value) in headers {
+        if name != "host" && !HOP_BY_HOP.contains(&name.as_str()) && !named.contains(name) {
+            // Writing to a string does not fail.
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+    }
+    head + "connection: close\r\n\r\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(head: &str, expected: Expect) {
+        let shown = match parse(head.as_bytes()) {
+            Ok(Head { host, port, kind: Kind::Connect }) => format!("connect to {host} port {port}"),
+            Ok(Head { host, port, kind: Kind::Plain { head, length } }) => {
+                format!("to {host} port {port}, {length:?}:\n{}", head.replace('\r', ""))
+            }
+            Err(wrong) => wrong.to_owned(),
+        };
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn connect_names_a_host_and_a_port() {
+        check(
+            "CONNECT Example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n",
+            expect!["connect to example.org port 443"],
+        );
+        check("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n\r\n", expect!["connect to 2001:db8::1 port 443"]);
+        check(
+            "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n",
+            expect!["connect to example.org port 443"],
+        );
+        check("CONNECT example.org HTTP/1.1\r\n\r\n", expect!["CONNECT needs a port"]);
+        check("CONNECT a@example.org:443 HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
+        check(
+            "CONNECT example.org:443 HTTP/1.1\r\nHost: other.org:443\r\n\r\n",
+            expect!["the Host header names another host than the target"],
+        );
+        check(
+            "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:80\r\n\r\n",
+            expect!["the Host header names another host than the target"],
+        );
+    }
+
+    #[test]
+    fn a_plain_request_is_written_anew() {
+        check(
+            "GET http://Example.org:8080/a?b=c HTTP/1.1\r\nHost: example.org:8080\r\nAccept: */*\r\nProxy-Authorization: x\r\nProxy-Connection: keep-alive\r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\nUpgrade: h2c\r\n\r\n",
+            expect![[r#"
+                to example.org port 8080, Bytes(0):
+                GET /a?b=c HTTP/1.1
+                host: Example.org:8080
+                accept: */*
+                connection: close
+
+            "#]],
+        );
+        check(
+            "POST http://example.org HTTP/1.0\r\nContent-Length: 5\r\nConnection: content-length\r\n\r\n",
+            expect![[r#"
+            to example.org port 80, Bytes(5):
+            POST / HTTP/1.1
+            host: example.org
+            content-length: 5
+            connection: close
+
+        "#]],
+        );
+        check(
+            "POST http://example.org?q HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n",
+            expect![[r#"
+            to example.org port 80, Chunked:
+            POST /?q HTTP/1.1
+            host: example.org
+            transfer-encoding: Chunked
+            connection: close
+
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_can_be_read_in_two_ways_is_refused() {
+        check(
+            "GET http://a.org/ HTTP/1.1\r\nHost: b.org\r\n\r\n",
+            expect!["the Host header names another host than the target"],
+        );
+        check(
+            "GET http://a.org:81/ HTTP/1.1\r\nHost: a.org\r\n\r\n",
+            expect!["the Host header names another host than the target"],
+        );
+        check(
+            "GET http://a.org/ HTTP/1.1\r\nHost: a.org\r\nHost: a.org\r\n\r\n",
+            expect!["there are two Host headers"],
+        );
+        check(
+            "GET http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+            expect!["there is a Content-Length as well as a Transfer-Encoding"],
+        );
+        check(
+            "GET http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
+            expect!["the Content-Length is not one number"],
+        );
+        check(
+            "GET http://a.org/ HTTP/1.1\r\nContent-Length: +5\r\n\r\n",
+            expect!["the Content-Length is not one number"],
+        );
+        check(
+            "GET http://a.org/ HTTP/1.1\r\nContent-Length: 5, 5\r\n\r\n",
+            expect!["the Content-Length is not one number"],
+        );
+        check(
+            "GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+            expect!["the Transfer-Encoding is not chunked"],
+        );
+        check(
+            "GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding : chunked\r\n\r\n",
+            expect!["the name of a header is not a word"],
+        );
+        check("GET http://a.org/ HTTP/1.1\r\nA: b\r\n c\r\n\r\n", expect!["a header has no colon"]);
+        check("GET http://a.org/ HTTP/1.1\r\nA: b\nHost: b.org\r\n\r\n", expect!["a header has control characters"]);
+        check("GET http://b.org@a.org/ HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
+        check("GET http://a.org\\@b.org/ HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
+        check("GET http://a.org#@b.org/ HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
+        check("GET  http://a.org/ HTTP/1.1\r\n\r\n", expect!["the first line is not a request"]);
+        check(
+            "GET /etc/passwd HTTP/1.1\r\n\r\n",
+            expect!["this is a proxy: ask with CONNECT, or with a whole address that starts with http://"],
+        );
+        check(
+            "GET https://a.org/ HTTP/1.1\r\n\r\n",
+            expect!["this is a proxy: ask with CONNECT, or with a whole address that starts with http://"],
+        );
+        check("GET http://a.org/ HTTP/2.0\r\n\r\n", expect!["the version is not HTTP/1.1"]);
+        check("GET http:/ö HTTP/1.1\r\n\r\n", expect!["the first line is not a request"]);
+    }
+}

@@ -1,0 +1,154 @@
+//! A listener with a thread for each connection, all of which end when asked to.
+//!
+//! Invariant: every wait is for the end too. After [`Server`] is dropped, its threads are gone.
+
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// A listener at work. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Server {
+    /// The other end is [`Stop`]'s: closing this one is what everybody waits for.
+    lifeline: Option<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves each connection in a thread of its own, and at most `most` at once; one more goes to `busy`, which must
+    /// not block.
+    pub(crate) fn start(
+        listener: OwnedFd,
+        most: usize,
+        serve: impl Fn(&TcpStream, &Stop) + Send + Sync + 'static,
+        busy: fn(TcpStream),
+    ) -> io::Result<Self> {
+        let (end, lifeline) = io::pipe()?;
+        let listener = TcpListener::from(listener);
+        // A connection that is gone again before it is accepted must not hold up the others.
+        listener.set_nonblocking(true)?;
+        let stop = Stop(Arc::new(end.into()));
+        let serve = Arc::new(serve);
+        let thread = thread::Builder::new().name("listener".to_owned()).spawn(move || {
+            let active = Arc::new(AtomicUsize::new(0));
+            let mut threads: Vec<JoinHandle<()>> = Vec::new();
+            while stop.wait(&[(listener.as_fd(), PollFlags::IN)], None).is_ok() {
+                let Ok((connection, _)) = listener.accept() else { continue };
+                threads.retain(|thread| !thread.is_finished());
+                if active.load(Ordering::Acquire) >= most {
+                    busy(connection);
+                    continue;
+                }
+                active.fetch_add(1, Ordering::AcqRel);
+                let (serve, stop, place) = (Arc::clone(&serve), stop.clone(), Place(Arc::clone(&active)));
+                let spawned = thread::Builder::new().name("connection".to_owned()).spawn(move || {
+                    serve(&connection, &stop);
+                    // Before the connection is closed, so that whoever sees its end finds a free place.
+                    drop(place);
+                });
+                // Without a thread the connection is closed, which its other end sees.
+                threads.extend(spawned.ok());
+            }
+            for thread in threads {
+                // One that panicked has ended as well.
+                let _ = thread.join();
+            }
+        })?;
+        Ok(Self { lifeline: Some(lifeline.into()), thread: Some(thread) })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.lifeline.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A place among the connections at once, given back however the thread ends.
+struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// What every wait looks at, so that it ends with the server.
+#[derive(Debug, Clone)]
+pub(crate) struct Stop(Arc<OwnedFd>);
+
+impl Stop {
+    /// Waits until one of the descriptors is ready, and tells for each what it is ready for. Fails when the time is over
+    /// or the server ends.
+    pub(crate) fn wait(
+        &self,
+        ready: &[(BorrowedFd<'_>, PollFlags)],
+        until: Option<Instant>,
+    ) -> io::Result<Vec<PollFlags>> {
+        let mut fds: Vec<_> = ready.iter().map(|(fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
+        fds.push(PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN));
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            match poll(&mut fds, left.map(timespec).as_ref()) {
+                Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+                Ok(_) => break,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if fds.pop().is_some_and(|end| !end.revents().is_empty()) {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        Ok(fds.iter().map(PollFd::revents).collect())
+    }
+
+    /// Waits for one descriptor.
+    pub(crate) fn wait_for(&self, fd: BorrowedFd<'_>, flags: PollFlags, until: Instant) -> io::Result<()> {
+        self.wait(&[(fd, flags)], Some(until)).map(drop)
+    }
+
+    /// Reads what there is, once there is something.
+    pub(crate) fn read(&self, mut from: &TcpStream, into: &mut [u8], until: Instant) -> io::Result<usize> {
+        loop {
+            self.wait_for(from.as_fd(), PollFlags::IN, until)?;
+            match io::Read::read(&mut from, into) {
+                Err(error) if is_passing(&error) => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Writes everything.
+    pub(crate) fn write_all(&self, mut to: &TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match io::Write::write(&mut to, bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) if is_passing(&error) => self.wait_for(to.as_fd(), PollFlags::OUT, until)?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the same call may succeed later.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+/// Rounded up, since a wait that is a little too short would be made again and again.
+fn timespec(time: Duration) -> Timespec {
+    let time = time + Duration::from_millis(1);
+    Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX), tv_nsec: i64::from(time.subsec_nanos()) }
+}

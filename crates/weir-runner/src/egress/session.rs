@@ -1,0 +1,157 @@
+//! One connection of a run to the proxy: its request, the check, and what is passed on.
+
+use std::io::{self, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use super::body::Body;
+use super::connect::{NoWay, connect};
+use super::head::{self, Kind};
+use super::listen::Stop;
+use super::relay::relay;
+use super::{Record, Rules};
+
+/// How long a client may take to read a refusal.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Serves one request. What goes wrong with the connection ends it, and there is nobody else to tell.
+pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &Record, stop: &Stop) {
+    let _ = client.set_nodelay(true);
+    if client.set_nonblocking(true).is_err() {
+        return;
+    }
+    let refusal = match request(client, rules, stop) {
+        Ok((head, rest)) => answer(client, &Request { head, rest }, rules, record, stop),
+        Err(refusal) => Err(refusal),
+    };
+    if let Err(Some(refusal)) = refusal {
+        let _ = farewell(client, &refusal, stop);
+    }
+}
+
+/// There are too many connections at once.
+pub(super) fn busy(client: TcpStream) {
+    let refusal = Refusal { status: "503 Service Unavailable", text: "too many connections at once".to_owned() };
+    let _ = client.set_nonblocking(true);
+    let _ = (&client).write(refusal.to_string().as_bytes());
+    let _ = client.shutdown(Shutdown::Write);
+}
+
+struct Request {
+    head: head::Head,
+    /// What came with the head and belongs behind it.
+    rest: Vec<u8>,
+}
+
+/// What a client is told instead of an answer.
+struct Refusal {
+    status: &'static str,
+    text: String,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { status, text } = self;
+        let length = text.len() + "weir: \n".len();
+        write!(
+            out,
+            "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {length}\r\n\
+             connection: close\r\n\r\nweir: {text}\n"
+        )
+    }
+}
+
+/// Nothing, where the connection is of no more use.
+type Told = Option<Refusal>;
+
+fn bad(text: &str) -> Told {
+    Some(Refusal { status: "400 Bad Request", text: text.to_owned() })
+}
+
+/// Reads the head of a request, within its time as a whole: a client that sends it drop by drop is given up.
+fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head, Vec<u8>), Told> {
+    let until = Instant::now() + rules.patience.head;
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 8192];
+    loop {
+        let read = match stop.read(client, &mut buffer, until) {
+            Ok(0) => return Err(None),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                let text = "the request did not come in time".to_owned();
+                return Err(Some(Refusal { status: "408 Request Timeout", text }));
+            }
+            Err(_) => return Err(None),
+        };
+        // The end may lie across two reads.
+        let from = bytes.len().saturating_sub(3);
+        bytes.extend_from_slice(&buffer[..read]);
+        if let Some(end) = head::end(&bytes[from..]).map(|end| from + end) {
+            let rest = bytes.split_off(end);
+            return Ok((head::parse(&bytes).map_err(bad)?, rest));
+        }
+        if bytes.len() >= head::MOST {
+            let text = format!("the head of the request is bigger than {} bytes", head::MOST);
+            return Err(Some(Refusal { status: "431 Request Header Fields Too Large", text }));
+        }
+    }
+}
+
+fn answer(client: &TcpStream, request: &Request, rules: &Rules, record: &Record, stop: &Stop) -> Result<(), Told> {
+    let (host, port) = (&request.head.host, request.head.port);
+    let server = match connect(rules, host, port, stop) {
+        Ok(server) => {
+            record.add(host, port, None);
+            server
+        }
+        Err(NoWay::Stopped) => return Err(None),
+        Err(NoWay::Failed(why)) => {
+            record.add(host, port, None);
+            let text = format!("{host} port {port} was not reached: {why}");
+            return Err(Some(Refusal { status: "502 Bad Gateway", text }));
+        }
+        Err(NoWay::Refused { why, add }) => {
+            let mut text = format!("{host} port {port} is refused: {why}");
+            if let Some(add) = add {
+                text +=
+                    &format!("\nTo allow it, the user can add \"{add}\" to `{}` in the configuration.", rules.setting);
+            }
+            record.add(host, port, Some(why));
+            return Err(Some(Refusal { status: "403 Forbidden", text }));
+        }
+    };
+    pass(client, &server, request, rules, stop)
+}
+
+/// Passes on the request and what follows it.
+fn pass(client: &TcpStream, server: &TcpStream, request: &Request, rules: &Rules, stop: &Stop) -> Result<(), Told> {
+    let until = Instant::now() + rules.patience.idle;
+    let send = |to: &TcpStream, bytes: &[u8]| stop.write_all(to, bytes, until).map_err(|_| None);
+    let (body, rest) = match &request.head.kind {
+        Kind::Connect => {
+            send(client, b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+            (Body::endless(), request.rest.as_slice())
+        }
+        Kind::Plain { head, length } => {
+            let mut body = Body::new(*length);
+            let taken = body.take(&request.rest).map_err(|_| bad("the body is not in chunks"))?;
+            send(server, head.as_bytes())?;
+            (body, &request.rest[..taken])
+        }
+    };
+    send(server, rest)?;
+    // However it ends, both sides see it from their own end of the connection.
+    let _ = relay(client, server, body, rules.patience.idle, stop);
+    Ok(())
+}
+
+/// Tells the client, and waits until it has read it: a connection that is closed with something unread in it is reset,
+/// and the text may be lost.
+fn farewell(client: &TcpStream, refusal: &Refusal, stop: &Stop) -> io::Result<()> {
+    let until = Instant::now() + FAREWELL;
+    stop.write_all(client, refusal.to_string().as_bytes(), until)?;
+    client.shutdown(Shutdown::Write)?;
+    let mut buffer = [0; 8192];
+    while stop.read(client, &mut buffer, until)? > 0 {}
+    Ok(())
+}

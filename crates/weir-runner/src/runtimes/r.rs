@@ -1,0 +1,33 @@
+//! R, by its script front end.
+
+use std::ffi::OsStr;
+
+use super::{Language, Plan, Request, Runtime, on_first_line};
+
+pub(super) const R: Language = Language {
+    name: "r",
+    aliases: &["rscript", "rlang"],
+    extensions: &["R", "r"],
+    runtimes: &[Runtime {
+        program: "Rscript",
+        versions: &[],
+        install: &["apt install r-base-core", "dnf install R-core", "brew install r"],
+        plan,
+    }],
+};
+
+/// A NUL cannot be in a string of R, so it is left out as bytes that are not UTF-8 are replaced.
+const PRELUDE: &str = "FILE_PATH <- Sys.getenv(\"WEIR_FILE\"); \
+    FILE_CONTENT <- (function(bytes) iconv(rawToChar(bytes[bytes != 0]), \"UTF-8\", \"UTF-8\", sub = \"\\uFFFD\"))\
+    (readBin(FILE_PATH, \"raw\", file.size(FILE_PATH))); ";
+
+/// `--vanilla`: the user's own start-up files do not change what code does. R prints other characters than ASCII as
+/// `<U+00E9>` outside a UTF-8 locale.
+fn plan(request: &Request<'_>) -> Plan {
+    let code = request.path("code.R");
+    let step = request.step([OsStr::new("--vanilla"), code.as_ref()]);
+    Plan::default()
+        .write(code, on_first_line(request.prelude(PRELUDE), request.code))
+        .run(step)
+        .set("LC_CTYPE", "C.UTF-8")
+}

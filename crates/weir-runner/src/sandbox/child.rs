@@ -1,0 +1,129 @@
+//! The last steps before a program: gives up powers, sets limits, fences itself in, and becomes the program.
+
+use std::ffi::{CString, OsString};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixStream;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+
+use super::{Doing as _, Failure, fence, filter};
+use crate::control::{self, Message};
+use crate::{Level, Spec};
+
+/// Becomes the program. A fence that does not hold is told to whoever asked for the run; a program that does not
+/// start, on standard error, with the exit code that shells use.
+pub(super) fn become_program(spec: &Spec, filter: &[u8], argv: &[OsString], socket: &UnixStream) -> ! {
+    if let Err(Failure { step, why, refused }) = prepare(spec, filter) {
+        let _ = control::send(socket, &Message::Failed { step, why, refused }, &[]);
+        exit(126)
+    }
+    let error = execute(argv, &spec.environment);
+    let _ = writeln!(
+        io::stderr(),
+        "weir: cannot start {}: {error}",
+        argv.first().map_or("".into(), |word| word.display().to_string())
+    );
+    exit(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
+}
+
+/// Ends this process at once: what its parent had set up is not its to tidy.
+#[expect(unsafe_code, reason = "a forked copy must not run the destructors of its parent")]
+pub(super) fn exit(code: i32) -> ! {
+    // SAFETY: it does not return and touches nothing.
+    unsafe { libc::_exit(code) }
+}
+
+fn prepare(spec: &Spec, filter: &[u8]) -> Result<(), Failure> {
+    reset_signals();
+    limit(spec).doing("set limits")?;
+    rustix::process::chdir(&spec.folder).doing(format!("enter {}", spec.folder.display()))?;
+    close_others().doing("close descriptors")?;
+    if spec.level == Level::None {
+        return Ok(());
+    }
+    drop_capabilities().doing("give up capabilities")?;
+    rustix::thread::set_no_new_privs(true).doing("give up new privileges")?;
+    match spec.level {
+        Level::Full => fence::second_wall(spec).doing("use Landlock")?,
+        _ => fence::only_wall(spec).doing("use Landlock")?,
+    }
+    if filter.is_empty() {
+        return Err("there is none for this processor").doing("use the filter of system calls");
+    }
+    seccompiler::apply_filter(&filter::program(filter)).doing("use the filter of system calls")
+}
+
+fn execute(argv: &[OsString], environment: &[(OsString, OsString)]) -> io::Error {
+    let words: Result<Vec<CString>, _> = argv.iter().map(|word| CString::new(word.as_bytes())).collect();
+    let pairs = environment.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+    let pairs: Result<Vec<CString>, _> = pairs.map(CString::new).collect();
+    match (words, pairs) {
+        (Ok(words), Ok(pairs)) if !words.is_empty() => exec(&words, &pairs),
+        (Err(error), _) | (_, Err(error)) => error.into(),
+        _ => io::ErrorKind::InvalidInput.into(),
+    }
+}
+
+#[expect(unsafe_code, reason = "exec without a fork, which the standard library offers only together with more")]
+fn exec(words: &[CString], environment: &[CString]) -> io::Error {
+    let list = |texts: &[CString]| -> Vec<*const libc::c_char> {
+        texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+    };
+    let (words, environment) = (list(words), list(environment));
+    // SAFETY: the texts end with a zero each and the lists with a null; all of them live until the call.
+    unsafe { libc::execve(words[0], words.as_ptr(), environment.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// Ignored and blocked signals would be inherited. A file that is too large is to be an error, not a death.
+#[expect(unsafe_code, reason = "no library wraps the plain setting of a signal's action")]
+fn reset_signals() {
+    // SAFETY: the default and the ignoring action run no code of ours, and the mask is made empty before it is used.
+    unsafe {
+        // The one signal that Rust programs ignore.
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+}
+
+fn limit(spec: &Spec) -> io::Result<()> {
+    let both = |limit: u64| Rlimit { current: Some(limit), maximum: Some(limit) };
+    let lower = |resource: Resource, limit: u64| -> io::Result<()> {
+        let most = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        Ok(setrlimit(resource, both(limit.min(most)))?)
+    };
+    // Nothing, also where the system hands dumps to a program: for the kernel 0 means no file, and 1 nothing at all.
+    lower(Resource::Core, 1)?;
+    lower(Resource::Fsize, spec.caps.file_bytes)?;
+    // Counted per user namespace, so it is of use only in one of our own.
+    if spec.level == Level::Full {
+        lower(Resource::Nproc, spec.caps.processes)?;
+    }
+    Ok(())
+}
+
+fn drop_capabilities() -> io::Result<()> {
+    let none = CapabilitySet::empty();
+    // The bounding set first, since this needs a capability. Outside a user namespace it is refused, and not needed.
+    for capability in CapabilitySet::all().iter() {
+        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    }
+    let _ = rustix::thread::clear_ambient_capability_set();
+    rustix::thread::set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    Ok(())
+}
+
+/// Whatever else is open here is closed when the program starts.
+#[expect(unsafe_code, reason = "no library wraps close_range")]
+fn close_others() -> io::Result<()> {
+    // SAFETY: it only marks descriptors; none is closed before exec.
+    match unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

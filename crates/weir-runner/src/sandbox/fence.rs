@@ -1,0 +1,79 @@
+//! Landlock: the kernel's own list of what a process may do with files, which it can only ever make shorter.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
+};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+
+use crate::Spec;
+
+/// The newest rights we know of; an older kernel takes those it has.
+const RIGHTS: ABI = ABI::V6;
+
+/// With namespaces, the view decides already; this is the second wall, for writing only.
+pub(super) fn second_wall(spec: &Spec) -> Result<(), RulesetError> {
+    let write = AccessFs::from_write(RIGHTS);
+    let own = ["/tmp", "/dev"].map(PathBuf::from);
+    Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(write)?
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+        .create()?
+        .add_rules(path_beneath_rules(spec.writable.iter().chain(&own), write))?
+        .restrict_self()
+        .map(drop)
+}
+
+/// Without namespaces this is the only wall. Rules can grant and never take away, so every folder that has something
+/// hidden below it is granted child by child; and a rule on a symbolic link would grant its target, so links get none.
+///
+/// What this leaves open is listed in the documentation: above all, names in a hidden folder can be listed, and new
+/// files beside a hidden one cannot be opened.
+pub(super) fn only_wall(spec: &Spec) -> Result<(), RulesetError> {
+    let all = AccessFs::from_all(RIGHTS);
+    let read = AccessFs::from_read(RIGHTS);
+    let hidden: Vec<&Path> = spec.hidden.iter().chain(&spec.programs).map(PathBuf::as_path).collect();
+    let mut grants = Vec::new();
+    grant(Path::new("/"), &hidden, read, &mut grants);
+    let denied: Vec<&Path> = hidden.iter().copied().chain(spec.read_only.iter().map(PathBuf::as_path)).collect();
+    for root in spec.writable.iter().chain(&spec.scratch) {
+        grant(root, &denied, all, &mut grants);
+    }
+    grants.extend(["/dev/null", "/dev/zero", "/dev/full"].map(|device| (PathBuf::from(device), all)));
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(all)?
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+        .create()?;
+    for (path, access) in grants {
+        // What cannot be opened is not granted, nor what has become a symbolic link since it was looked at.
+        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let Ok(opened) = openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) else { continue };
+        let access = if path.is_dir() { access } else { access & AccessFs::from_file(RIGHTS) };
+        ruleset = ruleset.add_rule(PathBeneath::new(opened, access))?;
+    }
+    ruleset.restrict_self().map(drop)
+}
+
+/// Grants a path, or where something below it is denied, what lies beside that.
+fn grant(path: &Path, denied: &[&Path], access: BitFlags<AccessFs>, grants: &mut Vec<(PathBuf, BitFlags<AccessFs>)>) {
+    if denied.contains(&path) {
+        return;
+    }
+    if !denied.iter().any(|denied| denied.starts_with(path)) {
+        grants.push((path.to_owned(), access));
+        return;
+    }
+    // The folder itself can be listed, and folders made in it where it is writable. No name in it can be made, moved or
+    // removed: what is denied could get another name, which the next run would not know.
+    let names = AccessFs::RemoveFile | AccessFs::RemoveDir | AccessFs::Refer | AccessFs::MakeReg;
+    grants.push((path.to_owned(), access & !AccessFs::from_file(RIGHTS) & !names));
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            grant(&entry.path(), denied, access, grants);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The filter of system calls: one BPF program for every run, compiled once by whoever starts runs.
+//!
+//! It names what is denied. What is not named works, since a list of what is allowed would break programs with every
+//! new kernel; the boundary is the namespaces and the view, and the filter keeps programs from undoing those.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    sock_filter,
+};
+
+use crate::{Level, Network};
+
+/// System calls that are denied whatever their arguments.
+const DENIED: &[libc::c_long] = &[
+    // The mount API could take masks away.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    OPEN_TREE_ATTR,
+    // Other namespaces and other processes.
+    libc::SYS_setns,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // Ways around the checks of other system calls.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_userfaultfd,
+    // Keys of the session.
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    // The kernel itself.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_syslog,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_vhangup,
+];
+
+/// Newer than the library's constants.
+const OPEN_TREE_ATTR: libc::c_long = 467;
+const FCHMODAT2: libc::c_long = 452;
+
+/// System calls said not to exist, so that programs fall back on older ones that the filter can look into.
+const ABSENT: &[libc::c_long] = &[libc::SYS_clone3, libc::SYS_openat2];
+
+/// On x86-64, numbers from here on are the same calls by another name, which the filter would not recognise.
+#[cfg(target_arch = "x86_64")]
+const X32: u32 = 0x4000_0000;
+
+/// Families of sockets that a program may make.
+const FAMILIES: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+
+/// The compiled filter as bytes; empty where it cannot be compiled, which the helper takes for a failure.
+///
+/// Where there is no network namespace to take the network away, the filter does, and the loopback goes with it.
+pub(crate) fn bytes(level: Level, network: Network) -> &'static [u8] {
+    static USUAL: LazyLock<Vec<u8>> = LazyLock::new(|| to_bytes(&compile(FAMILIES).unwrap_or_default()));
+    static OFFLINE: LazyLock<Vec<u8>> = LazyLock::new(|| to_bytes(&compile(&[]).unwrap_or_default()));
+    if level == Level::Landlock && network != Network::Host { &OFFLINE } else { &USUAL }
+}
+
+fn to_bytes(program: &[sock_filter]) -> Vec<u8> {
+    let op = |op: &sock_filter| {
+        let [a, b] = op.code.to_ne_bytes();
+        let [c, d, e, f] = op.k.to_ne_bytes();
+        [a, b, op.jt, op.jf, c, d, e, f]
+    };
+    program.iter().flat_map(op).collect()
+}
+
+/// The program from its bytes.
+pub(super) fn program(bytes: &[u8]) -> BpfProgram {
+    let (ops, _) = bytes.as_chunks::<8>();
+    let op = |&[a, b, jt, jf, rest @ ..]: &[u8; 8]| sock_filter {
+        code: u16::from_ne_bytes([a, b]),
+        jt,
+        jf,
+        k: u32::from_ne_bytes(rest),
+    };
+    ops.iter().map(op).collect()
+}
+
+fn compile(families: &[i32]) -> Result<BpfProgram, Box<dyn std::error::Error>> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = DENIED.iter().map(|&call| (call, Vec::new())).collect();
+    rules.extend(looked_into(families)?);
+    let eperm = SeccompAction::Errno(libc::EPERM as u32);
+    let arch = std::env::consts::ARCH.try_into()?;
+    let main: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, eperm, arch)?.try_into()?;
+    Ok([guard(), main].concat())
+}
+
+type Rules = Vec<(i64, Vec<SeccompRule>)>;
+
+/// System calls that are denied with certain arguments only.
+fn looked_into(families: &[i32]) -> Result<Rules, seccompiler::BackendError> {
+    let mut rules: Rules = Vec::new();
+    let namespaces = [
+        libc::CLONE_NEWNS,
+        libc::CLONE_NEWCGROUP,
+        libc::CLONE_NEWUTS,
+        libc::CLONE_NEWIPC,
+        libc::CLONE_NEWUSER,
+        libc::CLONE_NEWPID,
+        libc::CLONE_NEWNET,
+    ];
+    let any_namespace = || namespaces.iter().map(|&flag| rule(&[has(0, flag as u64)?])).collect::<Result<Vec<_>, _>>();
+    rules.push((libc::SYS_clone, any_namespace()?));
+    // In clone this bit belongs to the number of a signal.
+    let time = rule(&[has(0, libc::CLONE_NEWTIME as u64)?])?;
+    rules.push((libc::SYS_unshare, [any_namespace()?, vec![time]].concat()));
+
+    let other_family: Vec<_> = families.iter().map(|&family| is_not(0, family as u64)).collect::<Result<_, _>>()?;
+    let other_netlink = [is(0, libc::AF_NETLINK as u64)?, is_not(2, libc::NETLINK_ROUTE as u64)?];
+    let sockets = if families.is_empty() { Vec::new() } else { vec![rule(&other_family)?, rule(&other_netlink)?] };
+    rules.push((libc::SYS_socket, sockets));
+    // One end of a pair of datagram sockets can send to any socket of the host; the other kinds have one peer for life.
+    let connected = [libc::SOCK_STREAM as u64, libc::SOCK_SEQPACKET as u64];
+    let types = (0..16).filter(|kind| !connected.contains(kind));
+    let pairs = types.map(|kind| rule(&[masked(1, 0xf, kind)?])).collect::<Result<_, _>>()?;
+    rules.push((libc::SYS_socketpair, pairs));
+
+    // Typing into a terminal.
+    let requests = [u64::from(libc::TIOCSTI as u32), u64::from(libc::TIOCLINUX as u32)];
+    rules.push((libc::SYS_ioctl, requests.iter().map(|&request| rule(&[is(1, request)?])).collect::<Result<_, _>>()?));
+
+    // Another process's limits: those of the first process are what its watch over memory needs.
+    let given = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    rules.push((libc::SYS_prlimit64, vec![rule(&[is_not(0, 0)?, given])?]));
+
+    // A file that runs as its owner outlives the sandbox.
+    const SETUID: u64 = libc::S_ISUID as u64;
+    let mut set_mode = vec![(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
+    #[cfg(target_arch = "x86_64")]
+    set_mode.extend([(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)]);
+    for (call, mode) in set_mode {
+        rules.push((call, vec![rule(&[has(mode, SETUID)?])?]));
+    }
+    let mut open = vec![(libc::SYS_openat, 2)];
+    #[cfg(target_arch = "x86_64")]
+    open.push((libc::SYS_open, 1));
+    for (call, flags) in open {
+        // The mode means something only when a file is made, with a name or without.
+        let made = |flag: i32| rule(&[has(flags, flag as u64)?, has(flags + 1, SETUID)?]);
+        rules.push((call, vec![made(libc::O_CREAT)?, made(libc::O_TMPFILE & !libc::O_DIRECTORY)?]));
+    }
+    #[cfg(target_arch = "x86_64")]
+    rules.extend([(libc::SYS_iopl, Vec::new()), (libc::SYS_ioperm, Vec::new())]);
+    Ok(rules)
+}
+
+fn rule(conditions: &[SeccompCondition]) -> Result<SeccompRule, seccompiler::BackendError> {
+    SeccompRule::new(conditions.to_vec())
+}
+
+fn is(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+}
+
+fn is_not(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value)
+}
+
+fn has(argument: u8, bit: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    masked(argument, bit, bit)
+}
+
+fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
+}
+
+/// What comes before the compiled rules: numbers that the compiler does not know of, and calls that are to seem
+/// absent. Another architecture's calls come through to the rules, which end the process.
+fn guard() -> BpfProgram {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let mut program = vec![sock_filter { code: LOAD, jt: 0, jf: 0, k: 0 }];
+    let absent = sock_filter { code: RETURN, jt: 0, jf: 0, k: libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32 };
+    #[cfg(target_arch = "x86_64")]
+    {
+        const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+        program.extend([sock_filter { code: AT_LEAST, jt: 0, jf: 1, k: X32 }, absent.clone()]);
+    }
+    for &call in ABSENT {
+        program.extend([sock_filter { code: EQUAL, jt: 0, jf: 1, k: call as u32 }, absent.clone()]);
+    }
+    program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_filter_compiles_and_comes_back_as_it_went() {
+        for (level, families) in [(Level::Full, FAMILIES), (Level::Landlock, &[])] {
+            let compiled = compile(families).unwrap();
+            assert!(compiled.len() > 100 && compiled.len() < 4096, "{}", compiled.len());
+            assert_eq!(program(bytes(level, Network::Off)), compiled);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The first process of a run: starts the steps one after the other, reaps what they leave, and listens for the end.
+//!
+//! Invariant: it outlives everything else of the run by not a moment. With a process namespace of its own, its death is
+//! the others' too; without one it adopts orphans and kills until none is left.
+
+use std::fs::File;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus};
+
+use super::{Doing as _, Failure, child, namespaces, view};
+use crate::control::{self, Message, Over};
+use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
+
+/// How long what a program left behind has to end by itself. It is less than a second, for the sake of the arithmetic.
+const GRACE: Duration = Duration::from_millis(300);
+/// How often memory is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Makes the run and ends this process.
+pub(super) fn run(socket: &UnixStream) -> Result<(), Failure> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).doing("be ended with the helper")?;
+    let (spec, filter) = &control::receive_spec(socket)
+        .and_then(|bytes| Spec::decode(&bytes))
+        .doing("read the description of the run")?;
+    if spec.level == Level::Full {
+        view::mount_processes(spec.caps.processes).doing("mount /proc for the new processes")?;
+        view::build(spec)?;
+    } else {
+        rustix::process::set_child_subreaper(Some(Pid::INIT)).doing("adopt orphans")?;
+    }
+    super::empty_stdin().doing("open /dev/null")?;
+    write_files(spec).doing("write the program's files")?;
+    if spec.network == Network::Listeners {
+        listen(socket).doing("listen inside the sandbox")?;
+    }
+    // From here on nobody of the same user can look into this process.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).doing("close this process to others")?;
+    let news = News { children: child_signals().doing("hear of children that end")?, mounts: mount_changes(spec)? };
+    let mut over = Over::default();
+    for (number, step) in spec.steps.iter().enumerate() {
+        let Some(pid) = namespaces::fork().doing("fork")? else { child::become_program(spec, filter, step, socket) };
+        over = Over { step: number as u64, ..wait_for(pid, spec, socket, &news) };
+        if over.code != Some(0) {
+            break;
+        }
+    }
+    if over.code.is_some() || over.signal.is_some() {
+        wait_for_others(spec, socket, &news);
+        over.left = count_left(spec.level);
+    }
+    over.cpu_micros = cpu_of_children();
+    end(spec, || {
+        // Whoever asked may be gone; then nobody wants to know.
+        let _ = control::send(socket, &Message::Over(over), &[]);
+    })
+}
+
+/// Ends everything, and this process.
+fn end(spec: &Spec, tell: impl FnOnce()) -> ! {
+    if spec.level != Level::Full {
+        kill_all();
+        if let Some(scratch) = &spec.scratch {
+            let _ = std::fs::remove_dir_all(scratch);
+        }
+    }
+    tell();
+    child::exit(0)
+}
+
+fn write_files(spec: &Spec) -> io::Result<()> {
+    for (path, bytes) in &spec.files {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, bytes)?;
+        // Some of them are programs.
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+/// Makes the listeners where the run can reach them, and hands them to whoever serves them from outside.
+fn listen(socket: &UnixStream) -> io::Result<()> {
+    let egress = TcpListener::bind((Ipv4Addr::LOCALHOST, EGRESS_PORT))?;
+    let broker = TcpListener::bind((Ipv4Addr::LOCALHOST, BROKER_PORT))?;
+    control::send(socket, &Message::Listeners, &[egress.as_fd(), broker.as_fd()])
+}
+
+/// Waits until the program ends, while reaping others, watching memory and listening for the end of the run.
+fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, news: &News) -> Over {
+    let mut looked = Instant::now();
+    loop {
+        let mut waiting = vec![PollFd::new(socket, PollFlags::IN), PollFd::new(&news.children, PollFlags::IN)];
+        waiting.extend(news.mounts.as_ref().map(|mounts| PollFd::new(mounts, PollFlags::PRI)));
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+        let _ = poll(&mut waiting, Some(&timeout));
+        if !waiting[0].revents().is_empty() {
+            // Nothing is ever said to this process after the spec: what is heard is the socket's closing.
+            end(spec, || ());
+        }
+        if waiting.get(2).is_some_and(|mounts| mounts.revents().contains(PollFlags::PRI)) {
+            return Over { unmasked: true, ..Over::default() };
+        }
+        drain(&news.children);
+        if let Some(status) = reap(pid) {
+            return Over { code: status.exit_status(), signal: status.terminating_signal(), ..Over::default() };
+        }
+        if looked.elapsed() >= LOOK {
+            looked = Instant::now();
+            if memory_of(&processes(spec.level)) > spec.caps.memory_bytes {
+                return Over { memory: true, ..Over::default() };
+            }
+        }
+    }
+}
+
+/// Waits a moment for what the program left behind: the last process of a pipe may be just behind it.
+fn wait_for_others(spec: &Spec, socket: &UnixStream, news: &News) {
+    let until = Instant::now() + GRACE;
+    while count_left(spec.level) > 0 {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        let mut waiting = [PollFd::new(socket, PollFlags::IN), PollFd::new(&news.children, PollFlags::IN)];
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
+        let _ = poll(&mut waiting, Some(&timeout));
+        if !waiting[0].revents().is_empty() {
+            end(spec, || ());
+        }
+        drain(&news.children);
+        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+    }
+}
+
+/// What the first process hears of.
+struct News {
+    /// Children that have ended.
+    children: OwnedFd,
+    /// Mounts that have changed.
+    mounts: Option<File>,
+}
+
+/// Hears when a mount changes. Nobody inside can change one; but when someone outside replaces a file that is masked, as
+/// editors do when they save, the kernel takes the mask away with the old file. Then the run has to end.
+fn mount_changes(spec: &Spec) -> Result<Option<File>, Failure> {
+    if spec.level != Level::Full {
+        return Ok(None);
+    }
+    let mut mounts = File::open("/proc/self/mountinfo").doing("watch the mounts")?;
+    // What was before the first look is no news.
+    io::copy(&mut mounts, &mut io::sink()).doing("watch the mounts")?;
+    Ok(Some(mounts))
+}
+
+/// Reaps whatever has ended. The status of `main`, if it is among them.
+fn reap(main: Pid) -> Option<WaitStatus> {
+    let mut found = None;
+    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+        if pid == main {
+            found = Some(status);
+        }
+    }
+    found
+}
+
+/// A descriptor that is readable when a child has ended.
+#[expect(unsafe_code, reason = "no library wraps signalfd")]
+fn child_signals() -> io::Result<OwnedFd> {
+    // SAFETY: the mask is made empty before it is used; the descriptor is new and ours.
+    unsafe {
+        let mut mask = std::mem::zeroed();
+        libc::sigemptyset(&raw mut mask);
+        libc::sigaddset(&raw mut mask, libc::SIGCHLD);
+        if libc::sigprocmask(libc::SIG_BLOCK, &raw const mask, std::ptr::null_mut()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        match libc::signalfd(-1, &raw const mask, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+        }
+    }
+}
+
+fn drain(children: &OwnedFd) {
+    let mut news = [0; 128];
+    while rustix::io::read(children, &mut news).is_ok() {}
+}
+
+/// How many processes are still running that the steps started.
+fn count_left(level: Level) -> u64 {
+    // In a process namespace of our own, a signal to everyone says whether there is anyone.
+    if level == Level::Full && nobody_else() {
+        return 0;
+    }
+    processes(level).len() as u64
+}
+
+#[expect(unsafe_code, reason = "no library offers the signal to everyone")]
+fn nobody_else() -> bool {
+    // SAFETY: signal 0 is never delivered; the call only says whether there is anyone to deliver it to.
+    unsafe { libc::kill(-1, 0) != 0 }
+}
+
+/// The processes of the run without this one.
+fn processes(level: Level) -> Vec<i32> {
+    if level != Level::Full {
+        return descendants();
+    }
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|&pid| pid != 1).collect()
+}
+
+fn descendants() -> Vec<i32> {
+    let mut found = Vec::new();
+    let mut parents = vec!["self".to_owned()];
+    while let Some(parent) = parents.pop() {
+        for task in std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten() {
+            let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            parents.extend(children.split_whitespace().map(str::to_owned));
+            found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+        }
+    }
+    found
+}
+
+/// What these processes have in memory that is no file's: their own, and what they share. What several share is counted
+/// for each.
+fn memory_of(processes: &[i32]) -> u64 {
+    let kilobytes = |pid: &i32| -> Option<u64> {
+        let about = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let lines = about.lines().filter_map(|line| line.strip_prefix("RssAnon:").or(line.strip_prefix("RssShmem:")));
+        Some(lines.filter_map(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()).sum())
+    };
+    processes.iter().filter_map(kilobytes).sum::<u64>() << 10
+}
+
+/// Kills until nobody is left. Orphans become children of this process, so that none is out of reach.
+fn kill_all() {
+    loop {
+        for pid in descendants().into_iter().filter_map(Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        if rustix::process::wait(WaitOptions::empty()).is_err() {
+            return;
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "no library wraps getrusage")]
+fn cpu_of_children() -> u64 {
+    // SAFETY: all zeroes is a valid value of this plain C struct, which the call fills in.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    let micros = |time: libc::timeval| time.tv_sec.cast_unsigned() * 1_000_000 + time.tv_usec.cast_unsigned();
+    micros(usage.ru_utime) + micros(usage.ru_stime)
+}

@@ -1,0 +1,264 @@
+//! The files a run sees: everything read-only, the writable folders put back, `/tmp`, `/dev` and `/run` its own, and
+//! a mask over every hidden path.
+//!
+//! Invariants: what is to stay reachable is opened before anything is hidden; a path is opened without following
+//! symbolic links, so that nothing swapped in meanwhile leads elsewhere; a mask is an object that nobody may open, never
+//! an empty file that looks like the real one.
+
+use std::fs::Permissions;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat2, statx};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
+
+use super::{AboutFiles as _, Doing as _, Failure};
+use crate::Spec;
+
+/// Devices that every program expects.
+const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
+/// Links into the process's own descriptors.
+const LINKS: &[(&str, &str)] =
+    &[("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx")];
+/// Parts of `/run` that programs are started from on some systems; the rest of it is sockets.
+const KEPT_OF_RUN: &[&str] = &["/run/current-system", "/run/wrappers", "/run/opengl-driver"];
+/// More masks than this take longer than the run.
+const MOST_MASKS: usize = 5_000;
+/// The folders that are the run's own.
+const OWN: [&str; 3] = ["/tmp", "/run", "/dev"];
+
+/// Builds the view in the mount namespace of this process. What is mounted on `/proc` by now becomes part of it.
+pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
+    let writable = spec.writable.iter().map(|path| Ok((path, clone(path)?)));
+    let writable = writable.collect::<Result<Vec<_>, Failure>>().about_files()?;
+    let kept = KEPT_OF_RUN.iter().map(PathBuf::from).filter(|path| path.exists());
+    let visible: Vec<PathBuf> = spec.visible.iter().cloned().chain(kept).filter(|path| is_own(path)).collect();
+    let visible = visible.iter().map(|path| Ok((path, clone(path)?))).collect::<Result<Vec<_>, Failure>>()?;
+    let devices = DEVICES.iter().map(|name| Ok((*name, clone(&Path::new("/dev").join(name))?)));
+    let devices = devices.collect::<Result<Vec<_>, Failure>>()?;
+    let pseudo_terminals = Path::new("/dev/pts").exists();
+
+    const NOTHING_OF_THE_HOST: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+    set_attributes(CWD, Some(Path::new("/")), NOTHING_OF_THE_HOST).doing("make the view read-only")?;
+    let tmp = format!("mode=1777,size={}", spec.caps.tmp_bytes);
+    for (folder, options) in [("/tmp", tmp.as_str()), ("/run", "mode=755,size=1m"), ("/dev", "mode=755,size=1m")] {
+        own(folder, options).doing(format!("make a private {folder}"))?;
+    }
+    devices_of_its_own(devices, pseudo_terminals).doing("make a private /dev")?;
+
+    for (path, tree) in visible {
+        set_attributes(&tree, None, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)
+            .doing(format!("make {} read-only", path.display()))?;
+        attach(&tree, path).doing(format!("show {}", path.display()))?;
+    }
+    for (path, tree) in writable {
+        set_attributes(&tree, None, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)
+            .and_then(|()| attach(&tree, path))
+            .doing(format!("make {} writable", path.display()))?;
+    }
+    protect(spec).about_files()?;
+    hide(spec).about_files()
+}
+
+/// Makes the file system of processes that belongs to the new process namespace. With the rest of the view it becomes
+/// read-only: a root user inside owns the kernel's settings outside.
+pub(super) fn mount_processes(most_processes: u64) -> io::Result<()> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("proc", "/proc", "proc", flags, None)?;
+    // Since Linux 6.14 every process namespace has its own. It bounds what the limit on processes does not: a root
+    // user's processes. Older kernels refuse.
+    let _ = std::fs::write("/proc/sys/kernel/pid_max", (most_processes + 300).to_string());
+    Ok(())
+}
+
+fn is_own(path: &Path) -> bool {
+    OWN.iter().any(|own| path.starts_with(own))
+}
+
+fn own(folder: &str, options: &str) -> io::Result<()> {
+    if !Path::new(folder).exists() {
+        return Ok(());
+    }
+    let options = std::ffi::CString::new(options)?;
+    Ok(mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, &*options)?)
+}
+
+fn devices_of_its_own(devices: Vec<(&str, OwnedFd)>, pseudo_terminals: bool) -> io::Result<()> {
+    let dev = Path::new("/dev");
+    for (name, device) in devices {
+        // A root user could otherwise change the modes of the host's devices. They can be written to all the same.
+        set_attributes(&device, None, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?;
+        std::fs::write(dev.join(name), "")?;
+        attach(&device, &dev.join(name))?;
+    }
+    for (name, target) in LINKS {
+        std::os::unix::fs::symlink(target, dev.join(name))?;
+    }
+    std::fs::create_dir(dev.join("shm"))?;
+    if pseudo_terminals {
+        std::fs::create_dir(dev.join("pts"))?;
+        let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+        mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=620")?;
+    }
+    // A device that is not there must not be taken for a file that can be made.
+    set_attributes(CWD, Some(dev), libc::MOUNT_ATTR_RDONLY)?;
+    own("/dev/shm", "mode=1777,size=512m")
+}
+
+/// Makes paths below the writable folders read-only. The folders above these and above hidden paths become mount points
+/// too: a folder that is none could be moved aside, and the next run would not know it by its name.
+fn protect(spec: &Spec) -> Result<(), Failure> {
+    let mut pins: Vec<&Path> = Vec::new();
+    for path in spec.read_only.iter().chain(&spec.hidden) {
+        let Some(root) = spec.writable.iter().find(|root| path.starts_with(root)) else { continue };
+        pins.extend(path.ancestors().skip(1).take_while(|above| above.starts_with(root) && *above != root));
+    }
+    // From the outside in, so that one does not cover the other.
+    pins.sort_unstable();
+    pins.dedup();
+    let read_only: Vec<&Path> = spec.read_only.iter().map(PathBuf::as_path).collect();
+    for (path, attributes) in
+        pins.iter().map(|path| (path, 0)).chain(read_only.iter().map(|path| (path, libc::MOUNT_ATTR_RDONLY)))
+    {
+        let doing = || format!("protect {}", path.display());
+        let Some(target) = open_if_there(path)? else { continue };
+        let tree = open_tree(&target, "", CLONE_TREE).doing(doing())?;
+        set_attributes(&tree, None, attributes).doing(doing())?;
+        attach_to(&tree, &target).doing(doing())?;
+    }
+    Ok(())
+}
+
+fn hide(spec: &Spec) -> Result<(), Failure> {
+    if spec.hidden.len() > MOST_MASKS {
+        let why = format!("there are {} of them, and {MOST_MASKS} can be hidden", spec.hidden.len());
+        return Err(Failure::refused("hide what the rules hide", why));
+    }
+    if !spec.hidden.is_empty() || !spec.programs.is_empty() {
+        let masks = Masks::new().doing("make masks")?;
+        for path in &spec.hidden {
+            if let Some(target) = open_if_there(path)? {
+                masks.cover(&target, path, true)?;
+            }
+        }
+        for path in &spec.programs {
+            if let Some(target) = open_if_there(path)? {
+                masks.cover(&target, path, false)?;
+            }
+        }
+        masks.forget().doing("remove the masks' names")?;
+    }
+    set_attributes(CWD, Some(Path::new("/run")), libc::MOUNT_ATTR_RDONLY).doing("make /run read-only")
+}
+
+/// A file and a folder that nobody may open, to be put over others.
+struct Masks {
+    file: OwnedFd,
+    folder: OwnedFd,
+}
+
+const MASK_FILE: &str = "/run/.file";
+const MASK_FOLDER: &str = "/run/.folder";
+
+impl Masks {
+    fn new() -> io::Result<Self> {
+        std::fs::write(MASK_FILE, "")?;
+        std::fs::create_dir(MASK_FOLDER)?;
+        std::fs::set_permissions(MASK_FILE, Permissions::from_mode(0o000))?;
+        std::fs::set_permissions(MASK_FOLDER, Permissions::from_mode(0o000))?;
+        let open = |path| rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        Ok(Self { file: open(MASK_FILE)?, folder: open(MASK_FOLDER)? })
+    }
+
+    fn cover(&self, target: &OwnedFd, path: &Path, only_name: bool) -> Result<(), Failure> {
+        let doing = || format!("hide {}", path.display());
+        let about = statx(target, "", AtFlags::EMPTY_PATH, rustix::fs::StatxFlags::BASIC_STATS).doing(doing())?;
+        let is_folder = FileType::from_raw_mode(about.stx_mode.into()) == FileType::Directory;
+        if only_name && !is_folder && about.stx_nlink > 1 {
+            let why = "the file has another name (a hard link) by which it could be read; remove the other name";
+            return Err(Failure::refused(doing(), why));
+        }
+        let mask = if is_folder { &self.folder } else { &self.file };
+        let tree = open_tree(mask, "", OpenTreeFlags::OPEN_TREE_CLONE | EMPTY | CLOSE).doing(doing())?;
+        set_attributes(&tree, None, libc::MOUNT_ATTR_RDONLY).doing(doing())?;
+        attach_to(&tree, target).doing(doing())
+    }
+
+    /// The masks stay where they were put; only the names in `/run` go.
+    fn forget(self) -> io::Result<()> {
+        std::fs::remove_file(MASK_FILE)?;
+        std::fs::remove_dir(MASK_FOLDER)
+    }
+}
+
+const EMPTY: OpenTreeFlags = OpenTreeFlags::AT_EMPTY_PATH;
+const CLOSE: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLOEXEC;
+const CLONE_TREE: OpenTreeFlags =
+    OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::AT_RECURSIVE).union(EMPTY).union(CLOSE);
+
+/// A copy of what is mounted at a path and below, to be put somewhere later.
+fn clone(path: &Path) -> Result<OwnedFd, Failure> {
+    let doing = || format!("open {}", path.display());
+    let folder = open_if_there(path)?.ok_or("it does not exist").doing(doing())?;
+    open_tree(&folder, "", CLONE_TREE).doing(doing())
+}
+
+/// Opens a path without following symbolic links; none if there is nothing.
+fn open_if_there(path: &Path) -> Result<Option<OwnedFd>, Failure> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS) {
+        Ok(opened) => Ok(Some(opened)),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => Ok(None),
+        Err(Errno::LOOP) => {
+            let why = "a symbolic link stands in the way, where a moment ago there was none";
+            Err(Failure::refused(format!("open {}", path.display()), why))
+        }
+        Err(error) => Err(error).doing(format!("open {}", path.display())),
+    }
+}
+
+/// Puts a tree at a path, which is made if it lies in a folder of the run's own.
+fn attach(tree: &OwnedFd, path: &Path) -> io::Result<()> {
+    if is_own(path) && !path.exists() {
+        let about = statx(tree, "", AtFlags::EMPTY_PATH, rustix::fs::StatxFlags::TYPE)?;
+        if FileType::from_raw_mode(about.stx_mode.into()) == FileType::Directory {
+            std::fs::create_dir_all(path)?;
+        } else {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            std::fs::write(path, "")?;
+        }
+    }
+    let target = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())?;
+    attach_to(tree, &target)
+}
+
+fn attach_to(tree: &OwnedFd, target: &OwnedFd) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree, "", target, "", flags)?)
+}
+
+/// Sets attributes of a mount and of everything mounted below it, and cuts it off from changes outside.
+#[expect(unsafe_code, reason = "no library wraps mount_setattr")]
+fn set_attributes(folder: impl AsFd, path: Option<&Path>, attributes: u64) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::ffi::OsStrExt as _;
+    let path = std::ffi::CString::new(path.map_or(&b""[..], |path| path.as_os_str().as_bytes()))?;
+    let folder: BorrowedFd<'_> = folder.as_fd();
+    let attributes =
+        libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
+    // SAFETY: the path ends with a zero, and both it and the attributes, of the size given, live until the call ends.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            folder.as_raw_fd(),
+            path.as_ptr(),
+            libc::AT_RECURSIVE | libc::AT_EMPTY_PATH,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,260 @@
+//! What a run is: what to start, what it may see, what it may change.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use crate::codec::{Reader, Writer};
+
+/// How much of a sandbox a run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Namespaces, a read-only view with masks, Landlock, a filter of system calls.
+    Full,
+    /// Landlock and the filter only: where namespaces are not to be had.
+    Landlock,
+    /// No sandbox. The run is still ended with all its descendants.
+    None,
+}
+
+impl Level {
+    /// Its written form, in answers and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Landlock => "landlock",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What of the network a run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// A loopback of its own and nothing else.
+    Off,
+    /// The same, with listeners whose other end is on the host: the proxy to allowed hosts and the broker.
+    Listeners,
+    /// The host's.
+    Host,
+}
+
+/// How output is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// Through one pipe: the order between standard output and standard error is exact.
+    Merged,
+    /// Through a pipe each: they can be told apart, and the order between them is that of arrival.
+    Apart,
+}
+
+/// What a run may use up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caps {
+    /// Processes and threads at once.
+    pub processes: u64,
+    /// The size of one file.
+    pub file_bytes: u64,
+    /// Everything in the private `/tmp`.
+    pub tmp_bytes: u64,
+    /// Memory of all its processes together.
+    pub memory_bytes: u64,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { processes: 4096, file_bytes: 2 << 30, tmp_bytes: 2 << 30, memory_bytes: 8 << 30 }
+    }
+}
+
+/// What a helper stands on, decided when it is started, before it knows its spec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ground {
+    /// Namespaces of every kind.
+    Namespaces,
+    /// The same, but the host's network.
+    HostNetwork,
+    /// Nothing of its own.
+    Bare,
+}
+
+impl Ground {
+    pub(crate) const ALL: [Self; 3] = [Self::Namespaces, Self::HostNetwork, Self::Bare];
+
+    /// The argument by which a helper is told.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+            Self::HostNetwork => "host-network",
+            Self::Bare => "bare",
+        }
+    }
+}
+
+/// What to start, what it may see and what it may change. Paths are absolute and without symbolic links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spec {
+    /// The sandbox it gets.
+    pub level: Level,
+    /// What of the network it has.
+    pub network: Network,
+    /// Programs with their arguments, one after the other; the first that fails ends the run.
+    pub steps: Vec<Vec<OsString>>,
+    /// The whole environment it gets.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The folder it starts in.
+    pub folder: PathBuf,
+    /// Files to be made first, in the private `/tmp`.
+    pub files: Vec<(PathBuf, Vec<u8>)>,
+    /// Folders it may change.
+    pub writable: Vec<PathBuf>,
+    /// Paths it may see although they lie below `/tmp`, `/run` or `/dev`, which are its own.
+    pub visible: Vec<PathBuf>,
+    /// Paths below the writable folders that it may not change.
+    pub read_only: Vec<PathBuf>,
+    /// Paths it may not read.
+    pub hidden: Vec<PathBuf>,
+    /// Programs it may not start.
+    pub programs: Vec<PathBuf>,
+    /// The scratch folder to remove at the end, where `/tmp` is not private.
+    pub scratch: Option<PathBuf>,
+    /// What it may use up.
+    pub caps: Caps,
+}
+
+impl Spec {
+    /// A run of one program that may change nothing, and from which nothing is hidden. The rest is set as with
+    /// `..Spec::new(…)`.
+    pub fn new(level: Level, program: Vec<OsString>, folder: impl Into<PathBuf>) -> Self {
+        Self {
+            level,
+            network: Network::Off,
+            steps: vec![program],
+            environment: Vec::new(),
+            folder: folder.into(),
+            files: Vec::new(),
+            writable: Vec::new(),
+            visible: Vec::new(),
+            read_only: Vec::new(),
+            hidden: Vec::new(),
+            programs: Vec::new(),
+            scratch: None,
+            caps: Caps::default(),
+        }
+    }
+
+    /// What its helper must stand on.
+    pub(crate) fn ground(&self) -> Ground {
+        match (self.level, self.network) {
+            (Level::Full, Network::Host) => Ground::HostNetwork,
+            (Level::Full, _) => Ground::Namespaces,
+            _ => Ground::Bare,
+        }
+    }
+
+    /// As bytes, with the compiled filter of system calls.
+    pub(crate) fn encode(&self, filter: &[u8]) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.number(match self.level {
+            Level::Full => 0,
+            Level::Landlock => 1,
+            Level::None => 2,
+        });
+        out.number(match self.network {
+            Network::Off => 0,
+            Network::Listeners => 1,
+            Network::Host => 2,
+        });
+        out.number(self.steps.len() as u64);
+        self.steps.iter().for_each(|step| out.list(step));
+        let (names, values): (Vec<_>, Vec<_>) = self.environment.iter().map(|(name, value)| (name, value)).unzip();
+        out.list(&names);
+        out.list(&values);
+        out.list(&[&self.folder]);
+        out.number(self.files.len() as u64);
+        for (path, bytes) in &self.files {
+            out.list(&[path]);
+            out.bytes(bytes);
+        }
+        for paths in [&self.writable, &self.visible, &self.read_only, &self.hidden, &self.programs] {
+            out.list(paths);
+        }
+        out.list(self.scratch.as_slice());
+        let Caps { processes, file_bytes, tmp_bytes, memory_bytes } = self.caps;
+        [processes, file_bytes, tmp_bytes, memory_bytes].into_iter().for_each(|cap| out.number(cap));
+        out.bytes(filter);
+        out.0
+    }
+
+    /// The spec and the filter from what [`Self::encode`] made.
+    pub(crate) fn decode(bytes: &[u8]) -> io::Result<(Self, Vec<u8>)> {
+        let mut from = Reader(bytes);
+        let level = match from.number()? {
+            0 => Level::Full,
+            1 => Level::Landlock,
+            _ => Level::None,
+        };
+        let network = match from.number()? {
+            0 => Network::Off,
+            1 => Network::Listeners,
+            _ => Network::Host,
+        };
+        let steps = (0..from.number()?).map(|_| from.list()).collect::<io::Result<_>>()?;
+        let names = from.list()?;
+        let environment = names.into_iter().zip(from.list()?).collect();
+        let folder = from.paths()?.pop().unwrap_or_default();
+        let file = |from: &mut Reader<'_>| -> io::Result<_> {
+            Ok((from.paths()?.pop().unwrap_or_default(), from.bytes()?.to_vec()))
+        };
+        let files = (0..from.number()?).map(|_| file(&mut from)).collect::<io::Result<_>>()?;
+        let spec = Self {
+            level,
+            network,
+            steps,
+            environment,
+            folder,
+            files,
+            writable: from.paths()?,
+            visible: from.paths()?,
+            read_only: from.paths()?,
+            hidden: from.paths()?,
+            programs: from.paths()?,
+            scratch: from.paths()?.pop(),
+            caps: Caps {
+                processes: from.number()?,
+                file_bytes: from.number()?,
+                tmp_bytes: from.number()?,
+                memory_bytes: from.number()?,
+            },
+        };
+        Ok((spec, from.bytes()?.to_vec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_comes_back_as_it_went() {
+        let spec = Spec {
+            level: Level::Landlock,
+            network: Network::Listeners,
+            steps: vec![vec!["/bin/sh".into(), "-c".into(), "echo".into()], vec!["true".into()]],
+            environment: vec![("A".into(), "b=c".into()), ("B".into(), "".into())],
+            folder: "/made/up".into(),
+            files: vec![("/tmp/a".into(), b"\xff\0b".to_vec()), ("/tmp/b".into(), Vec::new())],
+            writable: vec!["/made/up".into()],
+            visible: vec![],
+            read_only: vec!["/made/up/.git".into()],
+            hidden: vec!["/home/.ssh".into(), "/made/up/.env".into()],
+            programs: vec!["/usr/bin/sudo".into()],
+            scratch: Some("/tmp/s".into()),
+            caps: Caps::default(),
+        };
+        let (back, filter) = Spec::decode(&spec.encode(b"filter")).unwrap();
+        assert_eq!((back, filter), (spec.clone(), b"filter".to_vec()));
+        let whole = spec.encode(b"filter");
+        assert!((0..whole.len()).all(|cut| Spec::decode(&whole[..cut]).is_err()));
+    }
+}
