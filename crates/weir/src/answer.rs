@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 use weir_core::{Entry, Reference};
+use weir_store::BlobReader;
 
 use crate::when;
 
@@ -30,7 +31,6 @@ impl Budget {
 }
 
 /// The result of an operation.
-#[derive(Debug, Default)]
 pub(crate) struct Answer {
     /// For a model or a person.
     pub text: String,
@@ -38,14 +38,16 @@ pub(crate) struct Answer {
     pub data: Value,
     /// Whether what was asked for was found; decides the exit code.
     pub found: bool,
-    /// Bytes to be written as they are, when the caller asked for them.
-    pub raw: Option<Vec<u8>>,
+    /// A text to be written as it is, when the caller asked for it.
+    pub raw: Option<BlobReader>,
+    /// The exit code of the program that was run; the command ends with it.
+    pub exit_code: Option<u8>,
 }
 
 impl Answer {
     /// An answer that found what was asked for.
     pub(crate) fn new(text: String, data: Value) -> Self {
-        Self { text, data, found: true, raw: None }
+        Self { text, data, found: true, raw: None, exit_code: None }
     }
 
     /// An answer that says that there is nothing.
@@ -83,6 +85,22 @@ pub(crate) fn headline(entry: &Entry) -> String {
 /// A number of things, in words.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// A number of bytes, in words.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1_024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1_024.0;
+    let mut unit = 0;
+    // What would be rounded up to 1024 of one unit is one of the next.
+    while value >= 1_023.95 && unit + 1 < UNITS.len() {
+        value /= 1_024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
 }
 
 /// As much of a text as makes one short line.

@@ -1,17 +1,116 @@
 //! The configuration file: parsed once, into values that cannot be wrong.
+//!
+//! It is the user's own. A project has none, since a project that could loosen its own sandbox would have none.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Deserialize;
 use weir_core::Limits;
 
 use crate::error::{CommandError, ErrorKind};
 
+/// How long a run may take unless asked otherwise. The shortest limit of a client on a call is a minute.
+const TIMEOUT_SECONDS: u64 = 50;
+/// How much a run may print.
+const OUTPUT_MB: u64 = 2048;
+
+/// What the user configured.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    /// How long things are kept.
+    pub limits: Limits,
+    /// Whether a run must have a full sandbox.
+    pub sandbox: Sandbox,
+    /// What of the network runs have.
+    pub network: Network,
+    /// What runs may use, see and change beyond the usual.
+    pub run: RunConfig,
+    /// The user's own rules, in the form that Claude Code's settings have.
+    pub policy: PolicyLists,
+}
+
+/// Whether a run must have a full sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Sandbox {
+    /// The full level, or no run.
+    #[default]
+    Required,
+    /// The full level, else Landlock, else no run.
+    BestEffort,
+    /// No sandbox.
+    Off,
+}
+
+/// What of the network runs have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Network {
+    /// A loopback of their own.
+    #[default]
+    Off,
+    /// The hosts that the user allowed, through a proxy.
+    AllowList,
+    /// Everything.
+    On,
+}
+
+/// What runs may use, see and change beyond the usual.
+#[derive(Debug, Clone)]
+pub(crate) struct RunConfig {
+    /// How long a run may take unless asked otherwise.
+    pub timeout: Duration,
+    /// How many bytes a run may print.
+    pub output_bytes: u64,
+    /// How many bytes of memory the processes of a run may have.
+    pub memory_bytes: Option<u64>,
+    /// Hosts that runs may reach, with `network = "allow-list"`.
+    pub hosts: Vec<String>,
+    /// Folders that runs may change beside the project.
+    pub writable: Vec<String>,
+    /// Patterns of secret places that runs may read all the same.
+    pub readable: Vec<String>,
+    /// Variables that runs get beyond the usual.
+    pub environment: Vec<String>,
+    /// Authenticated programs that are run outside on a run's behalf.
+    pub brokered: Vec<String>,
+}
+
+/// Rules as the user writes them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PolicyLists {
+    /// What may not be done.
+    pub deny: Vec<String>,
+    /// What may be done when the user agrees.
+    pub ask: Vec<String>,
+    /// What may be done.
+    pub allow: Vec<String>,
+}
+
 /// The file as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RawConfig {
+    sandbox: Sandbox,
+    network: Network,
+    run: RawRun,
+    policy: PolicyLists,
     retention: RawRetention,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawRun {
+    timeout_seconds: Option<u64>,
+    output_mb: Option<u64>,
+    memory_mb: Option<u64>,
+    hosts: Vec<String>,
+    writable: Vec<String>,
+    readable: Vec<String>,
+    environment: Vec<String>,
+    brokered: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -22,23 +121,39 @@ struct RawRetention {
     quota_mb: Option<u64>,
 }
 
-/// Reads the limits from the configuration file; a missing file means the defaults.
-pub(crate) fn read_limits(path: &Path) -> Result<Limits, CommandError> {
+/// Reads the configuration file; a missing file means the defaults.
+pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Limits::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unusable(path, &error.to_string())),
     };
     let raw: RawConfig = toml::from_str(&text).map_err(|error| unusable(path, error.to_string().trim_end()))?;
+    let megabytes = |mb: u64| mb.saturating_mul(1 << 20);
     let default = Limits::default();
-    Ok(Limits {
-        run_days: raw.retention.run_days.unwrap_or(default.run_days),
-        page_days: raw.retention.page_days.unwrap_or(default.page_days),
-        quota_bytes: raw.retention.quota_mb.map_or(default.quota_bytes, |mb| mb.saturating_mul(1 << 20)),
+    Ok(Config {
+        limits: Limits {
+            run_days: raw.retention.run_days.unwrap_or(default.run_days),
+            page_days: raw.retention.page_days.unwrap_or(default.page_days),
+            quota_bytes: raw.retention.quota_mb.map_or(default.quota_bytes, megabytes),
+        },
+        sandbox: raw.sandbox,
+        network: raw.network,
+        run: RunConfig {
+            timeout: Duration::from_secs(raw.run.timeout_seconds.unwrap_or(TIMEOUT_SECONDS).max(1)),
+            output_bytes: megabytes(raw.run.output_mb.unwrap_or(OUTPUT_MB).max(1)),
+            memory_bytes: raw.run.memory_mb.map(megabytes),
+            hosts: raw.run.hosts,
+            writable: raw.run.writable,
+            readable: raw.run.readable,
+            environment: raw.run.environment,
+            brokered: raw.run.brokered,
+        },
+        policy: raw.policy,
     })
 }
 
 fn unusable(path: &Path, detail: &str) -> CommandError {
     CommandError::new(ErrorKind::Config, format!("cannot use {}: {detail}", path.display()))
-        .hint("it may hold [retention] with run_days, page_days and quota_mb; remove it for the defaults")
+        .hint("docs/configuration.md names every setting; remove the file for the defaults")
 }

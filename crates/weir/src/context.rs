@@ -2,17 +2,20 @@
 //! first used and work off the async thread.
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
-use weir_core::{Level, Limits, Origin, Scope, SessionKey, Timestamp};
+use weir_core::{Level, Origin, Scope, SessionKey, Timestamp};
 use weir_store::{KnownProject, Owner, Store};
 
+use crate::config::{self, Config};
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::git::Head;
 use crate::project::Project;
-use crate::{config, when};
+use crate::run::Running;
+use crate::when;
 
 /// What a call has at hand. Cloning it is cheap.
 #[derive(Clone)]
@@ -23,14 +26,23 @@ pub(crate) struct Context {
     session: Option<SessionKey>,
     cancel: CancellationToken,
     tell: fn(&str),
+    ask: Ask,
 }
 
+/// How the user is asked for consent: a question and what it is about, and whether the answer was yes. Without one,
+/// the answer is no.
+pub(crate) type Ask = Option<Arc<dyn Fn(String, String) -> Asked + Send + Sync>>;
+
+/// An answer to come.
+pub(crate) type Asked = Pin<Box<dyn Future<Output = bool> + Send>>;
+
 struct Shared {
+    env: Env,
     paths: Paths,
     project: Project,
-    limits: Limits,
-    work: Option<String>,
+    config: Config,
     stores: Mutex<Stores>,
+    running: Running,
 }
 
 /// The stores a call may use.
@@ -50,11 +62,18 @@ impl Context {
         let project = Project::discover(&env.folder).map_err(|error| {
             CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", env.folder.display()))
         })?;
-        let limits = config::read_limits(&paths.config)?;
+        let config = config::read(&paths.config)?;
         let session = env.session.clone().map(|key| SessionKey { client: "shell".to_owned(), key });
-        let work = env.work.clone();
-        let shared = Shared { paths, project, limits, work, stores: Mutex::default() };
-        Ok(Self { shared: Arc::new(shared), origin, session, cancel: CancellationToken::new(), tell: |_| () })
+        let (stores, running) = (Mutex::default(), Running::default());
+        let shared = Shared { env: env.clone(), paths, project, config, stores, running };
+        Ok(Self {
+            shared: Arc::new(shared),
+            origin,
+            session,
+            cancel: CancellationToken::new(),
+            tell: |_| (),
+            ask: None,
+        })
     }
 
     /// The same context with someone to tell how long work goes on.
@@ -67,6 +86,24 @@ impl Context {
         (self.tell)(progress);
     }
 
+    /// The same context in a session.
+    pub(crate) fn in_session(self, session: Option<SessionKey>) -> Self {
+        Self { session, ..self }
+    }
+
+    /// The same context with someone who can be asked.
+    pub(crate) fn asking(self, ask: Ask) -> Self {
+        Self { ask, ..self }
+    }
+
+    /// Asks the user for consent, where there is a way to.
+    pub(crate) async fn consent(&self, question: &str, about: &str) -> bool {
+        match &self.ask {
+            Some(ask) => ask(question.to_owned(), about.to_owned()).await,
+            None => false,
+        }
+    }
+
     /// The same context for one call of a session that may be cancelled.
     pub(crate) fn for_call(&self, session: SessionKey, cancel: CancellationToken) -> Self {
         Self { session: Some(session), cancel, ..self.clone() }
@@ -75,6 +112,26 @@ impl Context {
     /// Where things lie.
     pub(crate) fn paths(&self) -> &Paths {
         &self.shared.paths
+    }
+
+    /// What the user configured.
+    pub(crate) fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    /// What was read of the environment.
+    pub(crate) fn env(&self) -> &Env {
+        &self.shared.env
+    }
+
+    /// The runs that are under way.
+    pub(crate) fn running(&self) -> &Running {
+        &self.shared.running
+    }
+
+    /// Done when the caller gives up waiting.
+    pub(crate) fn cancelled(&self) -> &CancellationToken {
+        &self.cancel
     }
 
     /// The project the call is made in.
@@ -89,7 +146,7 @@ impl Context {
 
     /// Where the call stands. The branch is read anew, since it may have changed since the last call.
     pub(crate) fn scope(&self) -> Scope {
-        let work = self.shared.work.clone().or_else(|| self.head().branch);
+        let work = self.shared.env.work.clone().or_else(|| self.head().branch);
         Scope { project: self.shared.project.key.clone(), work, session: self.session.clone() }
     }
 
@@ -101,6 +158,15 @@ impl Context {
     /// The folder of the user's store.
     pub(crate) fn user_folder(&self) -> PathBuf {
         self.shared.paths.data.join("user")
+    }
+
+    /// Runs work on the stores on this thread, for those that have one of their own.
+    pub(crate) fn with_stores_here<T>(
+        &self,
+        work: impl FnOnce(&mut Open<'_>) -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
+        let mut stores = lock(&self.shared.stores);
+        work(&mut Open { context: self, stores: &mut stores, now: when::now() })
     }
 
     /// Runs work on the stores, off the async thread. Cancelling the call ends the statement that runs.
@@ -129,8 +195,7 @@ impl Context {
         });
         match task.await {
             Ok(result) => result,
-            Err(error) => Err(CommandError::new(ErrorKind::Failed, format!("the call broke off: {error}"))
-                .hint("this is a fault in weir; `weir doctor` may show more")),
+            Err(error) => Err(CommandError::broken(&format!("the call broke off: {error}"))),
         }
     }
 }
@@ -157,7 +222,7 @@ impl Open<'_> {
         let context = self.context;
         if self.stores.project.is_none() {
             let owner = Owner::Project(context.shared.project.key.clone());
-            let mut store = Store::open(&context.project_folder(), owner, context.shared.limits.clone())?;
+            let mut store = Store::open(&context.project_folder(), owner, context.shared.config.limits.clone())?;
             // Whoever comes by sweeps, since there is no daemon that would. An answer never waits for it to succeed.
             let _ = store.remove_expired(self.now);
             let known = KnownProject {
@@ -175,7 +240,8 @@ impl Open<'_> {
     /// The user's store.
     pub(crate) fn user(&mut self) -> Result<&mut Store, CommandError> {
         if self.stores.user.is_none() {
-            let store = Store::open(&self.context.user_folder(), Owner::User, self.context.shared.limits.clone())?;
+            let store =
+                Store::open(&self.context.user_folder(), Owner::User, self.context.shared.config.limits.clone())?;
             self.stores.user = Some(store);
         }
         self.stores.user.as_mut().ok_or_else(cancelled)
@@ -195,6 +261,7 @@ fn lock(stores: &Mutex<Stores>) -> MutexGuard<'_, Stores> {
     stores.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn cancelled() -> CommandError {
+/// The caller gave up waiting.
+pub(crate) fn cancelled() -> CommandError {
     CommandError::new(ErrorKind::Cancelled, "cancelled")
 }

@@ -1,5 +1,6 @@
 //! Reads the environment. Invariant: this is the only place that does; every variable Weir heeds is named here.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Where Weir keeps its data, instead of the XDG data folder.
@@ -9,8 +10,48 @@ pub(crate) const WEIR_WORK: &str = "WEIR_WORK";
 /// The session a call belongs to, for scripts that want one.
 pub(crate) const WEIR_SESSION: &str = "WEIR_SESSION";
 
+/// The token of a run, for the stand-ins of brokered programs inside its sandbox.
+pub(crate) const WEIR_BROKER_TOKEN: &str = "WEIR_BROKER_TOKEN";
+
 /// The session of a client that names it in the environment of the servers it starts, as Claude Code does.
 pub(crate) const CLAUDE_CODE_SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
+
+/// Variables that runs get as they are. Everything else is dropped, since secrets live in variables.
+const FOR_RUNS: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    // Where toolchains are.
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOROOT",
+    "GOPATH",
+    "GOMODCACHE",
+    "GOFLAGS",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "NODE_PATH",
+    "BUN_INSTALL",
+    "DENO_DIR",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYTHONPATH",
+    "RBENV_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "PERL5LIB",
+    "R_LIBS_USER",
+    "MIX_HOME",
+    "HEX_HOME",
+];
 
 /// What Weir takes from its environment, read once.
 #[derive(Debug, Clone)]
@@ -23,10 +64,15 @@ pub(crate) struct Env {
     pub session: Option<String>,
     /// The session named by the client that started us.
     pub client_session: Option<String>,
+    /// The home folder.
+    pub home: Option<PathBuf>,
+    /// What runs get of it.
+    pub for_runs: Vec<(OsString, OsString)>,
+    all: Vec<(OsString, OsString)>,
     data: Option<PathBuf>,
     data_home: Option<PathBuf>,
     config_home: Option<PathBuf>,
-    home: Option<PathBuf>,
+    cache_home: Option<PathBuf>,
 }
 
 /// Where things lie.
@@ -36,6 +82,8 @@ pub(crate) struct Paths {
     pub data: PathBuf,
     /// The user's configuration.
     pub config: PathBuf,
+    /// What can be made again.
+    pub cache: PathBuf,
 }
 
 impl Env {
@@ -53,8 +101,22 @@ impl Env {
             data: folder(WEIR_DATA),
             data_home: folder("XDG_DATA_HOME"),
             config_home: folder("XDG_CONFIG_HOME"),
+            cache_home: folder("XDG_CACHE_HOME"),
             home: std::env::home_dir().filter(|path| path.is_absolute()),
+            for_runs: std::env::vars_os().filter(|(name, _)| is_for_runs(name)).collect(),
+            all: std::env::vars_os().collect(),
         })
+    }
+
+    /// The variables with these names, for runs that the user wants to have them.
+    pub(crate) fn named(&self, names: &[String]) -> Vec<(OsString, OsString)> {
+        self.all.iter().filter(|(name, _)| names.iter().any(|wanted| name == wanted.as_str())).cloned().collect()
+    }
+
+    /// The variables whose names begin like this, for programs that are run with the user's credentials.
+    pub(crate) fn beginning_with(&self, starts: &[&str]) -> Vec<(OsString, OsString)> {
+        let wanted = |name: &OsStr| starts.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()));
+        self.all.iter().filter(|(name, _)| wanted(name)).cloned().collect()
     }
 
     /// The paths that follow from it; none without a home folder.
@@ -64,6 +126,18 @@ impl Env {
         let config_home = self.config_home.clone().or_else(|| under_home(".config"));
         let data = self.data.clone().or_else(|| data_home().map(|folder| folder.join("weir")))?;
         let config = config_home.map_or_else(|| data.join("config.toml"), |folder| folder.join("weir/config.toml"));
-        Some(Paths { data, config })
+        let cache_home = self.cache_home.clone().or_else(|| under_home(".cache"));
+        let cache = cache_home.map_or_else(|| data.join("cache"), |folder| folder.join("weir"));
+        Some(Paths { data, config, cache })
     }
+}
+
+/// The token of the run that this process is part of.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub(crate) fn broker_token() -> Option<OsString> {
+    std::env::var_os(WEIR_BROKER_TOKEN)
+}
+
+fn is_for_runs(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| FOR_RUNS.contains(&name) || name.starts_with("LC_"))
 }

@@ -15,6 +15,10 @@ pub(crate) enum ErrorKind {
     Store,
     /// The configuration cannot be used.
     Config,
+    /// The user's rules do not let it be done.
+    Denied,
+    /// There is no sandbox that would do.
+    Sandbox,
     /// The caller gave up waiting.
     Cancelled,
 }
@@ -28,6 +32,8 @@ impl ErrorKind {
             Self::NotFound => 3,
             Self::Store => 4,
             Self::Config => 5,
+            Self::Denied => 6,
+            Self::Sandbox => 7,
             Self::Cancelled => 130,
         }
     }
@@ -53,6 +59,11 @@ impl CommandError {
     /// Arguments that do not make sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Something that should never happen.
+    pub(crate) fn broken(what: &str) -> Self {
+        Self::new(ErrorKind::Failed, what).hint("this is a fault in weir; `weir doctor` may show more")
     }
 
     /// Adds what to do next.
@@ -98,6 +109,7 @@ impl From<StoreError> for CommandError {
                 format!("leave out `scope`, or name a {level} (WEIR_WORK, WEIR_SESSION)")
             }
             StoreError::NoSuchNote { .. } => "search for the note to supersede and use its reference".to_owned(),
+            StoreError::ReferenceTaken { .. } => "run it again".to_owned(),
             StoreError::PlanChanged => "run it again without `confirm` and use the new confirmation".to_owned(),
             StoreError::Cancelled | StoreError::Engine { .. } => "run `weir doctor`".to_owned(),
         };

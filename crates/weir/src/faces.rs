@@ -4,4 +4,6 @@ pub(crate) mod cli;
 mod coerce;
 pub(crate) mod mcp;
 mod paint;
+mod policy;
 pub(crate) mod schema;
+mod signal;

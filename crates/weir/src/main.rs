@@ -10,10 +10,18 @@ mod faces;
 mod git;
 mod operations;
 mod project;
+mod run;
 mod when;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    faces::cli::run()
+    // The helper of a run is this program again, and every run waits for it.
+    let mut arguments = std::env::args_os().skip(1);
+    match arguments.next() {
+        Some(argument) if argument == weir_runner::HELPER => weir_runner::helper_main(arguments.next().as_deref()),
+        Some(argument) if argument == run::STAND_IN => run::stand_in(&arguments.collect::<Vec<_>>()),
+        Some(argument) if argument == run::background::KEEPER => run::background::keeper_main(),
+        _ => faces::cli::run(),
+    }
 }

@@ -4,13 +4,17 @@
 //! the schemas are projections of it.
 
 mod annotate;
+mod batch;
 mod doctor;
+mod execute;
+mod execute_file;
 mod forget;
 mod get;
 mod history;
 mod search;
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use clap::ArgMatches;
@@ -18,11 +22,14 @@ use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema;
 
 /// Every operation, in the order help and tool lists show them.
 pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation::of::<execute::Execute>(),
+    Operation::of::<execute_file::ExecuteFile>(),
+    Operation::of::<batch::Batch>(),
     Operation::of::<annotate::Annotate>(),
     Operation::of::<search::Search>(),
     Operation::of::<get::Get>(),
@@ -37,8 +44,8 @@ pub(crate) trait Declared:
 {
     /// Its name as a tool.
     const TOOL: &'static str;
-    /// Its name as a command.
-    const COMMAND: &'static str;
+    /// Its name as a command, unless another command does it too.
+    const COMMAND: Option<&'static str>;
     /// What a client may expect of it.
     const EFFECT: Effect;
     /// Examples for the command's help.
@@ -62,6 +69,8 @@ pub(crate) enum Effect {
     Adds,
     /// It removes.
     Removes,
+    /// It runs what it is given, within the sandbox.
+    Runs,
 }
 
 type Running = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + Send>>;
@@ -70,12 +79,12 @@ type Running = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + Send>
 pub(crate) struct Operation {
     /// Its name as a tool.
     pub tool: &'static str,
-    /// Its name as a command.
-    pub command: &'static str,
+    /// Its name as a command, unless another command does it too.
+    pub command: Option<&'static str>,
     /// What a client may expect of it.
     pub effect: Effect,
     /// The command, made of the argument struct.
-    pub command_line: fn() -> clap::Command,
+    pub command_line: fn(&'static str) -> clap::Command,
     /// What it does, and the schema of its arguments.
     pub schema: fn() -> (String, Map<String, Value>),
     /// Runs it with arguments from JSON.
@@ -90,7 +99,7 @@ impl Operation {
             tool: T::TOOL,
             command: T::COMMAND,
             effect: T::EFFECT,
-            command_line: || T::augment_args(clap::Command::new(T::COMMAND)).after_help(T::EXAMPLES),
+            command_line: |name| T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES),
             schema: schema::of::<T>,
             call: |context, arguments| {
                 let arguments: T =
@@ -103,6 +112,31 @@ impl Operation {
             },
         }
     }
+}
+
+/// The folder a run starts in: the one the call is made in, or one named from there.
+fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandError> {
+    let here = &context.env().folder;
+    let folder = named.map_or_else(|| here.clone(), |named| here.join(named));
+    folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
+        CommandError::usage(format!("there is no folder {}", folder.display()))
+            .hint(format!("name one from {}, or an absolute one", here.display()))
+    })
+}
+
+/// A file that a run is about.
+fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
+    let path = context.env().folder.join(named);
+    path.canonicalize().ok().filter(|path| path.is_file()).ok_or_else(|| {
+        CommandError::new(ErrorKind::NotFound, format!("there is no file {}", path.display()))
+            .hint(format!("name one from {}, or an absolute one", context.env().folder.display()))
+    })
+}
+
+/// A name that nobody else has.
+fn random_name() -> Result<String, CommandError> {
+    let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("no randomness: {error}")))?;
+    Ok(weir_core::Reference::from_bits(bits).as_str().to_owned())
 }
 
 fn start<T: Declared>(arguments: T, context: Context) -> Running {

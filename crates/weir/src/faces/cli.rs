@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::Origin;
 
-use super::{mcp, paint};
+use super::{mcp, paint, policy, signal};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -29,15 +29,16 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-const ABOUT: &str = "A context layer for AI coding agents: keeps what was decided and found";
+const ABOUT: &str = "A context layer for AI coding agents: runs code, holds back output, keeps what was decided";
 
 const LONG_ABOUT: &str = "\
-Weir keeps what was decided and found in a project, and finds it again.
+Weir runs code in a sandbox and holds back what it prints, keeps what was decided and found in a project, and finds it again.
 
 Everything stays on this machine. Each project has a store of its own, and secrets are removed before anything is written. A thing kept has a reference such as [ctx:k7f2m9q4xz].";
 
 const AFTER_HELP: &str = "\
 One minute:
+  weir run 'make test'                                      run something; long output is held back
   weir note \"We use port 7071 in tests\" --kind convention   keep something
   weir search port tests                                    find it
   weir get k7f2m9q4xz                                       read it by its reference
@@ -71,8 +72,8 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .args([json, folder])
-        .subcommands(OPERATIONS.iter().map(|operation| (operation.command_line)()))
-        .subcommands([mcp, completions])
+        .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
+        .subcommands([policy::command(), mcp, completions])
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
@@ -94,7 +95,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         let context = Context::new(&env, Origin::Model)?;
         runtime.block_on(mcp::serve(context, env.client_session)).map(|()| ExitCode::SUCCESS)
     } else {
-        let context = Context::new(&env, Origin::User)?.telling(paint::tell);
+        let context = Context::new(&env, Origin::User)?.telling(paint::tell).asking(paint::asker());
         call(&runtime, context, name, arguments)
     };
     // A read of standard input that never ends must not keep the program from ending.
@@ -108,19 +109,48 @@ fn call(
     name: &str,
     arguments: &ArgMatches,
 ) -> Result<ExitCode, CommandError> {
+    if name == "policy" {
+        return finish(policy::check(&context, arguments)?, arguments.get_flag("json"));
+    }
     let operation = OPERATIONS
         .iter()
-        .find(|operation| operation.command == name)
+        .find(|operation| operation.command == Some(name))
         .ok_or_else(|| CommandError::usage(format!("there is no command `{name}`")))?;
-    let answer = runtime.block_on((operation.call_command)(context, arguments)?)?;
-    let found = answer.found;
-    let shown = show(answer, arguments.get_flag("json"))?;
-    Ok(if found { shown } else { ExitCode::from(ErrorKind::NotFound.exit_code()) })
+    let running = (operation.call_command)(context.clone(), arguments)?;
+    let answer = runtime.block_on(async {
+        tokio::select! {
+            answer = running => answer,
+            () = signal::asked_to_end() => {
+                // What a run has printed by now is kept.
+                context.running().end_all(signal::PATIENCE).await;
+                Err(crate::context::cancelled())
+            }
+        }
+    })?;
+    finish(answer, arguments.get_flag("json"))
+}
+
+fn finish(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
+    let (found, exit_code) = (answer.found, answer.exit_code);
+    let shown = show(answer, json)?;
+    Ok(match exit_code {
+        Some(code) => ExitCode::from(code),
+        None if found => shown,
+        None => ExitCode::from(ErrorKind::NotFound.exit_code()),
+    })
 }
 
 fn show(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
     if let Some(raw) = answer.raw {
-        return written(std::io::stdout().write_all(&raw));
+        // Frame by frame, since it may be larger than memory.
+        let mut stdout = std::io::stdout().lock();
+        for number in 0..raw.frame_count() {
+            let frame = raw.frame(number)?;
+            if let Err(error) = stdout.write_all(&frame) {
+                return written(Err(error));
+            }
+        }
+        return written(stdout.flush());
     }
     if json {
         let text = serde_json::to_string_pretty(&answer.data).unwrap_or_default();

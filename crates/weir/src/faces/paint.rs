@@ -1,8 +1,11 @@
 //! Makes an answer pleasant and safe on a terminal: colour for references and marks, no control characters.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
+
+use crate::context::Ask;
 
 /// Writes text to standard output, painted if it is a terminal that takes colour.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
@@ -23,6 +26,21 @@ pub(crate) fn tell(progress: &str) {
     if stderr.is_terminal() {
         let _ = write!(stderr.lock(), "\r\u{1b}[K{progress}\r");
     }
+}
+
+/// Asks the person at the terminal, where there is one.
+pub(crate) fn asker() -> Ask {
+    use std::io::IsTerminal as _;
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    Some(Arc::new(|question, about| {
+        Box::pin(async move {
+            let _ = write!(std::io::stderr().lock(), "{}\n{}\n[y/N] ", safe(&about), safe(&question));
+            let mut answer = String::new();
+            std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
+        })
+    }))
 }
 
 /// Stored output may hold escape sequences; a terminal would obey them.

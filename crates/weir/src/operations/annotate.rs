@@ -45,7 +45,7 @@ pub(crate) struct Annotate {
 
 impl Declared for Annotate {
     const TOOL: &'static str = "ctx_annotate";
-    const COMMAND: &'static str = "note";
+    const COMMAND: Option<&'static str> = Some("note");
     const EFFECT: Effect = Effect::Adds;
     const EXAMPLES: &'static str = "\
 Examples:
@@ -81,14 +81,12 @@ The same topic in the same scope makes a new revision; the old one stays, marked
             commit: head.commit,
             branch: head.branch,
         };
+        let level = self.scope.map_or(Level::Project, |scope| scope.0);
+        let title = one_line(self.text.trim_start().lines().next().unwrap_or_default(), 100);
         let entry = NewEntry {
-            kind: EntryKind::Note,
-            origin: context.origin,
-            level: self.scope.map_or(Level::Project, |scope| scope.0),
-            title: one_line(self.text.trim_start().lines().next().unwrap_or_default(), 100),
-            source: None,
             text: self.text.into_bytes(),
             note: Some(note),
+            ..NewEntry::new(EntryKind::Note, context.origin, level, title)
         };
         let scope = context.scope();
         context.with_stores(move |open| keep(open, &scope, entry, &unbound)).await

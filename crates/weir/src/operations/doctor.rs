@@ -11,8 +11,9 @@ use crate::answer::{Answer, counted};
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
+use crate::run::health;
 
-/// Check the store and say how to fix what is wrong.
+/// Check the store and the sandbox, and say how to fix what is wrong.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Doctor {
     /// Make the search index anew from the log
@@ -24,7 +25,7 @@ pub(crate) struct Doctor {
 
 impl Declared for Doctor {
     const TOOL: &'static str = "ctx_doctor";
-    const COMMAND: &'static str = "doctor";
+    const COMMAND: Option<&'static str> = Some("doctor");
     const EFFECT: Effect = Effect::Adds;
     const EXAMPLES: &'static str = "\
 Examples:
@@ -36,7 +37,10 @@ Exit code 3 means that something is wrong. Nothing leaves this machine.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let here = context.clone();
-        context.with_stores(move |open| examine(open, &here, self.rebuild_index)).await
+        let runs = tokio::task::spawn_blocking(move || check_runs(&here)).await;
+        let runs = runs.map_err(|error| CommandError::broken(&error.to_string()))?;
+        let here = context.clone();
+        context.with_stores(move |open| examine(open, &here, runs, self.rebuild_index)).await
     }
 }
 
@@ -59,12 +63,27 @@ impl Check {
     }
 }
 
-fn examine(open: &mut Open<'_>, context: &Context, rebuild: bool) -> Result<Answer, CommandError> {
+/// Whether code can be run, and in what.
+fn check_runs(context: &Context) -> Vec<Check> {
+    let sandbox = match health::sandbox(context) {
+        Ok(text) => Check::good("sandbox", text),
+        Err(error) => Check::bad("sandbox", error),
+    };
+    let mut checks = vec![sandbox, Check::good("languages", health::languages(context))];
+    match health::in_background(context) {
+        0 => {}
+        count => checks.push(Check::good("runs in the background", count.to_string())),
+    }
+    checks
+}
+
+fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, rebuild: bool) -> Result<Answer, CommandError> {
     let mut checks = vec![
         Check::good("weir", env!("CARGO_PKG_VERSION")),
         Check::good("project", context.project().root.display().to_string()),
         check_modes(&context.paths().data),
     ];
+    checks.extend(runs);
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
         checks.extend(check_store(open, context, (name, level), rebuild));
     }

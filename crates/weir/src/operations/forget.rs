@@ -55,7 +55,7 @@ pub(crate) struct Forget {
 
 impl Declared for Forget {
     const TOOL: &'static str = "ctx_forget";
-    const COMMAND: &'static str = "forget";
+    const COMMAND: Option<&'static str> = Some("forget");
     const EFFECT: Effect = Effect::Removes;
     const EXAMPLES: &'static str = "\
 Examples:

@@ -1,15 +1,17 @@
 //! `ctx_get`: the text behind a reference.
 
 use regex::Regex;
-use serde_json::json;
+use serde_json::{Value, json};
+use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, Gone, Level, Reference, WhyGone};
 use weir_store::{BlobReader, Found};
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, Budget, fence, headline};
+use crate::answer::{Answer, Budget, fence, headline, one_line, size};
 use crate::context::{Context, Open};
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
+use crate::run::{self, background::UnderWay};
 use crate::when;
 
 mod lines;
@@ -17,6 +19,8 @@ use lines::{Lines, Part};
 
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 2_000;
+/// How many lines of a run are shown that still goes on, unless asked otherwise.
+const LATEST: u64 = 100;
 
 /// Get the text behind a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -26,7 +30,7 @@ pub(crate) struct Get {
     #[serde(rename = "ref")]
     #[arg(value_name = "REF")]
     reference: String,
-    /// 10-40, 10- or -20 (last 20)
+    /// 10-40, 10-, -20 (last 20) or b0-4000 (bytes)
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     lines: Option<String>,
     /// Regex: matching lines only
@@ -44,7 +48,7 @@ pub(crate) struct Get {
 
 impl Declared for Get {
     const TOOL: &'static str = "ctx_get";
-    const COMMAND: &'static str = "get";
+    const COMMAND: Option<&'static str> = Some("get");
     const EFFECT: Effect = Effect::Reads;
     const EXAMPLES: &'static str = "\
 Examples:
@@ -61,17 +65,34 @@ What is no longer there is said to be expired, evicted or forgotten, with the da
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
         let budget = Budget::new(self.budget, BUDGET);
         let scope = context.scope();
+        if let Some(under_way) = run::background::find(context, reference)? {
+            return still_running(reference, &under_way, (lines, pattern.as_ref()), budget);
+        }
         context
             .with_stores(move |open| {
                 let (entry, text) = find(open, &scope, reference)?;
                 if self.raw {
-                    return Ok(Answer { raw: Some(text.all()?), ..Answer::new(String::new(), json!({})) });
+                    return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), json!({})) });
                 }
                 let part = lines.read(&text, pattern.as_ref(), budget.tokens())?;
                 Ok(answer(&entry, part, budget))
             })
             .await
     }
+}
+
+/// What a run in the background has printed so far.
+fn still_running(
+    reference: Reference,
+    under_way: &UnderWay,
+    (lines, pattern): (Lines, Option<&Regex>),
+    budget: Budget,
+) -> Result<Answer, CommandError> {
+    let head = format!("{reference} still running: {}", one_line(&under_way.title, 100));
+    // Of something that goes on, the end is what matters.
+    let lines = if lines == Lines::ALL && pattern.is_none() { Lines::Last(LATEST) } else { lines };
+    let part = lines.read(&under_way.text, pattern, budget.tokens())?;
+    Ok(shown((&head, reference), part, budget, json!({ "running": true })))
 }
 
 fn find(
@@ -120,45 +141,52 @@ fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
     })
 }
 
-fn answer(entry: &Entry, mut part: Part, budget: Budget) -> Answer {
+fn answer(entry: &Entry, part: Part, budget: Budget) -> Answer {
     let mut head = headline(entry);
     head.push_str(&format!(", {}", size(entry.bytes)));
+    head.push_str(&entry.run.as_ref().map(|facts| format!(", {}", how_it_ended(facts))).unwrap_or_default());
     if let Some(expires) = entry.expires_at {
         head.push_str(&format!(", until {}", when::show(expires)));
     }
     if entry.redactions > 0 {
         head.push_str(&format!(", {} redacted", entry.redactions));
     }
-    loop {
-        let body = match part.text.is_empty() {
-            true => "(nothing)".to_owned(),
-            false => fence(entry.reference, &part.text),
-        };
-        let foot = part.foot();
-        let text = [head.as_str(), &body, &foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-        let text = text.join("\n");
-        let over = weir_tokens::count(&text).saturating_sub(budget.tokens());
-        if over == 0 || part.text.is_empty() {
-            let data = json!({
-                "reference": entry.reference.to_string(),
-                "kind": entry.kind.as_str(),
-                "origin": entry.origin.as_str(),
-                "bytes": entry.bytes,
-                "first_line": part.first,
-                "last_line": part.last,
-                "more": part.more,
-                "text": part.text,
-            });
-            return Answer::new(text, data);
-        }
-        part.shorten(over);
+    let data = json!({
+        "kind": entry.kind.as_str(),
+        "origin": entry.origin.as_str(),
+        "bytes": entry.bytes,
+        "exit_code": entry.run.as_ref().and_then(|facts| facts.exit_code),
+    });
+    shown((&head, entry.reference), part, budget, data)
+}
+
+fn how_it_ended(facts: &RunFacts) -> String {
+    match (facts.ended, facts.exit_code, facts.signal) {
+        (Ended::Exited, Some(code), _) => format!("exit {code}"),
+        (Ended::Exited, _, Some(signal)) => format!("ended by signal {signal}"),
+        (ended, ..) => format!("ended: {ended}"),
     }
 }
 
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} B"),
-        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1_024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+/// A head, as many lines as fit, and what is left out.
+fn shown((head, reference): (&str, Reference), mut part: Part, budget: Budget, mut data: Value) -> Answer {
+    loop {
+        let body = match part.text.is_empty() {
+            true => "(nothing)".to_owned(),
+            false => fence(reference, &part.text),
+        };
+        let foot = part.foot();
+        let text = [head, &body, &foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        let text = text.join("\n");
+        let over = weir_tokens::count(&text).saturating_sub(budget.tokens());
+        if over == 0 || part.text.is_empty() {
+            data["reference"] = json!(reference.to_string());
+            data["first_line"] = json!(part.first);
+            data["last_line"] = json!(part.last);
+            data["more"] = json!(part.more);
+            data["text"] = json!(part.text);
+            return Answer::new(text, data);
+        }
+        part.shorten(over);
     }
 }

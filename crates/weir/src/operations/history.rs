@@ -44,7 +44,7 @@ pub(crate) struct History {
 
 impl Declared for History {
     const TOOL: &'static str = "ctx_history";
-    const COMMAND: &'static str = "history";
+    const COMMAND: Option<&'static str> = Some("history");
     const EFFECT: Effect = Effect::Reads;
     const EXAMPLES: &'static str = "\
 Examples:

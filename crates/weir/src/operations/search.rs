@@ -49,7 +49,7 @@ pub(crate) struct Search {
 
 impl Declared for Search {
     const TOOL: &'static str = "ctx_search";
-    const COMMAND: &'static str = "search";
+    const COMMAND: Option<&'static str> = Some("search");
     const EFFECT: Effect = Effect::Reads;
     const EXAMPLES: &'static str = "\
 Examples:
@@ -83,15 +83,24 @@ Exit code 3 means that nothing was found.";
                 ..Query::new(text, limit)
             })
             .collect();
-        let scope = context.scope();
-        let found = context
-            .with_stores(move |open| {
-                let all = queries.into_iter().map(|query| Ok((search(open, &scope, &query)?, query)));
-                all.collect::<Result<Vec<_>, CommandError>>()
-            })
-            .await?;
-        Ok(answer(&found, Budget::new(self.budget, BUDGET)))
+        find_and_show(context, queries, Budget::new(self.budget, BUDGET)).await
     }
+}
+
+/// Searches for each query and shows what was found.
+pub(super) async fn find_and_show(
+    context: &Context,
+    queries: Vec<Query>,
+    budget: Budget,
+) -> Result<Answer, CommandError> {
+    let scope = context.scope();
+    let found = context
+        .with_stores(move |open| {
+            let all = queries.into_iter().map(|query| Ok((search(open, &scope, &query)?, query)));
+            all.collect::<Result<Vec<_>, CommandError>>()
+        })
+        .await?;
+    Ok(answer(&found, budget))
 }
 
 /// Searches the project's store and the user's, and merges the hits.

@@ -108,9 +108,9 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     check(
         &home.weir(&["forget", "--topic", "pool", "--confirm", confirmation]),
         expect![[r#"
-        removed from the project store: 1 entry, 0 events, 1 text
-        left of them: entries 0, events 0, texts 0, documents 0, chunks 0, words 0, pieces 0
-        exit 0"#]],
+            removed from the project store: 1 entry, 0 events, 1 text
+            left of them: entries 0, events 0, runs 0, texts 0, documents 0, chunks 0, words 0, pieces 0
+            exit 0"#]],
     );
     check(
         &home.weir(&["search", "connections"]),
@@ -275,25 +275,30 @@ fn a_damaged_store_is_named_and_left_alone() {
 }
 
 #[test]
-fn a_wrong_configuration_is_refused_with_what_may_stand_there() {
+fn a_wrong_configuration_is_refused_with_where_to_look() {
     let home = Home::new();
     std::fs::create_dir_all(home.0.path().join(".config/weir")).unwrap();
     std::fs::write(home.0.path().join(".config/weir/config.toml"), "[retention]\nrun_weeks = 3\n").unwrap();
     let output = home.weir(&["history"]);
     let message = text(&output.stderr);
-    assert!(message.contains("run_weeks") && message.contains("hint: it may hold [retention]"), "{message}");
+    assert!(
+        message.contains("run_weeks") && message.contains("hint: docs/configuration.md names every setting"),
+        "{message}"
+    );
     assert_eq!(output.status.code(), Some(5));
 }
 
 #[test]
 fn help_and_completions_are_there_for_every_command() {
     let home = Home::new();
-    let commands = ["note", "search", "get", "history", "forget", "doctor", "mcp", "completions"];
+    let commands =
+        ["run", "batch", "note", "search", "get", "history", "forget", "doctor", "policy check", "mcp", "completions"];
     let completions = home.ok(&["completions", "bash"]);
     for command in commands {
-        let help = home.ok(&[command, "--help"]);
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = home.ok(&words);
         assert!(help.contains("Example"), "{command}: {help}");
-        assert!(completions.contains(command));
+        assert!(completions.contains(words[0]));
     }
     assert!(!home.data().exists(), "asking for help makes no store");
 }

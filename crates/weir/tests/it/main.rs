@@ -4,4 +4,6 @@
 
 mod cli;
 mod e2e;
+mod escape;
 mod mcp;
+mod runs;

@@ -66,7 +66,11 @@ fn tools_say_what_they_do_to_the_store() {
         (hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"))
     };
     let (reads, adds, removes) = ((Some(true), None, None), (None, Some(false), None), (None, Some(true), Some(true)));
+    let runs = (None, Some(true), None);
     let expected = [
+        ("ctx_execute", runs),
+        ("ctx_execute_file", runs),
+        ("ctx_batch_execute", runs),
         ("ctx_annotate", adds),
         ("ctx_search", reads),
         ("ctx_get", reads),
@@ -119,7 +123,11 @@ fn mistakes_are_answered_so_that_a_model_can_mend_them() {
     let unknown = server.ask("tools/call", json!({ "name": "ctx_nope", "arguments": {} }));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     let message = unknown["error"]["message"].as_str().unwrap();
-    assert!(message.contains("`ctx_nope`") && message.contains("ctx_annotate, ctx_search, ctx_get"), "{message}");
+    assert!(
+        message.contains("`ctx_nope`")
+            && message.contains("ctx_execute_file, ctx_batch_execute, ctx_annotate, ctx_search, ctx_get"),
+        "{message}"
+    );
 
     let wrong = [
         ("ctx_search", json!({}), ["missing field `queries`", "hint: ctx_search takes queries, "]),

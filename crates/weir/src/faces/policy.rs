@@ -1,0 +1,67 @@
+//! `weir policy check`: says what the rules make of a command, and why, without running it.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::json;
+use weir_policy::rules::Verdict;
+use weir_runner::runtimes::Language;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::run::{self, Order};
+
+/// The command.
+pub(crate) fn command() -> Command {
+    let words = Arg::new("command")
+        .value_name("COMMAND")
+        .required(true)
+        .action(ArgAction::Append)
+        .num_args(1..)
+        .trailing_var_arg(true)
+        .allow_hyphen_values(true)
+        .help("The command, as one text or as many words");
+    let check = Command::new("check")
+        .about("Say what the rules make of a command, and why, without running it")
+        .after_help(
+            "Examples:\n  weir policy check -- git push --force\n  weir policy check 'for f in *; do rm \"$f\"; done'\n\n\
+             Exit code 0 means allowed, 6 that it asks or is denied.",
+        )
+        .arg(words);
+    Command::new("policy")
+        .about("What may be run: the rules of Claude Code's settings files and of the configuration")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(check)
+}
+
+/// Checks.
+pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let words = arguments.subcommand_matches("check").and_then(|check| check.get_many::<String>("command"));
+    let words: Vec<&String> = words.into_iter().flatten().collect();
+    let code = match words.as_slice() {
+        [one] => (*one).clone(),
+        many => many.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" "),
+    };
+    let language = Language::find("shell").ok_or_else(|| CommandError::broken("there is no shell"))?;
+    let folder = context.env().folder.clone();
+    let timeout = context.config().run.timeout;
+    let order = Order { language, code, file: None, folder, timeout, source: None, apart: false };
+    let judgement = run::verdict(context, &order);
+    let reasons: Vec<_> = judgement
+        .reasons
+        .iter()
+        .map(|reason| {
+            json!({
+                "verdict": reason.verdict.as_str(),
+                "command": reason.command,
+                "inside": reason.inside,
+                "rule": reason.rule.as_ref().map(|rule| &rule.text),
+                "file": reason.rule.as_ref().map(|rule| rule.path.display().to_string()),
+                "why": reason.why,
+            })
+        })
+        .collect();
+    let data = json!({ "verdict": judgement.verdict.as_str(), "reasons": reasons });
+    let exit_code = (judgement.verdict > Verdict::Allow).then_some(crate::error::ErrorKind::Denied.exit_code());
+    Ok(Answer { exit_code, ..Answer::new(judgement.to_string().trim_end().to_owned(), data) })
+}

@@ -1,0 +1,187 @@
+//! `ctx_batch_execute`: many commands and many questions about what they print, in one call.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use weir_core::Query;
+
+use super::{Declared, Effect, execute, search};
+use crate::answer::{Answer, Budget, counted, fit_items, one_line};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::run::{self, Done, Order};
+
+/// An answer holds so many tokens unless asked otherwise.
+const BUDGET: usize = 3_000;
+/// How many commands run at once unless asked otherwise, and at most.
+const AT_ONCE: u8 = 4;
+const MOST_AT_ONCE: u8 = 16;
+/// More commands than this are a script.
+const MOST_COMMANDS: usize = 50;
+/// With less than this, a command's output is left out and only how it ended is said.
+const LEAST_SHARE: usize = 60;
+/// How many hits a question gets.
+const HITS: usize = 3;
+
+/// Run many shell commands at once, and search what they printed.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Batch {
+    /// Shell commands, each run by itself
+    #[schemars(transform = silent)]
+    #[arg(value_name = "COMMAND", required = true)]
+    commands: Vec<String>,
+    /// What to look for in their output
+    #[serde(default)]
+    #[arg(long = "query", short, value_name = "QUERY")]
+    queries: Vec<String>,
+    /// How many run at once [default: 4]
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long, value_name = "NUMBER")]
+    parallel: Option<u8>,
+    /// Seconds for each
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u32>,
+    /// Most tokens to answer [default: 3000]
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u32>,
+}
+
+impl Declared for Batch {
+    const TOOL: &'static str = "ctx_batch_execute";
+    const COMMAND: Option<&'static str> = Some("batch");
+    const EFFECT: Effect = Effect::Runs;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir batch 'git status --short' 'cargo test' 'cargo clippy'
+  weir batch 'cargo test' --query 'which test failed' --query warning
+
+Exit code 1 means that a command failed.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        if self.commands.is_empty() || self.commands.len() > MOST_COMMANDS {
+            return Err(CommandError::usage(format!("{} commands cannot be run", self.commands.len()))
+                .hint(format!("pass 1 to {MOST_COMMANDS} in `commands`")));
+        }
+        let budget = Budget::new(self.budget, BUDGET);
+        // What they print is found again by a source of its own.
+        let source = format!("batch {}", super::random_name()?);
+        let results = run_all(context, &self, &source).await?;
+        let queries: Vec<Query> = self
+            .queries
+            .iter()
+            .map(|text| Query { source: Some(source.clone()), ..Query::new(text.clone(), HITS) })
+            .collect();
+        let mut answer = describe(&self.commands, &results, budget, queries.is_empty())?;
+        if !queries.is_empty() {
+            let left = budget.tokens().saturating_sub(weir_tokens::count(&answer.text) + 2);
+            let found = search::find_and_show(context, queries, Budget::new(Some(left as u32), BUDGET)).await?;
+            answer.text = format!("{}\n\n{}", answer.text, found.text);
+            if let (Value::Object(all), Value::Object(more)) = (&mut answer.data, found.data) {
+                all.extend(more);
+            }
+        }
+        Ok(answer)
+    }
+}
+
+type Results = Vec<Result<Done, CommandError>>;
+
+/// Runs all of them, some at once. The results are in the order of the commands.
+async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Results, CommandError> {
+    let slots = Arc::new(Semaphore::new(usize::from(batch.parallel.unwrap_or(AT_ONCE).clamp(1, MOST_AT_ONCE))));
+    let folder = super::folder(context, None)?;
+    let mut tasks = JoinSet::new();
+    for (number, command) in batch.commands.iter().enumerate() {
+        let order = Order {
+            language: execute::language(None)?,
+            code: command.clone(),
+            file: None,
+            folder: folder.clone(),
+            timeout: execute::timeout(context, batch.timeout),
+            source: Some(source.to_owned()),
+            apart: false,
+        };
+        let (context, slots) = (context.clone(), Arc::clone(&slots));
+        tasks.spawn(async move {
+            let _slot = slots.acquire_owned().await;
+            (number, run::run(&context, order).await)
+        });
+    }
+    let mut results: Vec<(usize, Result<Done, CommandError>)> = Vec::new();
+    while let Some(result) = tasks.join_next().await {
+        results.push(result.map_err(|error| CommandError::broken(&error.to_string()))?);
+    }
+    results.sort_by_key(|(number, _)| *number);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+/// Every command with its result, as much of each as the budget allows.
+fn describe(commands: &[String], results: &Results, budget: Budget, alone: bool) -> Result<Answer, CommandError> {
+    let numbers = (1..).zip(results).filter(|(_, result)| !succeeded(result)).map(|(number, _)| format!("[{number}]"));
+    let failed: Vec<String> = numbers.collect();
+    let mut head = counted(commands.len(), "command", "commands");
+    if !failed.is_empty() {
+        head.push_str(&format!(", {} failed: {}", failed.len(), failed.join(" ")));
+    }
+    // Where there are questions, half of the budget is theirs; but that every command is named comes first.
+    let least = budget.tokens() * 4 / 5;
+    let mut budget = if alone { budget } else { Budget::new(Some(budget.tokens() as u32 / 2), BUDGET) };
+    let mut share = budget.tokens() / results.len().max(1);
+    loop {
+        let shown = show_all(commands, results, share)?;
+        let cut = shown.iter().any(|(_, data)| data["whole"] == false);
+        let items: Vec<String> = shown.into_iter().map(|(text, _)| text).collect();
+        let (text, fitting) = fit_items(&head, &items, budget, |fitting| match items.len() - fitting {
+            0 if cut => run::READ_ON.to_owned(),
+            0 => String::new(),
+            left => format!("{left} more did not fit: raise `budget`, or find them with ctx_history"),
+        });
+        if share == 0 && fitting < items.len() && budget.tokens() < least {
+            budget = Budget::new(Some(least as u32), BUDGET);
+            continue;
+        }
+        if fitting == items.len() || share == 0 {
+            let data: Vec<Value> = show_all(commands, results, share)?.into_iter().map(|(_, data)| data).collect();
+            let exit_code = Some(u8::from(!failed.is_empty()));
+            return Ok(Answer { exit_code, ..Answer::new(text, json!({ "commands": data })) });
+        }
+        // What is around a text costs too, and how much shows only when it is written down.
+        share = if share > LEAST_SHARE { share * 2 / 3 } else { 0 };
+    }
+}
+
+fn succeeded(result: &Result<Done, CommandError>) -> bool {
+    result.as_ref().is_ok_and(|done| done.outcome.exit_code == Some(0))
+}
+
+/// Every command with so many tokens of what it printed, as text and as data.
+fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<(String, Value)>, CommandError> {
+    let mut all = Vec::new();
+    for (number, (command, result)) in commands.iter().zip(results).enumerate() {
+        let label = format!("[{}] {}", number + 1, one_line(command.trim(), 80));
+        all.push(match result {
+            Ok(done) => {
+                let shown = run::show(done, share, (share / 3, share / 2))?;
+                let text = match (share, shown.body.as_str()) {
+                    (0, _) => format!("[{}] {}: {}", number + 1, one_line(command.trim(), 30), run::brief(done)),
+                    (_, "") => format!("{label}: {}", shown.head),
+                    (_, body) => format!("{label}: {}\n{body}", shown.head),
+                };
+                (text, run::data(done, &shown))
+            }
+            Err(error) => {
+                let data = json!({ "error": error.message, "hints": error.hints });
+                (format!("{label}: {}", error.message), data)
+            }
+        });
+    }
+    Ok(all)
+}

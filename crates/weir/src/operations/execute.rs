@@ -1,0 +1,139 @@
+//! `ctx_execute`: runs code in the sandbox.
+
+use std::time::Duration;
+
+use serde_json::json;
+use weir_core::{Origin, Reference};
+use weir_runner::runtimes::{LANGUAGES, Language};
+
+use super::{Declared, Effect};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::run::{self, LONGEST, Order};
+
+/// How long a run in the background may take, unless asked otherwise.
+const LONGEST_BEHIND: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Run code in a sandbox: only the project is writable, no network. Long output is held back; you get its ends and a
+/// reference.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Execute {
+    /// The code; with shell, the commands
+    #[schemars(transform = silent)]
+    #[arg(value_name = "CODE", required_unless_present = "end", num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
+    #[serde(default, deserialize_with = "one_text")]
+    #[schemars(with = "String")]
+    code: Vec<String>,
+    /// shell (default), python, javascript, typescript, ruby, go, rust, php, perl, r, elixir
+    #[serde(default)]
+    #[arg(long, short, value_name = "LANGUAGE")]
+    language: Option<String>,
+    /// Seconds
+    #[serde(default)]
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u32>,
+    /// Run the code over this file: FILE_CONTENT holds its text, FILE_PATH its path
+    #[serde(skip)]
+    #[arg(long, value_name = "FILE")]
+    file: Option<String>,
+    /// Return at once; read with ctx_get
+    #[serde(default)]
+    #[arg(long)]
+    background: bool,
+    /// With background: live on after the session
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long)]
+    keep: bool,
+    /// Reference of a background run to end
+    #[serde(default)]
+    #[arg(long, value_name = "REF", conflicts_with = "code")]
+    end: Option<String>,
+    /// Folder to run in
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+}
+
+impl Declared for Execute {
+    const TOOL: &'static str = "ctx_execute";
+    const COMMAND: Option<&'static str> = Some("run");
+    const EFFECT: Effect = Effect::Runs;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir run 'cargo test 2>&1 | tail -5'
+  weir run -- cargo test --workspace
+  weir run -l python 'print(2 ** 64)'
+  weir run --background 'npm run dev'; weir run --end k7f2m9q4xz
+  weir run -l python --file app.log 'print(FILE_CONTENT.count(\"x\"))'
+
+The command ends with the exit code of what it ran: 124 when its time was over, 128 and the signal when one ended it.";
+
+    /// Several words of a shell are one command, quoted so that it means the same.
+    fn settle(mut self) -> Result<Self, CommandError> {
+        if self.code.len() > 1 {
+            self.code = vec![self.code.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" ")];
+        }
+        Ok(self)
+    }
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        if let Some(reference) = &self.end {
+            return end(context, reference);
+        }
+        if self.code.concat().trim().is_empty() {
+            return Err(CommandError::usage("there is no code to run").hint("pass it in `code`"));
+        }
+        let order = Order {
+            language: language(self.language.as_deref())?,
+            code: self.code.concat(),
+            file: self.file.as_deref().map(|path| super::file(context, path)).transpose()?,
+            folder: super::folder(context, self.cwd.as_deref())?,
+            timeout: timeout(context, self.timeout),
+            source: None,
+            apart: false,
+        };
+        if self.background {
+            // A command in a shell is over at once, and its session with it.
+            let kept = self.keep || context.origin == Origin::User;
+            let timeout = self.timeout.map_or(LONGEST_BEHIND, |_| order.timeout);
+            return Ok(started(run::background::start(context, Order { timeout, ..order }, kept).await?, kept));
+        }
+        run::answer(&run::run(context, order).await?)
+    }
+}
+
+fn started(reference: Reference, kept: bool) -> Answer {
+    let life = if kept { "until it is ended" } else { "as long as this session" };
+    let text = format!("started {reference}, lives {life}; read it with ctx_get, end it with `end`");
+    Answer::new(text, json!({ "reference": reference.to_string(), "kept": kept }))
+}
+
+fn end(context: &Context, reference: &str) -> Result<Answer, CommandError> {
+    let reference = Reference::parse(reference).map_err(|error| CommandError::usage(error.to_string()))?;
+    run::background::end(context, reference)?;
+    let text = format!("{reference} is being ended; its output is kept under the same reference");
+    Ok(Answer::new(text, json!({ "reference": reference.to_string() })))
+}
+
+/// The language with this name; the shell if there is none.
+pub(super) fn language(name: Option<&str>) -> Result<&'static Language, CommandError> {
+    let name = name.unwrap_or("shell");
+    Language::find(name).ok_or_else(|| {
+        let known = LANGUAGES.iter().map(|language| language.name).collect::<Vec<_>>().join(", ");
+        CommandError::usage(format!("`{name}` is not a language that can be run")).hint(format!("there are {known}"))
+    })
+}
+
+/// The time a run may take.
+pub(super) fn timeout(context: &Context, seconds: Option<u32>) -> Duration {
+    let asked = seconds.map(|seconds| Duration::from_secs(u64::from(seconds.max(1))));
+    asked.unwrap_or(context.config().run.timeout).min(LONGEST)
+}
+
+fn one_text<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    serde::Deserialize::deserialize(from).map(|text: String| vec![text])
+}

@@ -1,0 +1,44 @@
+//! `ctx_execute_file`: runs code over a file whose text never enters the conversation.
+
+use super::{Declared, Effect, execute};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::run::{self, Order};
+
+/// Run code over a file instead of reading it: FILE_CONTENT holds its text, FILE_PATH its path. Print only what you need.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct ExecuteFile {
+    #[schemars(transform = silent)]
+    path: String,
+    #[schemars(transform = silent)]
+    code: String,
+    /// As in ctx_execute
+    #[serde(default)]
+    language: Option<String>,
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    timeout: Option<u32>,
+}
+
+impl Declared for ExecuteFile {
+    const TOOL: &'static str = "ctx_execute_file";
+    /// `weir run --file` does it.
+    const COMMAND: Option<&'static str> = None;
+    const EFFECT: Effect = Effect::Runs;
+    const EXAMPLES: &'static str = "";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let order = Order {
+            language: execute::language(self.language.as_deref())?,
+            code: self.code,
+            file: Some(super::file(context, &self.path)?),
+            folder: super::folder(context, None)?,
+            timeout: execute::timeout(context, self.timeout),
+            source: None,
+            apart: false,
+        };
+        run::answer(&run::run(context, order).await?)
+    }
+}

@@ -1,0 +1,238 @@
+//! Runs code: the user's rules first, then the sandbox, then the store. What was printed is kept whole; the answer
+//! shows what fits.
+//!
+//! Invariants: nothing runs that the rules deny; what a run printed is kept, also when it was ended before its time;
+//! a run works on a thread of its own, so that a long one holds up nobody.
+
+pub(crate) mod background;
+pub(crate) mod health;
+mod outside;
+mod place;
+mod rules;
+mod running;
+mod runtime;
+mod shown;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use weir_core::run::{Ended, RunFacts};
+use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Reference};
+use weir_runner::runtimes::Language;
+use weir_runner::{Outcome, Run, RunError, Spec, Stopper, Streams};
+use weir_store::{BlobReader, Found, TextWriter};
+
+use crate::answer::one_line;
+use crate::config::Sandbox;
+use crate::context::{Context, cancelled};
+use crate::error::{CommandError, ErrorKind};
+pub(crate) use outside::{STAND_IN, stand_in};
+pub(crate) use rules::verdict;
+pub(crate) use running::Running;
+pub(crate) use shown::{READ_ON, answer, brief, data, show};
+
+/// Longer than this nobody waits for a run that is not in the background.
+pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+/// The helper of a run is this program itself, whatever has become of its file.
+const HELPER: &str = "/proc/self/exe";
+
+/// Code to be run.
+#[derive(Debug, Clone)]
+pub(crate) struct Order {
+    /// The language it is in.
+    pub language: &'static Language,
+    /// The code.
+    pub code: String,
+    /// The file it is about.
+    pub file: Option<PathBuf>,
+    /// The folder it starts in.
+    pub folder: PathBuf,
+    /// When it is ended at the latest.
+    pub timeout: Duration,
+    /// Where its output is said to come from.
+    pub source: Option<String>,
+    /// Whether standard output and standard error are to be told apart.
+    pub apart: bool,
+}
+
+/// A run that is over, with its output kept.
+pub(crate) struct Done {
+    /// What is kept.
+    pub entry: Box<Entry>,
+    /// What it printed.
+    pub text: BlobReader,
+    /// How it went.
+    pub outcome: Outcome,
+    /// How many steps it had.
+    pub steps: usize,
+    /// How much it might have printed, and how much memory it might have had.
+    pub caps: (u64, u64),
+    /// What whoever asked should know.
+    pub remarks: Vec<String>,
+}
+
+/// How a run is made.
+struct How<'a> {
+    /// Ends it.
+    stopper: &'a Stopper,
+    /// The reference its output is kept under; a new one if there is none.
+    reference: Option<Reference>,
+    /// Who else gets what it prints.
+    tee: Option<&'a background::Tee>,
+}
+
+/// Runs it, unless the rules are against it. Cancelling the call ends the run; what it printed is kept all the same.
+pub(crate) async fn run(context: &Context, order: Order) -> Result<Done, CommandError> {
+    rules::permit(context, &order).await?;
+    let stopper = Stopper::new().map_err(|error| failed(&format!("cannot prepare a run: {error}")))?;
+    let (send, receive) = tokio::sync::oneshot::channel();
+    let number = context.running().enter(&stopper);
+    let (own, brake) = (context.clone(), stopper.clone());
+    let thread = std::thread::Builder::new().name("run".to_owned()).spawn(move || {
+        let done = perform(&own, &order, &How { stopper: &brake, reference: None, tee: None });
+        own.running().leave(number);
+        // Whoever asked may have gone away; the output is kept by now.
+        let _ = send.send(done);
+        // A model that runs something mostly runs something again.
+        if own.origin == Origin::Model && own.config().sandbox != Sandbox::Off {
+            own.running().prepare_next();
+        }
+    });
+    thread.map_err(|error| failed(&format!("cannot start a thread: {error}")))?;
+    let mut receive = receive;
+    let done = tokio::select! {
+        done = &mut receive => done,
+        () = context.cancelled().cancelled() => {
+            stopper.stop();
+            receive.await
+        }
+    };
+    let done = done.map_err(|_| CommandError::broken("the run broke off"))??;
+    if context.cancelled().is_cancelled() { Err(cancelled()) } else { Ok(done) }
+}
+
+/// Runs it on this thread and keeps what it prints.
+fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, CommandError> {
+    // The store first, since its folder has to be there to be hidden.
+    let new_writer = || context.with_stores_here(|open| Ok(open.project()?.writer()?));
+    let mut writer = new_writer()?;
+    let found = runtime::locate(context, order.language)?;
+    let mut place = place::prepare(context, order, &found)?;
+    let outcome = attempt(context, order, how, &mut place, &mut writer)?;
+    let mut remarks = place.remarks_after();
+    if outcome.ended == Ended::Unmasked {
+        // It may have printed what it was not to see.
+        writer = new_writer()?;
+        remarks.push("what it printed was dropped".to_owned());
+    }
+    let facts = RunFacts {
+        exit_code: outcome.exit_code,
+        signal: outcome.signal,
+        millis: outcome.took.as_millis() as u64,
+        sandbox: outcome.level.as_str().to_owned(),
+        ended: outcome.ended,
+        pieces: Default::default(),
+    };
+    let new = NewEntry {
+        source: order.source.clone(),
+        run: Some(facts),
+        reference: how.reference,
+        ..NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, title(order))
+    };
+    let (entry, text) = keep(context, new, writer)?;
+    let caps = (context.config().run.output_bytes, place.spec.caps.memory_bytes);
+    Ok(Done { entry, text, outcome, steps: place.spec.steps.len(), caps, remarks })
+}
+
+/// Runs it in the best sandbox that is to be had and that the user accepts.
+fn attempt(
+    context: &Context,
+    order: &Order,
+    how: &How<'_>,
+    place: &mut place::Place,
+    writer: &mut TextWriter,
+) -> Result<Outcome, CommandError> {
+    let outside = place.outside.clone();
+    let serve = |listeners| outside.serve(listeners);
+    let mut make = |spec: &Spec| {
+        let run = Run {
+            spec,
+            helper: PathBuf::from(HELPER),
+            timeout: order.timeout,
+            most_output: context.config().run.output_bytes,
+            streams: if order.apart { Streams::Apart } else { Streams::Merged },
+            stopper: how.stopper,
+            ready: context.running().take_ready(),
+            serve: Some(&serve),
+        };
+        weir_runner::run(run, &mut |stream, bytes| {
+            if let Some(tee) = how.tee {
+                // Whoever it is only shows it; that must not hold up the run.
+                let _ = tee.send(bytes.to_vec());
+            }
+            let written = if order.apart { writer.write_from(stream, bytes) } else { writer.write(bytes) };
+            written.map_err(std::io::Error::other)
+        })
+    };
+    match make(&place.spec) {
+        Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox == Sandbox::BestEffort => {
+            place.lower(context, &problem)?;
+            make(&place.spec).map_err(|error| unusable(context, error))
+        }
+        other => other.map_err(|error| unusable(context, error)),
+    }
+}
+
+fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> Result<(Box<Entry>, BlobReader), CommandError> {
+    let scope = context.scope();
+    context.with_stores_here(|open| {
+        let now = open.now;
+        let store = open.project()?;
+        let reference = store.keep_written(&scope, new, writer, now)?.reference;
+        let gone = || failed("the output was removed while it was being kept").hint("run `weir doctor`");
+        let Found::Here(entry) = store.get(&scope, reference, now)? else { return Err(gone()) };
+        let text = store.text(&scope, reference)?.ok_or_else(gone)?;
+        Ok((entry, text))
+    })
+}
+
+/// A word as a shell takes it literally.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What the run is called in lists: its first line.
+fn title(order: &Order) -> String {
+    let first = order.code.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(nothing)");
+    let about = order.file.as_ref().map(|file| format!(" on {}", file.display())).unwrap_or_default();
+    match order.language.name {
+        "shell" => format!("{}{about}", one_line(first, 160)),
+        name => format!("{name}: {}{about}", one_line(first, 160)),
+    }
+}
+
+fn unusable(context: &Context, error: RunError) -> CommandError {
+    let kind = match &error {
+        RunError::Sandbox(_) => ErrorKind::Sandbox,
+        _ => ErrorKind::Failed,
+    };
+    let refused = matches!(&error, RunError::Sandbox(problem) if problem.refused);
+    let full = CommandError::new(kind, error.to_string());
+    match context.config().sandbox {
+        _ if kind != ErrorKind::Sandbox => full.hint("run `weir doctor`"),
+        _ if refused => full.hint("nothing was run; mend it, or name the path in `readable` of the configuration"),
+        Sandbox::Required => full
+            .hint("nothing was run: a full sandbox is required and this system does not give one; see docs/sandbox.md")
+            .hint(format!("to accept less, set sandbox = \"best-effort\" in {}", context.paths().config.display())),
+        _ => full.hint("nothing was run; see docs/sandbox.md for what this system lacks"),
+    }
+}
+
+fn failed(message: &str) -> CommandError {
+    CommandError::new(ErrorKind::Failed, message)
+}

@@ -1,0 +1,319 @@
+//! Runs in the background: each is looked after by a process of its own, and lives as long as its session, or until it is
+//! ended if it is to be kept.
+//!
+//! What such a run has printed so far lies in a file beside the store, redacted, and a second file says that it is under
+//! way. The process that looks after it holds a lock on that file for as long as it lives; the run is ended by removing it.
+//! Invariant: nothing printed is lost. When the run is over its output becomes an entry under the reference it had from the
+//! beginning, and when its keeper was killed, whoever asks next does that.
+
+use std::fs::File;
+use std::io::{BufRead as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use weir_core::run::{Ended, RunFacts};
+use weir_core::{EntryKind, Level, NewEntry, Origin, Reference, SessionKey};
+use weir_runner::runtimes::Language;
+use weir_runner::{Stopper, Supervisor};
+use weir_store::BlobReader;
+
+use super::{How, Order, rules};
+use crate::context::Context;
+use crate::env::Env;
+use crate::error::{CommandError, ErrorKind};
+
+/// The first argument that makes this program look after a run.
+pub(crate) const KEEPER: &str = "background-run";
+/// How often the file of a run is brought up to date, and it is looked whether the run is still wanted.
+const TURN: Duration = Duration::from_millis(200);
+/// How much is written to that file at once.
+const AT_ONCE: usize = 1 << 20;
+/// How much of what a run printed can be read before it is over: when there is more, the older half goes. All of it is
+/// kept in the end.
+const MOST_SHOWN: u64 = 16 << 20;
+
+/// What the keeper is told.
+#[derive(Serialize, Deserialize)]
+struct Task {
+    reference: String,
+    language: String,
+    code: String,
+    file: Option<PathBuf>,
+    folder: PathBuf,
+    seconds: u64,
+    kept: bool,
+    origin: String,
+    session: Option<(String, String)>,
+    called_in: PathBuf,
+}
+
+/// A run that is under way.
+pub(crate) struct UnderWay {
+    /// What it is called in lists.
+    pub title: String,
+    /// What it has printed so far, or the end of it.
+    pub text: BlobReader,
+}
+
+/// Starts a run in the background and returns its reference.
+pub(crate) async fn start(context: &Context, order: Order, kept: bool) -> Result<Reference, CommandError> {
+    rules::permit(context, &order).await?;
+    super::runtime::locate(context, order.language)?;
+    let context = context.clone();
+    let started = tokio::task::spawn_blocking(move || start_here(&context, order, kept)).await;
+    started.map_err(|error| CommandError::broken(&error.to_string()))?
+}
+
+fn start_here(context: &Context, order: Order, kept: bool) -> Result<Reference, CommandError> {
+    let reference = context.with_stores_here(|open| Ok(open.project()?.draw_reference()?))?;
+    let session = context.scope().session.map(|SessionKey { client, key }| (client, key));
+    let task = Task {
+        reference: reference.as_str().to_owned(),
+        language: order.language.name.to_owned(),
+        code: order.code,
+        file: order.file,
+        folder: order.folder,
+        seconds: order.timeout.as_secs(),
+        kept,
+        origin: context.origin.as_str().to_owned(),
+        session,
+        called_in: context.env().folder.clone(),
+    };
+    let mut line = serde_json::to_vec(&task).map_err(|error| CommandError::broken(&error.to_string()))?;
+    line.push(b'\n');
+    let failed = |why: &str| CommandError::new(ErrorKind::Failed, format!("cannot start it in the background: {why}"));
+    match Supervisor::start(Path::new(super::HELPER), KEEPER, &line) {
+        Ok((keeper, answer)) if answer.trim() == "started" => {
+            context.running().keep(keeper);
+            Ok(reference)
+        }
+        Ok((_, answer)) => Err(failed(answer.trim()).hint("run it in the foreground to see more")),
+        Err(error) => Err(failed(&error.to_string())),
+    }
+}
+
+/// What this program does when it looks after a run.
+pub(crate) fn keeper_main() -> ExitCode {
+    let mut line = String::new();
+    let task = std::io::stdin().lock().read_line(&mut line).ok().and_then(|_| serde_json::from_str(&line).ok());
+    let Some(task) = task else { return ExitCode::FAILURE };
+    match look_after(task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Whoever started it reads this; once the run has begun nobody does.
+            let _ = writeln!(std::io::stdout(), "{}", error.message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn look_after(task: Task) -> Result<(), CommandError> {
+    let wrong = |what: &str| CommandError::broken(&format!("a wrong order: {what}"));
+    let mut env = Env::capture().map_err(|error| CommandError::broken(&error.to_string()))?;
+    env.folder = task.called_in.clone();
+    let origin = Origin::parse(&task.origin).ok_or_else(|| wrong("origin"))?;
+    let session = task.session.clone().map(|(client, key)| SessionKey { client, key });
+    let context = Context::new(&env, origin)?.in_session(session);
+    let reference = Reference::parse(&task.reference).map_err(|error| wrong(&error.to_string()))?;
+    let order = Order {
+        language: Language::find(&task.language).ok_or_else(|| wrong("language"))?,
+        code: task.code,
+        file: task.file,
+        folder: task.folder,
+        timeout: Duration::from_secs(task.seconds),
+        source: None,
+        apart: false,
+    };
+    if task.kept {
+        // Where there is no terminal, there is no session to leave.
+        let _ = weir_runner::leave_session();
+    }
+    let files = Files::of(&context, reference);
+    let lock = files.make(&super::title(&order)).map_err(|error| unusable(&files.state, &error))?;
+    let stopper = Stopper::new().map_err(|error| CommandError::broken(&error.to_string()))?;
+    if !task.kept {
+        end_with_session(stopper.clone());
+    }
+    let (send, receive) = sync_channel(64);
+    let (spool, brake) = (files.output.clone(), stopper.clone());
+    let state = files.state.clone();
+    let writer = std::thread::spawn(move || write_out(&receive, &spool, &state, &brake));
+    let _ = writeln!(std::io::stdout(), "started");
+    let how = How { stopper: &stopper, reference: Some(reference), tee: Some(&send) };
+    let done = super::perform(&context, &order, &how);
+    drop(send);
+    let _ = writer.join();
+    if done.is_ok() {
+        files.remove();
+    }
+    drop(lock);
+    done.map(drop)
+}
+
+/// The session's process holds the other end of standard input; when it is closed, the session is over.
+fn end_with_session(stopper: Stopper) {
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        while std::io::stdin().lock().read_line(&mut line).is_ok_and(|read| read > 0) {
+            line.clear();
+        }
+        stopper.stop();
+    });
+}
+
+/// Writes what is printed to the file where it can be read meanwhile, redacted.
+fn write_out(printed: &Receiver<Vec<u8>>, spool: &Path, state: &Path, brake: &Stopper) {
+    let mut waiting = Vec::new();
+    let mut last = Instant::now();
+    loop {
+        let ended = match printed.recv_timeout(TURN.saturating_sub(last.elapsed())) {
+            Ok(bytes) => {
+                waiting.extend_from_slice(&bytes);
+                if waiting.len() < AT_ONCE && last.elapsed() < TURN {
+                    continue;
+                }
+                false
+            }
+            Err(RecvTimeoutError::Timeout) => false,
+            Err(RecvTimeoutError::Disconnected) => true,
+        };
+        last = Instant::now();
+        // Whole lines only, and nothing of a secret that is not complete yet.
+        let until = if ended { waiting.len() } else { complete(&waiting) };
+        let ready: Vec<u8> = waiting.drain(..until).collect();
+        if !ready.is_empty() {
+            // What cannot be shown meanwhile is kept in the end all the same.
+            let _ = append(spool, &weir_core::redact::redact(&ready).text);
+        }
+        if ended {
+            return;
+        }
+        if !state.exists() {
+            brake.stop();
+        }
+    }
+}
+
+/// How much of a text consists of whole lines outside of any block that redaction takes as one.
+fn complete(text: &[u8]) -> usize {
+    let find = |what: &[u8]| text.windows(what.len()).position(|part| part == what);
+    let open = [b"-----BEGIN".as_slice(), b"<private"].iter().filter_map(|mark| find(mark)).min();
+    let text = &text[..open.unwrap_or(text.len())];
+    text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)
+}
+
+fn append(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    let mut file = File::options().append(true).open(path)?;
+    if file.metadata()?.len() + text.len() as u64 > MOST_SHOWN {
+        let old = std::fs::read(path)?;
+        let half = &old[old.len() / 2..];
+        let start = half.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        std::fs::write(path, &half[start..])?;
+        file = File::options().append(true).open(path)?;
+    }
+    file.write_all(text)
+}
+
+/// A run in the background with this reference: none if there is none, or if it is over.
+///
+/// Where its keeper was killed, what it had printed is kept now.
+pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<UnderWay>, CommandError> {
+    let files = Files::of(context, reference);
+    let Ok(state) = File::options().read(true).open(&files.state) else { return Ok(None) };
+    let title = std::fs::read_to_string(&files.state).unwrap_or_default();
+    let text = std::fs::read(&files.output).unwrap_or_default();
+    if state.try_lock().is_err() {
+        return Ok(Some(UnderWay { title, text: BlobReader::of(text) }));
+    }
+    // Nobody holds the lock: the keeper is gone. If the entry is there it was only about to tidy up.
+    let facts = RunFacts {
+        exit_code: None,
+        signal: None,
+        millis: 0,
+        sandbox: "unknown".to_owned(),
+        ended: Ended::Lost,
+        pieces: Default::default(),
+    };
+    let entry = NewEntry {
+        text,
+        run: Some(facts),
+        reference: Some(reference),
+        ..NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, title)
+    };
+    let scope = context.scope();
+    let kept = context.with_stores_here(|open| {
+        let now = open.now;
+        Ok(open.project()?.keep(&scope, entry, now))
+    })?;
+    match kept {
+        Ok(_) | Err(weir_store::StoreError::ReferenceTaken { .. }) => {
+            files.remove();
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Ends a run. Its output is kept as that of any other.
+pub(crate) fn end(context: &Context, reference: Reference) -> Result<(), CommandError> {
+    let files = Files::of(context, reference);
+    std::fs::remove_file(&files.state).map_err(|_| {
+        CommandError::new(ErrorKind::NotFound, format!("{reference} is no run in the background"))
+            .hint("it may be over: look with ctx_get")
+    })
+}
+
+/// The references of the runs that are under way, or were when their keepers were killed.
+pub(crate) fn list(context: &Context) -> Vec<Reference> {
+    let entries = std::fs::read_dir(folder(context)).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".run").map(str::to_owned));
+    names.filter_map(|name| Reference::parse(&name).ok()).collect()
+}
+
+fn folder(context: &Context) -> PathBuf {
+    context.project_folder().join("runs")
+}
+
+/// The files of a run.
+struct Files {
+    state: PathBuf,
+    output: PathBuf,
+}
+
+impl Files {
+    fn of(context: &Context, reference: Reference) -> Self {
+        let path = |ending: &str| folder(context).join(format!("{}.{ending}", reference.as_str()));
+        Self { state: path("run"), output: path("out") }
+    }
+
+    /// Makes them, and locks the one that says that the run is under way.
+    fn make(&self, title: &str) -> std::io::Result<File> {
+        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+        let folder = self.state.parent().unwrap_or(Path::new("/"));
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let private = |path: &Path| File::options().write(true).create_new(true).mode(0o600).open(path);
+        private(&self.output)?;
+        let mut state = private(&self.state)?;
+        state.lock()?;
+        let title = weir_core::redact::redact(title.as_bytes());
+        state.write_all(&title.text)?;
+        Ok(state)
+    }
+
+    fn remove(&self) {
+        // They may be gone already: ending a run removes one of them.
+        let _ = std::fs::remove_file(&self.state);
+        let _ = std::fs::remove_file(&self.output);
+    }
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))
+        .hint("see that the folder is yours and has room")
+}
+
+/// Hands on what is printed.
+pub(super) type Tee = SyncSender<Vec<u8>>;

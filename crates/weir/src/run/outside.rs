@@ -1,0 +1,234 @@
+//! What a run may reach outside: the hosts that the user allowed, and the authenticated programs that are run on its
+//! behalf.
+//!
+//! The listeners are made inside the sandbox and served here. Credentials stay outside: a run gets what a program prints,
+//! and only for the one command that the whole of its code is.
+
+use std::any::Any;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use weir_core::run::{Ended, Stream};
+use weir_policy::judge::simple_literal;
+use weir_runner::broker::{self, Call, Grant, Token};
+use weir_runner::egress::{self, HostPattern, Patience, system_resolver};
+use weir_runner::{BROKER_PORT, Level, Network, Run, Spec, Streams};
+
+use super::Order;
+use super::place::search_path;
+use crate::config;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+pub(super) use crate::env::WEIR_BROKER_TOKEN as TOKEN;
+
+/// The first argument that makes this program a stand-in for a brokered one.
+pub(crate) const STAND_IN: &str = "broker-call";
+/// Variables that every program needs and none loads code by.
+const PLAIN: &[&str] = &["HOME", "USER", "LOGNAME", "LANG", "TZ"];
+/// How often one run may have its command run.
+const USES: u32 = 3;
+/// What the programs need of the environment: names, or how names begin.
+const VARIABLES: &[(&str, &[&str])] = &[
+    ("gh", &["GH_", "GITHUB_TOKEN"]),
+    ("aws", &["AWS_"]),
+    ("gcloud", &["CLOUDSDK_", "GOOGLE_APPLICATION_CREDENTIALS"]),
+    ("kubectl", &["KUBECONFIG"]),
+    ("docker", &["DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"]),
+];
+
+/// What a run may reach.
+pub(super) struct Outside {
+    hosts: Option<Vec<HostPattern>>,
+    programs: Vec<String>,
+    grant: Option<Grant>,
+    context: Context,
+    folder: PathBuf,
+    timeout: Duration,
+}
+
+impl Outside {
+    /// Decides what a run may reach.
+    pub(super) fn of(context: &Context, order: &Order) -> Result<Self, CommandError> {
+        let config = context.config();
+        let hosts = match config.network {
+            config::Network::AllowList => {
+                let hosts = config.run.hosts.iter().map(|host| host.parse());
+                Some(
+                    hosts
+                        .collect::<Result<Vec<HostPattern>, _>>()
+                        .map_err(|error| unusable(context, &error.to_string()))?,
+                )
+            }
+            _ => None,
+        };
+        let programs = config.run.brokered.clone();
+        if let Some(unknown) = programs.iter().find(|name| !broker::programs().any(|known| known == name.as_str())) {
+            let known = broker::programs().collect::<Vec<_>>().join(", ");
+            return Err(unusable(context, &format!("`{unknown}` cannot be brokered; there are {known}")));
+        }
+        let grant = grant(order, &programs)?;
+        let (folder, timeout) = (order.folder.clone(), order.timeout);
+        Ok(Self { hosts, programs, grant, context: context.clone(), folder, timeout })
+    }
+
+    /// What of the network the sandbox gets.
+    pub(super) fn network(&self) -> Network {
+        match self.context.config().network {
+            config::Network::On => Network::Host,
+            _ if self.hosts.is_some() || !self.programs.is_empty() => Network::Listeners,
+            _ => Network::Off,
+        }
+    }
+
+    /// Whether there is a proxy to be told of.
+    pub(super) fn has_proxy(&self) -> bool {
+        self.hosts.is_some()
+    }
+
+    /// Stand-ins for the brokered programs, to be put in a folder that comes first in `PATH`.
+    pub(super) fn stand_ins(&self, folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+        // Whatever has become of its file, this program is there in the sandbox under the name it was started by.
+        let Ok(program) = std::env::current_exe() else { return Vec::new() };
+        let program = super::quoted(&program.to_string_lossy());
+        let script = |name: &String| format!("#!/bin/sh\nexec {program} {STAND_IN} {name} \"$@\"\n").into_bytes();
+        self.programs.iter().map(|name| (folder.join(name), script(name))).collect()
+    }
+
+    /// The token, for the environment of a run that has a grant.
+    pub(super) fn token(&self) -> Option<String> {
+        self.grant.as_ref().map(|grant| grant.token.to_text())
+    }
+
+    /// Serves the listeners of a sandbox. What it returns ends them when it is dropped.
+    pub(super) fn serve(&self, listeners: Vec<OwnedFd>) -> Box<dyn Any> {
+        let mut listeners = listeners.into_iter();
+        let (proxy, desk) = (listeners.next(), listeners.next());
+        let egress = self.hosts.clone().zip(proxy).map(|(allow, listener)| {
+            let setting = "run.hosts";
+            let rules = egress::Rules {
+                allow,
+                resolve: system_resolver(),
+                upstream: None,
+                setting,
+                patience: Patience::default(),
+            };
+            egress::serve(listener, rules)
+        });
+        let broker = self.grant.clone().zip(desk).map(|(grant, listener)| {
+            let (context, folder, timeout) = (self.context.clone(), self.folder.clone(), self.timeout);
+            broker::serve(listener, grant, move |call, sink| run_outside(&context, (&folder, timeout), call, sink))
+        });
+        Box::new((egress, broker))
+    }
+}
+
+/// A grant is for the one command that the whole of the code is, if that is brokered and not among what never is.
+fn grant(order: &Order, programs: &[String]) -> Result<Option<Grant>, CommandError> {
+    if programs.is_empty() || order.language.name != "shell" {
+        return Ok(None);
+    }
+    let Some(argv) =
+        simple_literal(&order.code).filter(|argv| argv.first().is_some_and(|name| programs.contains(name)))
+    else {
+        return Ok(None);
+    };
+    let argv: Vec<OsString> = argv.into_iter().map(OsString::from).collect();
+    broker::check(&argv[0].to_string_lossy(), &argv[1..]).map_err(|refusal| {
+        CommandError::new(ErrorKind::Denied, format!("nothing was run: {refusal}"))
+            .hint("ask the user to run it; it is never run with credentials from here")
+    })?;
+    let token = Token::random().map_err(|error| CommandError::broken(&format!("no randomness: {error}")))?;
+    Ok(Some(Grant { token, argv, uses: USES }))
+}
+
+/// Runs the real program with the user's credentials, outside of the sandbox, as the user would.
+fn run_outside(
+    context: &Context,
+    (folder, timeout): (&Path, Duration),
+    call: &Call<'_>,
+    sink: &mut broker::Sink<'_>,
+) -> io::Result<i32> {
+    let name = call.argv.first().and_then(|name| name.to_str()).unwrap_or_default();
+    let path = path_outside(context);
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file());
+    let program = found.and_then(|path| path.canonicalize().ok()).filter(|path| !within(path, &writable(context)));
+    let program = program.ok_or_else(|| io::Error::other(format!("{name} is not installed outside the project")))?;
+    let wanted = VARIABLES.iter().find(|(known, _)| *known == name).map_or(&[] as &[_], |(_, names)| names);
+    // No variable by which a program could be made to load code that lies in the project.
+    let plain = |name: &OsStr| PLAIN.iter().any(|plain| name == *plain) || name.as_encoded_bytes().starts_with(b"LC_");
+    let mut environment: Vec<_> = context.env().for_runs.iter().filter(|(name, _)| plain(name)).cloned().collect();
+    environment.push(("PATH".into(), path));
+    environment.extend(context.env().beginning_with(wanted));
+    let argv = [program.into()].into_iter().chain(call.argv[1..].iter().cloned()).collect();
+    let spec = Spec { network: Network::Host, environment, ..Spec::new(Level::None, argv, folder) };
+    let run = Run {
+        spec: &spec,
+        helper: super::HELPER.into(),
+        timeout,
+        most_output: context.config().run.output_bytes,
+        streams: Streams::Apart,
+        stopper: call.stopper,
+        ready: None,
+        serve: None,
+    };
+    let outcome =
+        weir_runner::run(run, &mut |stream: Stream, bytes: &[u8]| sink(stream, bytes)).map_err(io::Error::other)?;
+    match outcome.ended {
+        Ended::Exited => Ok(outcome.exit_code.unwrap_or(1)),
+        ended => Err(io::Error::other(format!("{name} was ended: {ended}"))),
+    }
+}
+
+/// Where runs can put something: what is configured, and the project in any case.
+fn writable(context: &Context) -> Vec<PathBuf> {
+    let mut writable = super::place::writable(context, &mut Vec::new());
+    writable.push(context.project().root.clone());
+    writable
+}
+
+fn within(path: &Path, roots: &[PathBuf]) -> bool {
+    roots.iter().any(|root| path.starts_with(root))
+}
+
+/// The folders of `PATH` in which no run can put a program.
+fn path_outside(context: &Context) -> OsString {
+    let path = search_path(context);
+    let writable = writable(context);
+    let safe = |folder: &PathBuf| folder.canonicalize().is_ok_and(|real| !within(&real, &writable));
+    std::env::join_paths(std::env::split_paths(&path).filter(safe)).unwrap_or_default()
+}
+
+/// Stands in for a brokered program inside the sandbox: has the broker run it, and passes on what it prints.
+pub(crate) fn stand_in(argv: &[OsString]) -> ExitCode {
+    let Some(token) = crate::env::broker_token() else {
+        eprintln(
+            argv,
+            "nothing was granted: the whole code has to be this one command, without variables or redirection",
+        );
+        return ExitCode::from(126);
+    };
+    let broker = (Ipv4Addr::LOCALHOST, BROKER_PORT).into();
+    match broker::call(broker, &token, argv, &mut io::stdout().lock(), &mut io::stderr().lock()) {
+        Ok(code) => ExitCode::from(code as u8),
+        Err(error) => {
+            eprintln(argv, &format!("the broker cannot be reached: {error}"));
+            ExitCode::from(126)
+        }
+    }
+}
+
+fn eprintln(argv: &[OsString], what: &str) {
+    let name = argv.first().map(|name| name.display().to_string()).unwrap_or_default();
+    let _ = writeln!(io::stderr(), "{name}: {what}");
+}
+
+fn unusable(context: &Context, what: &str) -> CommandError {
+    CommandError::new(ErrorKind::Config, format!("cannot use {}: {what}", context.paths().config.display()))
+        .hint("docs/configuration.md names every setting")
+}

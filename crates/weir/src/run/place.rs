@@ -1,0 +1,243 @@
+//! Where a run takes place: what it sees, what it may change, and which variables it gets.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use weir_runner::runtimes::{Found, Plan};
+use weir_runner::{Caps, EGRESS_PORT, Level, Network, Problem, Spec};
+
+use super::outside::{self, Outside};
+use super::{Order, failed, rules};
+use crate::config;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+/// Where code lies inside a full sandbox, in its private `/tmp`.
+const SCRATCH: &str = "/tmp/weir-run";
+/// Where programs are looked for when nobody says.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// Memory that a run may have, unless the user says otherwise: this much of what the machine has.
+const SHARE_OF_MEMORY: u64 = 4;
+
+/// What tells tools that there is no network, so that they say so at once and do not try for a minute.
+const OFFLINE: &[(&str, &str)] = &[
+    ("CARGO_NET_OFFLINE", "true"),
+    ("GOPROXY", "off"),
+    ("GOTOOLCHAIN", "local"),
+    ("npm_config_fetch_retries", "0"),
+    ("npm_config_audit", "false"),
+    ("npm_config_update_notifier", "false"),
+    ("PIP_RETRIES", "0"),
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+];
+
+/// Where a run takes place.
+pub(super) struct Place {
+    /// What the runner is told.
+    pub spec: Spec,
+    /// What it may reach.
+    pub outside: Arc<Outside>,
+    remarks: Vec<String>,
+    watch: Option<rules::Watch>,
+}
+
+/// The variable `PATH` as runs have it.
+pub(super) fn search_path(context: &Context) -> OsString {
+    let path = context.env().for_runs.iter().find(|(name, _)| name == "PATH");
+    path.map_or_else(|| USUAL_PATH.into(), |(_, path)| path.clone())
+}
+
+/// Decides where a run takes place.
+pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result<Place, CommandError> {
+    let level = match context.config().sandbox {
+        config::Sandbox::Off => Level::None,
+        _ => Level::Full,
+    };
+    let scratch = match level {
+        Level::Full => PathBuf::from(SCRATCH),
+        _ => new_scratch(context)?,
+    };
+    let mut remarks = Vec::new();
+    let writable = writable(context, &mut remarks);
+    let Plan { files, steps, env, cache } = found.plan(&order.code, order.file.as_deref(), &scratch);
+    let masks = rules::masks(context, &order.folder)?;
+    let watch = rules::Watch::begin(context, &writable)?;
+    let cache_folder = cache_folder(context);
+    let outside = Outside::of(context, order)?;
+    let stand_ins = scratch.join("bin");
+    let variables = Variables { outside: &outside, stand_ins: &stand_ins, cache: cache_folder.as_deref() };
+    let spec = Spec {
+        level,
+        network: outside.network(),
+        steps,
+        environment: variables.all(context, env, cache, level),
+        folder: order.folder.clone(),
+        files: files.into_iter().chain(outside.stand_ins(&stand_ins)).collect(),
+        visible: visible(context, found),
+        read_only: masks.read_only,
+        hidden: masks.hidden,
+        programs: masks.programs,
+        scratch: (level != Level::Full).then_some(scratch),
+        caps: caps(context),
+        writable: writable.into_iter().chain(cache_folder.clone()).collect(),
+    };
+    Ok(Place { spec, outside: Arc::new(outside), remarks, watch: Some(watch) })
+}
+
+impl Place {
+    /// Goes down to the Landlock level, since the full one is not to be had here.
+    pub(super) fn lower(&mut self, context: &Context, problem: &Problem) -> Result<(), CommandError> {
+        let scratch = new_scratch(context)?;
+        let moved =
+            |path: &Path| path.strip_prefix(SCRATCH).map_or_else(|_| path.to_owned(), |rest| scratch.join(rest));
+        let text = |word: &OsString| match word.to_str() {
+            Some(word) => OsString::from(word.replace(SCRATCH, &scratch.to_string_lossy())),
+            None => word.clone(),
+        };
+        self.spec.level = Level::Landlock;
+        if self.spec.network == Network::Listeners {
+            self.spec.network = Network::Off;
+        }
+        self.spec.files.iter_mut().for_each(|(path, _)| *path = moved(path));
+        self.spec.steps.iter_mut().flatten().for_each(|word| *word = text(word));
+        self.spec.environment.iter_mut().for_each(|(_, value)| *value = text(value));
+        self.spec.environment.retain(|(name, _)| name != "TMPDIR");
+        self.spec.environment.push(("TMPDIR".into(), scratch.clone().into()));
+        self.spec.scratch = Some(scratch);
+        let why = format!("no full sandbox here (cannot {}: {})", problem.step, problem.why);
+        self.remarks.push(format!("{why}: files are fenced by Landlock; no network, not even a loopback"));
+        Ok(())
+    }
+
+    /// What whoever asked should know, once the run is over.
+    pub(super) fn remarks_after(&mut self) -> Vec<String> {
+        let mut remarks = std::mem::take(&mut self.remarks);
+        remarks.extend(self.watch.take().map(rules::Watch::end).unwrap_or_default());
+        remarks
+    }
+}
+
+/// The project, unless that would be the whole home folder, and what the user named.
+pub(super) fn writable(context: &Context, remarks: &mut Vec<String>) -> Vec<PathBuf> {
+    let root = &context.project().root;
+    let home = context.env().home.as_deref().and_then(|home| home.canonicalize().ok());
+    let mut writable = Vec::new();
+    if home.as_deref().is_some_and(|home| home.starts_with(root)) {
+        remarks.push(format!(
+            "{} is no project but holds the home folder: nothing in it could be changed",
+            root.display()
+        ));
+    } else {
+        writable.push(root.clone());
+    }
+    let named = context.config().run.writable.iter().map(|path| from_home(path, home.as_deref()));
+    writable.extend(named.filter_map(|path| path.canonicalize().ok()));
+    writable
+}
+
+/// A path as a user writes it, with `~` for the home folder.
+pub(super) fn from_home(path: &str, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// What must be seen even where it lies below a folder that is the run's own: the home, and where programs are.
+fn visible(context: &Context, found: &Found) -> Vec<PathBuf> {
+    let path = search_path(context);
+    let own = std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty());
+    let programs = std::env::split_paths(&path).chain(found.program.parent().map(Path::to_owned)).chain(own);
+    let all = context.env().home.iter().cloned().chain(programs);
+    let mut visible: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
+    visible.sort();
+    visible.dedup();
+    visible
+}
+
+/// What tools keep from run to run. It is the project's own and used by runs alone, so that nothing a run leaves there
+/// is ever used outside a sandbox.
+fn cache_folder(context: &Context) -> Option<PathBuf> {
+    let folder = context.paths().cache.join("runs").join(context.project().folder_name());
+    std::fs::create_dir_all(&folder).ok()?;
+    folder.canonicalize().ok()
+}
+
+fn new_scratch(context: &Context) -> Result<PathBuf, CommandError> {
+    let bits = getrandom::u64().map_err(|error| failed(&format!("no randomness: {error}")))?;
+    let folder = context.paths().cache.join("scratch").join(weir_core::Reference::from_bits(bits).as_str());
+    let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
+    made.map_err(|error| {
+        CommandError::new(ErrorKind::Failed, format!("cannot make {}: {error}", folder.display()))
+            .hint("see that the folder above it is yours")
+    })
+}
+
+fn caps(context: &Context) -> Caps {
+    let usual = Caps::default();
+    let machine = weir_runner::machine_memory().unwrap_or(usual.memory_bytes);
+    let memory_bytes = context.config().run.memory_bytes.unwrap_or(machine / SHARE_OF_MEMORY * 3);
+    Caps { memory_bytes, tmp_bytes: usual.tmp_bytes.min(machine / SHARE_OF_MEMORY), ..usual }
+}
+
+/// What the variables of a run depend on.
+struct Variables<'a> {
+    outside: &'a Outside,
+    stand_ins: &'a Path,
+    cache: Option<&'a Path>,
+}
+
+type Pairs = Vec<(OsString, OsString)>;
+
+impl Variables<'_> {
+    /// Every variable that a run gets. Of two with the same name, the later counts.
+    fn all(&self, context: &Context, plan: Pairs, plan_cache: Option<&str>, level: Level) -> Pairs {
+        let mut all: Pairs = context.env().for_runs.clone();
+        all.extend(context.env().named(&context.config().run.environment));
+        let tmp = match (level, self.stand_ins.parent()) {
+            (Level::Full, _) | (_, None) => "/tmp".into(),
+            (_, Some(scratch)) => scratch.as_os_str().to_owned(),
+        };
+        let set = [("PATH", self.path(context)), ("TMPDIR", tmp), ("TERM", "dumb".into()), ("NO_COLOR", "1".into())];
+        all.extend(set.map(|(name, value)| (name.into(), value)));
+        all.extend(plan);
+        if let Some(folder) = self.cache {
+            all.push(("XDG_CACHE_HOME".into(), folder.into()));
+            all.push(("npm_config_cache".into(), folder.join("npm").into()));
+            all.extend(plan_cache.map(|name| (name.into(), folder.join(name.to_lowercase()).into())));
+        }
+        if self.outside.network() == Network::Off {
+            all.extend(OFFLINE.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
+        }
+        all.extend(self.outside.token().map(|token| (outside::TOKEN.into(), token.into())));
+        if self.outside.has_proxy() {
+            let proxy = OsString::from(format!("http://127.0.0.1:{EGRESS_PORT}"));
+            let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+            all.extend(names.map(|name| (name.into(), proxy.clone())));
+            all.extend(["no_proxy", "NO_PROXY"].map(|name| (name.into(), "localhost,127.0.0.1,::1".into())));
+        }
+        last_of_each(all)
+    }
+
+    fn path(&self, context: &Context) -> OsString {
+        let path = search_path(context);
+        if context.config().run.brokered.is_empty() {
+            return path;
+        }
+        let folders = [self.stand_ins.to_owned()].into_iter().chain(std::env::split_paths(&path));
+        std::env::join_paths(folders).unwrap_or(path)
+    }
+}
+
+/// A program that finds a name twice may take either.
+fn last_of_each(pairs: Pairs) -> Pairs {
+    let mut last: Pairs = Vec::with_capacity(pairs.len());
+    for (name, value) in pairs {
+        match last.iter_mut().find(|(known, _)| *known == name) {
+            Some(known) => known.1 = value,
+            None => last.push((name, value)),
+        }
+    }
+    last
+}

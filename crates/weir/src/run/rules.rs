@@ -1,0 +1,214 @@
+//! What the user's rules say of a run: whether it may be made, what it may not see or change, and what it planted.
+//!
+//! Rules are read anew for every run, so that a change holds at once.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::MutexGuard;
+use std::time::SystemTime;
+
+use weir_policy::audit::{self, Before, Kind, Planted};
+use weir_policy::judge::{Judgement, judge, judge_tool};
+use weir_policy::masks::{self, Places, Tree};
+use weir_policy::rules::{Own, Platform, Rules, Source, Verdict, locations};
+
+use super::Order;
+use super::place::search_path;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+/// The name by which clients know the tool that runs code.
+const TOOL: &str = "mcp__weir__ctx_execute";
+/// Where programs are even when `PATH` does not say so.
+const USUAL: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+/// More than this many remarks about planted files say no more.
+const MOST_REMARKS: usize = 5;
+
+/// Says what the rules make of an order.
+pub(crate) fn verdict(context: &Context, order: &Order) -> Judgement {
+    let rules = read(context);
+    let script = match order.language.name {
+        "shell" => order.code.as_str(),
+        // Code in another language counts as a use of its runtime; what it starts is held by the masks.
+        _ => order.language.runtimes.first().map_or(order.language.name, |runtime| runtime.program),
+    };
+    let (tool, mut script) = (judge_tool(&rules, TOOL), judge(&rules, script));
+    if order.language.name != "shell" {
+        script.reasons.retain(|reason| reason.rule.is_some());
+    }
+    let reasons: Vec<_> = tool.reasons.into_iter().chain(script.reasons).collect();
+    Judgement { verdict: reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow), reasons }
+}
+
+/// Lets a run pass, or says why not.
+pub(super) async fn permit(context: &Context, order: &Order) -> Result<(), CommandError> {
+    let judgement = verdict(context, order);
+    let why = || {
+        let mut strict: Vec<_> =
+            judgement.reasons.iter().filter(|reason| reason.verdict == judgement.verdict).collect();
+        strict.truncate(3);
+        strict.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    match judgement.verdict {
+        Verdict::Allow => Ok(()),
+        Verdict::Deny => Err(CommandError::new(ErrorKind::Denied, format!("nothing was run. {}", why()))
+            .hint("this is a rule of the user's; do not try another spelling")),
+        Verdict::Ask if context.consent(&format!("Run it? {}", why()), &order.code).await => Ok(()),
+        Verdict::Ask => Err(CommandError::new(ErrorKind::Denied, format!("nothing was run. {}", why()))
+            .hint("the user was not there to be asked, or said no; say it more plainly, or ask the user to allow it")),
+    }
+}
+
+/// What a run may not see or change.
+pub(super) struct Masks {
+    pub(super) hidden: Vec<PathBuf>,
+    pub(super) read_only: Vec<PathBuf>,
+    pub(super) programs: Vec<PathBuf>,
+}
+
+/// Finds what a run may not see or change.
+pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandError> {
+    let rules = read(context);
+    let places = Places {
+        home: context.env().home.clone().unwrap_or_else(|| "/".into()),
+        project: context.project().root.clone(),
+        folder: folder.to_owned(),
+    };
+    let found = masks::Masks::expand(&mut tree(context), &rules, &places, SystemTime::now());
+    if let Some(problem) = found.problems.iter().find(|problem| problem.refuse) {
+        return Err(CommandError::new(ErrorKind::Denied, format!("{}: {}", problem.path.display(), problem.wrong))
+            .hint("nothing was run, since something the rules hide could not be hidden"));
+    }
+    let mut hidden = found.hidden;
+    // What other runs printed is for `ctx_get`, which looks at who may see it.
+    hidden.extend(context.paths().data.canonicalize());
+    let mut read_only = found.read_only;
+    read_only.extend(own_places(context));
+    let programs = found.programs.iter().flat_map(|name| binaries(name, &search_path(context))).collect();
+    Ok(Masks { hidden, read_only, programs })
+}
+
+/// Weir's own folders, which a run could otherwise change where a project holds them, as one of dotfiles does. What is
+/// not there yet is made, since only what is there can be protected.
+fn own_places(context: &Context) -> Vec<PathBuf> {
+    let root = &context.project().root;
+    let folders = [context.paths().config.parent(), Some(context.paths().data.as_path())];
+    let inside = folders.into_iter().flatten().filter(|folder| folder.starts_with(root));
+    inside.filter_map(|folder| std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize()).ok()).collect()
+}
+
+/// Looks at the project before and after a run.
+pub(super) struct Watch {
+    context: Context,
+    before: Before,
+}
+
+impl Watch {
+    /// Looks before.
+    pub(super) fn begin(context: &Context, writable: &[PathBuf]) -> Result<Self, CommandError> {
+        let before = audit::take(&mut tree(context), writable, SystemTime::now()).map_err(too_large)?;
+        Ok(Self { context: context.clone(), before })
+    }
+
+    /// Looks after, moves away what would run later outside, and says so.
+    pub(super) fn end(self) -> Vec<String> {
+        let planted = match audit::compare(&self.before, &mut tree(&self.context), SystemTime::now()) {
+            Ok(planted) => planted,
+            Err(error) => return vec![format!("what the run left behind could not be looked at: {error}")],
+        };
+        let mut remarks: Vec<String> = planted.iter().take(MOST_REMARKS).map(|found| self.deal_with(found)).collect();
+        if planted.len() > MOST_REMARKS {
+            let rest = &planted[MOST_REMARKS..];
+            rest.iter().for_each(|found| drop(self.deal_with(found)));
+            remarks.push(format!("and {} more of this sort", rest.len()));
+        }
+        remarks
+    }
+
+    fn deal_with(&self, Planted { path, kind, what, changed }: &Planted) -> String {
+        let shown = path.strip_prefix(&self.context.project().root).unwrap_or(path).display();
+        match kind {
+            // What was there before was read-only to the run: someone else changed it.
+            _ if *changed => format!("{shown} ({what}) was changed meanwhile, not by the run"),
+            Kind::Report => format!("the run made {shown} ({what})"),
+            Kind::Quarantine => match quarantine(&self.context, path) {
+                Ok(to) => format!("the run made {shown} ({what}): moved to {}", to.display()),
+                Err(error) => format!("the run made {shown} ({what}), and it could not be moved away: {error}"),
+            },
+        }
+    }
+}
+
+/// Moves something out of the project, or where that is another file system, out of its name.
+fn quarantine(context: &Context, path: &Path) -> std::io::Result<PathBuf> {
+    let name = path.file_name().unwrap_or(OsStr::new("planted")).to_string_lossy();
+    let bits = getrandom::u64().map_err(std::io::Error::other)?;
+    let name = format!("{}-{}", name.trim_start_matches('.'), weir_core::Reference::from_bits(bits).as_str());
+    let folder = context.paths().data.join("quarantine").join(context.project().folder_name());
+    let to = folder.join(&name);
+    if std::fs::create_dir_all(&folder).and_then(|()| std::fs::rename(path, &to)).is_ok() {
+        return Ok(to);
+    }
+    let beside = path.with_file_name(format!("quarantined-{name}"));
+    std::fs::rename(path, &beside).map(|()| beside)
+}
+
+/// The rules of the user's clients and Weir's own.
+fn read(context: &Context) -> Rules {
+    let home = context.env().home.clone().unwrap_or_else(|| "/".into());
+    let root = &context.project().root;
+    let platform = match std::env::consts::OS {
+        "macos" => Platform::MacOs,
+        "windows" => Platform::Windows,
+        _ => Platform::Linux,
+    };
+    let sources: Vec<Source> = locations(&home, root, platform)
+        .into_iter()
+        .filter_map(|(path, base, kind)| match std::fs::read(&path) {
+            Ok(bytes) => Some(Source { text: String::from_utf8_lossy(&bytes).into_owned(), path, base, kind }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            // A file that is there and cannot be read may deny anything.
+            Err(error) => Some(Source { text: format!("cannot be read: {error}"), path, base, kind }),
+        })
+        .collect();
+    let own = &context.config().policy;
+    let own = Own {
+        path: context.paths().config.clone(),
+        base: root.clone(),
+        deny: own.deny.clone(),
+        ask: own.ask.clone(),
+        allow: own.allow.clone(),
+        readable: context.config().run.readable.clone(),
+    };
+    Rules::read(&sources, &own)
+}
+
+/// Every file by which a program of this name can be started, other names of the same file beside it included.
+fn binaries(name: &str, path: &OsStr) -> Vec<PathBuf> {
+    let folders = std::env::split_paths(path).chain(USUAL.iter().map(PathBuf::from));
+    let mut found: Vec<PathBuf> = folders.filter_map(|folder| folder.join(name).canonicalize().ok()).collect();
+    let mut others = Vec::new();
+    for binary in &found {
+        let (Ok(about), Some(folder)) = (binary.metadata(), binary.parent()) else { continue };
+        if about.nlink() > 1 {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            // A listing has the numbers of the files already.
+            let same = entries.filter(|entry| entry.ino() == about.ino());
+            others.extend(same.map(|entry| entry.path()));
+        }
+    }
+    found.extend(others);
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn tree(context: &Context) -> MutexGuard<'_, Tree> {
+    context.running().tree()
+}
+
+fn too_large(error: masks::TreeError) -> CommandError {
+    CommandError::new(ErrorKind::Denied, format!("the project cannot be looked through: {error}"))
+        .hint("nothing was run, since nothing in it could be hidden; run from a smaller folder")
+}

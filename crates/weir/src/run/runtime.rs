@@ -1,0 +1,70 @@
+//! Finds the runtime of a language on this machine, once.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+
+use weir_runner::runtimes::{Found, Language, Missing};
+use weir_runner::{Level, Run, Spec, Stopper, Streams};
+
+use crate::config::Sandbox;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+/// Longer than this no program takes to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The runtime of a language.
+pub(super) fn locate(context: &Context, language: &'static Language) -> Result<Found, CommandError> {
+    static FOUND: LazyLock<Mutex<HashMap<&'static str, Found>>> = LazyLock::new(Mutex::default);
+    let mut found = FOUND.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(found) = found.get(language.name).filter(|found| found.program.exists()) {
+        return Ok(found.clone());
+    }
+    let path = super::place::search_path(context);
+    let new = language.locate(&path, |program| version_of(context, program)).map_err(|missing| {
+        let Missing { language, install, .. } = &missing;
+        let hint = match install.first() {
+            Some(command) => format!("install one, for example: {command}"),
+            None => format!("install a runtime for {language}"),
+        };
+        CommandError::new(ErrorKind::NotFound, missing.to_string()).hint(hint)
+    })?;
+    found.insert(language.name, new.clone());
+    Ok(new)
+}
+
+/// What a program says of its version. It runs in a sandbox that sees everything and changes nothing.
+fn version_of(context: &Context, program: &Path) -> Option<String> {
+    let spec = Spec {
+        environment: context.env().for_runs.clone(),
+        visible: vec![program.parent()?.canonicalize().ok()?],
+        ..Spec::new(Level::Full, vec![program.into(), "--version".into()], "/")
+    };
+    let stopper = Stopper::new().ok()?;
+    let mut said = Vec::new();
+    let mut run = |spec: &Spec| {
+        let run = Run {
+            spec,
+            helper: super::HELPER.into(),
+            timeout: PATIENCE,
+            most_output: 4096,
+            streams: Streams::Merged,
+            stopper: &stopper,
+            ready: None,
+            serve: None,
+        };
+        weir_runner::run(run, &mut |_, bytes| {
+            said.extend_from_slice(bytes);
+            Ok(())
+        })
+    };
+    let lower = match context.config().sandbox {
+        Sandbox::Required => None,
+        Sandbox::BestEffort => Some(Level::Landlock),
+        Sandbox::Off => Some(Level::None),
+    };
+    run(&spec).ok().or_else(|| run(&Spec { level: lower?, ..spec.clone() }).ok())?;
+    Some(String::from_utf8_lossy(&said).into_owned())
+}

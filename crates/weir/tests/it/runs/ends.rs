@@ -1,0 +1,201 @@
+//! However a run ends, nothing of it goes on, and what it had printed until then is kept.
+
+use std::fs::File;
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::world::{PATIENCE, Server, World, reference, wait_until};
+
+/// How long something may outlive its run. The kernel needs milliseconds.
+const AT_ONCE: Duration = Duration::from_secs(3);
+/// How long a server may go on once its client has gone.
+const WITHOUT_CLIENT: Duration = Duration::from_secs(5);
+
+/// A program that does what it can to stay: twice forked, in a session of its own, deaf to signals, with its output
+/// open and a lock by which one knows that it lives.
+const STAYS: &str = r#"
+import fcntl, os, signal, sys, time
+print("printed before the end", flush=True)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for number in range(1, 65):
+            try: signal.signal(number, signal.SIG_IGN)
+            except (OSError, ValueError): pass
+        lock = open("lock-NAME", "w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        open("up-NAME", "w").close()
+        while True: time.sleep(1)
+    os._exit(0)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+time.sleep(600)
+"#;
+
+/// The program with a name of its own, for shells too.
+fn stays(name: &str) -> Value {
+    json!({ "language": "python", "code": STAYS.replace("NAME", name), "timeout": 60 })
+}
+
+/// Waits until nobody holds the lock any more, and sees that no process of the run is left.
+fn check_gone(world: &World, name: &str) {
+    let lock = File::open(world.project().join(format!("lock-{name}"))).unwrap();
+    assert!(wait_until(AT_ONCE, || lock.try_lock().is_ok()), "{name} lives on");
+    let left = || processes(world).into_iter().filter(|words| words.contains("weir-run")).collect::<Vec<_>>();
+    assert!(wait_until(AT_ONCE, || left().is_empty()), "{:?}", left());
+}
+
+/// What every process was started as that has this home.
+fn processes(world: &World) -> Vec<String> {
+    let mark = format!("HOME={}\0", world.home().display());
+    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let read = |path: &std::path::Path, name: &str| {
+        String::from_utf8_lossy(&std::fs::read(path.join(name)).unwrap_or_default()).into_owned()
+    };
+    all.filter(|path| read(path, "environ").contains(&mark)).map(|path| read(&path, "cmdline")).collect()
+}
+
+/// Waits until the newest run is kept, and reads it.
+fn check_kept(world: &World) {
+    let mut listed = String::new();
+    let kept = wait_until(PATIENCE, || {
+        listed = super::world::text(&world.weir(&["history"]).stdout);
+        listed.contains("[ctx:")
+    });
+    assert!(kept, "no run in the history: {listed}");
+    let got = world.ok(&["get", &reference(&listed)]);
+    assert!(got.contains("\nprinted before the end\n"), "{got}");
+    assert!(world.ok(&["search", "printed before"]).contains("printed before the end"));
+}
+
+fn started(world: &World, name: &str) -> (Server, i64) {
+    let mut server = world.server();
+    let call = server.begin("ctx_execute", stays(name));
+    world.wait_for(&format!("up-{name}"));
+    (server, call)
+}
+
+#[test]
+fn a_timeout_ends_all_of_it_and_shows_what_was_printed() {
+    let world = World::new();
+    let mut server = world.server();
+    let arguments = json!({ "language": "python", "code": STAYS.replace("NAME", "a"), "timeout": 5 });
+    let answer = server.call("ctx_execute", arguments);
+    assert!(answer.starts_with("timed out and ended after 5"), "{answer}");
+    assert!(answer.ends_with("\nprinted before the end"), "{answer}");
+    check_gone(&world, "a");
+    check_kept(&world);
+}
+
+#[test]
+fn the_end_of_the_program_is_the_end_of_what_it_left_behind() {
+    let world = World::new();
+    let mut server = world.server();
+    let code =
+        STAYS.replace("NAME", "a").replace("time.sleep(600)", "while not os.path.exists('up-a'): time.sleep(0.01)");
+    let answer = server.call("ctx_execute", json!({ "language": "python", "code": code, "timeout": 60 }));
+    assert!(answer.starts_with("exit 0 in "), "{answer}");
+    assert!(answer.contains("; 1 still running in the background, ended with it\n"), "{answer}");
+    check_gone(&world, "a");
+    check_kept(&world);
+}
+
+/// A shell does not wait for a process substitution, and what goes through one comes a moment after its end.
+#[test]
+fn what_is_printed_a_moment_later_is_not_lost() {
+    let world = World::new();
+    let mut server = world.server();
+    for _ in 0..10 {
+        let answer = server.call("ctx_execute", json!({ "code": "exec > >(tee log.txt); echo through a tee" }));
+        assert!(answer.ends_with("\nthrough a tee") && !answer.contains("still running"), "{answer}");
+        let answer = server.call("ctx_execute", json!({ "code": "echo one | tee >(tr a-z A-Z >&2)" }));
+        assert!(answer.contains("one") && answer.contains("ONE"), "{answer}");
+    }
+}
+
+#[test]
+fn a_cancelled_call_ends_all_of_it_and_keeps_what_was_printed() {
+    let world = World::new();
+    let (mut server, call) = started(&world, "a");
+    server.notify("notifications/cancelled", json!({ "requestId": call, "reason": "the user pressed escape" }));
+    check_gone(&world, "a");
+    check_kept(&world);
+    // The server goes on, and the next answer is that of the next call.
+    assert!(server.call("ctx_execute", json!({ "code": "echo here" })).ends_with("\nhere"));
+}
+
+#[test]
+fn a_cancelled_batch_ends_all_of_its_commands() {
+    let world = World::new();
+    let mut server = world.server();
+    let commands: Vec<String> =
+        ["a", "b", "c"].iter().map(|name| format!("python3 - <<'END'\n{}\nEND", STAYS.replace("NAME", name))).collect();
+    let call = server.begin("ctx_batch_execute", json!({ "commands": commands, "timeout": 60 }));
+    ["up-a", "up-b", "up-c"].iter().for_each(|name| world.wait_for(name));
+    server.notify("notifications/cancelled", json!({ "requestId": call }));
+    ["a", "b", "c"].iter().for_each(|name| check_gone(&world, name));
+    check_kept(&world);
+}
+
+#[test]
+fn a_client_that_goes_away_ends_the_server_and_its_runs() {
+    let world = World::new();
+    let (mut server, _) = started(&world, "a");
+    server.input = None;
+    let took = server.wait_for_end();
+    assert!(took <= WITHOUT_CLIENT + AT_ONCE, "the server went on for {took:?}");
+    check_gone(&world, "a");
+    check_kept(&world);
+}
+
+#[test]
+fn a_killed_server_leaves_nothing_running_and_a_sound_store() {
+    let world = World::new();
+    world.ok(&["note", "kept before"]);
+    let (mut server, _) = started(&world, "a");
+    server.process.kill().unwrap();
+    server.process.wait().unwrap();
+    check_gone(&world, "a");
+    assert!(wait_until(AT_ONCE, || processes(&world).is_empty()), "{:?}", processes(&world));
+    assert!(world.ok(&["search", "kept"]).contains("kept before"));
+    world.ok(&["doctor"]);
+}
+
+/// Sends a signal and waits for the end of the program.
+fn interrupt(world: &World, process: &mut Child, signal: &str) -> ExitStatus {
+    world.outside("kill", &[&format!("-{signal}"), &process.id().to_string()]);
+    let ended = wait_until(WITHOUT_CLIENT + AT_ONCE, || process.try_wait().unwrap().is_some());
+    let _ = process.kill();
+    let status = process.wait().unwrap();
+    assert!(ended, "SIG{signal} does not end it");
+    status
+}
+
+#[test]
+fn a_person_who_interrupts_a_run_ends_it_and_keeps_what_was_printed() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let world = World::new();
+        let code = STAYS.replace("NAME", "a");
+        // A signal that is ignored where the tests are started would be ignored here too.
+        let words = ["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_weir"), "run", "-l", "python", &code];
+        let mut command = world.command("env", &words);
+        let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        world.wait_for("up-a");
+        let status = interrupt(&world, &mut process, signal);
+        assert_eq!(status.code(), Some(130), "SIG{signal}: {status}");
+        check_gone(&world, "a");
+        check_kept(&world);
+    }
+}
+
+#[test]
+fn a_server_that_is_told_to_end_keeps_what_was_printed() {
+    for signal in ["TERM", "HUP"] {
+        let world = World::new();
+        let (mut server, _) = started(&world, "a");
+        interrupt(&world, &mut server.process, signal);
+        check_gone(&world, "a");
+        check_kept(&world);
+    }
+}

@@ -1,0 +1,219 @@
+//! Every language in the real sandbox, from an empty home: what it prints, how it ends, and the file it is about.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use super::world::{Server, World};
+
+/// The file that the code is about, with a name and a text that are not all ASCII.
+const FILE: (&str, &str) = ("a é file.txt", "café\nsecond line\n");
+
+/// The programs of a language, written as a model would write them.
+struct Programs {
+    language: &'static str,
+    /// Prints `hello`.
+    hello: &'static str,
+    /// Prints `oops` to standard error and ends with the exit code 3.
+    fails: &'static str,
+    /// Prints the first line of the file.
+    reads: &'static str,
+}
+
+const PROGRAMS: &[Programs] = &[
+    Programs {
+        language: "javascript",
+        hello: "console.log('hello')",
+        fails: "console.error('oops'); process.exitCode = 3",
+        reads: "console.log(FILE_CONTENT.split('\\n')[0])",
+    },
+    Programs {
+        language: "typescript",
+        hello: "const word: string = 'hello'\nconsole.log(word)",
+        fails: "import process from 'node:process'\nconsole.error('oops' as string); process.exitCode = 3",
+        reads: "declare const FILE_CONTENT: string\nconsole.log(FILE_CONTENT.split('\\n')[0])",
+    },
+    Programs {
+        language: "python",
+        hello: "print('hello')",
+        fails: "import sys\nprint('oops', file=sys.stderr)\nsys.exit(3)",
+        reads: "print(FILE_CONTENT.splitlines()[0])",
+    },
+    Programs {
+        language: "shell",
+        hello: "echo hello",
+        fails: "echo oops >&2; exit 3",
+        reads: "head -n 1 <<< \"$FILE_CONTENT\"",
+    },
+    Programs {
+        language: "ruby",
+        hello: "puts 'hello'",
+        fails: "warn 'oops'; exit 3",
+        reads: "puts FILE_CONTENT.lines.first",
+    },
+    Programs {
+        language: "go",
+        hello: "fmt.Println(\"hello\")",
+        fails: "fmt.Fprintln(os.Stderr, \"oops\")\nos.Exit(3)",
+        reads: "fmt.Println(strings.Split(FILE_CONTENT, \"\\n\")[0])",
+    },
+    Programs {
+        language: "rust",
+        hello: "println!(\"hello\");",
+        fails: "eprintln!(\"oops\");\nstd::process::exit(3)",
+        reads: "println!(\"{}\", FILE_CONTENT.lines().next().unwrap());",
+    },
+    Programs {
+        language: "php",
+        hello: "echo \"hello\\n\";",
+        fails: "fwrite(STDERR, \"oops\\n\"); exit(3);",
+        reads: "echo explode(\"\\n\", FILE_CONTENT)[0], \"\\n\";",
+    },
+    Programs {
+        language: "perl",
+        hello: "print \"hello\\n\";",
+        fails: "print STDERR \"oops\\n\"; exit 3;",
+        reads: "print +(split /\\n/, $FILE_CONTENT)[0], \"\\n\";",
+    },
+    Programs {
+        language: "r",
+        hello: "cat('hello\\n')",
+        fails: "message('oops'); quit(status = 3)",
+        reads: "cat(strsplit(FILE_CONTENT, '\\n')[[1]][1], '\\n', sep = '')",
+    },
+    Programs {
+        language: "elixir",
+        hello: "IO.puts(\"hello\")",
+        fails: "IO.puts(:stderr, \"oops\")\nSystem.halt(3)",
+        reads: "IO.puts(file_content |> String.split(\"\\n\") |> hd())",
+    },
+];
+
+/// The answer without the time it took.
+fn run(server: &mut Server, tool: &str, arguments: serde_json::Value) -> (String, String) {
+    let answer = server.call(tool, arguments);
+    let (head, body) = answer.split_once('\n').unwrap_or((&answer, ""));
+    let (how, sandbox) = head.split_once(" in ").unwrap_or_else(|| panic!("a missing runtime? {answer}"));
+    assert!(sandbox.contains(", sandbox full"), "{answer}");
+    (how.to_owned(), body.to_owned())
+}
+
+fn check(language: &str) {
+    check_in(&World::new(), language);
+}
+
+fn check_in(world: &World, language: &str) {
+    let programs = PROGRAMS.iter().find(|programs| programs.language == language).unwrap();
+    world.write(FILE.0, FILE.1);
+    let mut server = world.server();
+    let execute = |code: &str| json!({ "language": language, "code": code });
+    let said = |how: &str, what: &str| (how.to_owned(), what.to_owned());
+    assert_eq!(run(&mut server, "ctx_execute", execute(programs.hello)), said("exit 0", "hello"), "{language}");
+    assert_eq!(run(&mut server, "ctx_execute", execute(programs.fails)), said("exit 3", "oops"), "{language}");
+    let over_file = json!({ "path": FILE.0, "language": language, "code": programs.reads });
+    assert_eq!(run(&mut server, "ctx_execute_file", over_file), said("exit 0", "café"), "{language}");
+    let left: Vec<_> = std::fs::read_dir(world.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [FILE.0], "{language} leaves something in the project");
+}
+
+/// The same by another runtime than the one that is preferred.
+fn check_by(language: &str, runtime: &str) {
+    let mut world = World::new();
+    let own = world.home().join("bin");
+    let usual = std::mem::replace(&mut world.path, vec![own.clone()]);
+    // The last, since what the gate installs is the newest.
+    let find = |program: &str| usual.iter().rev().map(|folder| folder.join(program)).find(|path| path.is_file());
+    let found = find(runtime).unwrap_or_else(|| panic!("no {runtime}: run .ci/runtimes"));
+    std::fs::create_dir(&own).unwrap();
+    symlink(found, own.join(runtime)).unwrap();
+    let which = "console.log('Deno' in globalThis ? 'deno' : 'Bun' in globalThis ? 'bun' : 'node')";
+    let ran = run(&mut world.server(), "ctx_execute", json!({ "language": language, "code": which }));
+    assert_eq!(ran.1, runtime);
+    check_in(&world, language);
+}
+
+#[test]
+fn every_language_is_tried() {
+    let world = World::new();
+    let output = world.weir(&["run", "-l", "cobol", "stop run."]);
+    let message = super::world::text(&output.stderr);
+    let known = message.split("there are ").nth(1).unwrap_or_else(|| panic!("{message}")).trim();
+    let mut known: Vec<&str> = known.split(", ").collect();
+    let mut tried: Vec<&str> = PROGRAMS.iter().map(|programs| programs.language).collect();
+    known.sort_unstable();
+    tried.sort_unstable();
+    assert_eq!(tried, known);
+}
+
+/// One at a time, since compilers are heavy.
+mod e2e {
+    use super::{check, check_by};
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn javascript() {
+        check("javascript");
+        ["bun", "node", "deno"].iter().for_each(|runtime| check_by("javascript", runtime));
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn typescript() {
+        check("typescript");
+        ["bun", "deno", "node"].iter().for_each(|runtime| check_by("typescript", runtime));
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn python() {
+        check("python");
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn shell() {
+        check("shell");
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn ruby() {
+        check("ruby");
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn go() {
+        check("go");
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn rust() {
+        check("rust");
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn php() {
+        check("php");
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn perl() {
+        check("perl");
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn r() {
+        check("r");
+    }
+
+    #[test]
+    #[ignore = "needs all runtimes; .ci/run installs them"]
+    fn elixir() {
+        check("elixir");
+    }
+}

@@ -1,0 +1,129 @@
+//! A file that may not be read is read by nobody, whatever the reader.
+
+use serde_json::json;
+
+use super::world::World;
+
+/// How the words come out.
+#[derive(Clone, Copy)]
+enum As {
+    Text,
+    Base64,
+    Hex,
+    Backwards,
+}
+
+const WORDS: &str = "hidden-words";
+
+/// Readers, with `FILE` for the file: each shows the words of a file that may be read, and none those of one that may not.
+const READERS: &[(&str, &str, As)] = &[
+    ("shell", "cat FILE", As::Text),
+    ("shell", "cat < FILE", As::Text),
+    ("shell", "echo $(<FILE)", As::Text),
+    ("shell", "while read -r line; do echo $line; done < FILE", As::Text),
+    ("shell", "mapfile a < FILE; echo ${a[0]}", As::Text),
+    ("shell", "head -n 1 FILE", As::Text),
+    ("shell", "tail -n 1 FILE", As::Text),
+    ("shell", "tac FILE", As::Text),
+    ("shell", "rev FILE", As::Backwards),
+    ("shell", "nl FILE; paste FILE; fold FILE; sort FILE", As::Text),
+    ("shell", "dd if=FILE status=none", As::Text),
+    ("shell", "cp FILE copy; cat copy", As::Text),
+    ("shell", "install FILE copy; cat copy", As::Text),
+    ("shell", "ln -s FILE link; cat link", As::Text),
+    ("shell", "ln FILE link; cat link", As::Text),
+    ("shell", "mv FILE moved; cat moved; mv moved FILE", As::Text),
+    ("shell", "tar cf - FILE | tar xOf -", As::Text),
+    ("shell", "gzip -c FILE | gunzip", As::Text),
+    ("shell", "base64 FILE", As::Base64),
+    ("shell", "od -An -tx1 FILE | tr -d ' \\n'", As::Hex),
+    ("shell", "grep -r hidden .", As::Text),
+    ("shell", "sed p FILE", As::Text),
+    ("shell", "awk 1 FILE", As::Text),
+    ("shell", "diff /dev/null FILE", As::Text),
+    ("shell", "find . -name 'FILE' -exec cat {} +", As::Text),
+    ("shell", "ls *.txt | xargs cat", As::Text),
+    ("shell", "cat ./F*LE", As::Text),
+    ("shell", "cat \"$PWD/FILE\"", As::Text),
+    ("shell", "cat sub/../FILE", As::Text),
+    ("shell", "cat /proc/self/cwd/FILE", As::Text),
+    ("shell", "cat /proc/self/root$PWD/FILE", As::Text),
+    ("shell", "git diff --no-index /dev/null FILE", As::Text),
+    (
+        "shell",
+        "git -c core.fsmonitor=false hash-object --stdin < FILE > /dev/null && git grep --no-index hidden FILE",
+        As::Text,
+    ),
+    ("shell", "cd /tmp && git init -q && cp PROJECT/FILE . && git add . && git show :FILE", As::Text),
+    ("shell", "make -f - <<< '$(info $(file < FILE))all:;@:'", As::Text),
+    ("python", "print(open('FILE').read())", As::Text),
+    ("python", "import mmap, os\nprint(mmap.mmap(os.open('FILE', os.O_RDONLY), 0, prot=mmap.PROT_READ)[:])", As::Text),
+    ("python", "import os\nos.sendfile(1, os.open('FILE', os.O_RDONLY), 0, 100)", As::Text),
+    ("python", "import shutil\nshutil.copytree('.', '/tmp/all')\nprint(open('/tmp/all/FILE').read())", As::Text),
+    ("perl", "open my $file, '<', 'FILE'; print <$file>;", As::Text),
+    ("ruby", "puts File.read('FILE')", As::Text),
+    ("javascript", "console.log(require('node:fs').readFileSync('FILE', 'utf8'))", As::Text),
+    ("php", "readfile('FILE');", As::Text),
+];
+
+impl As {
+    fn shown(self) -> String {
+        match self {
+            Self::Text => WORDS.to_owned(),
+            Self::Base64 => "aGlkZGVuLXdvcmRz".to_owned(),
+            Self::Hex => WORDS.bytes().map(|byte| format!("{byte:02x}")).collect(),
+            Self::Backwards => WORDS.chars().rev().collect(),
+        }
+    }
+}
+
+fn world() -> World {
+    let world = World::configured("[policy]\ndeny = [\"Read(./secret.txt)\", \"Read(**/*.key)\"]\n");
+    world.write("sub/other.txt", "nothing\n");
+    world
+}
+
+/// Whether the words come out of this file by this reader.
+fn shows(file: &str, (language, code, shown): (&str, &str, As)) -> (bool, String) {
+    let world = world();
+    world.write(file, format!("{WORDS}\n"));
+    let code = code.replace("F*LE", &format!("{}*", &file[..4])).replace("FILE", file);
+    let code = code.replace("PROJECT", world.project().to_str().unwrap());
+    let answer = world.server().call("ctx_execute", json!({ "language": language, "code": code }));
+    (answer.contains(&shown.shown()), answer)
+}
+
+#[test]
+fn a_file_that_may_be_read_is_read_by_all_of_them() {
+    for reader in READERS {
+        let (shown, answer) = shows("plain.txt", *reader);
+        assert!(shown, "{} should show it: {answer}", reader.1);
+    }
+}
+
+#[test]
+fn a_denied_file_is_read_by_none_of_them() {
+    for reader in READERS {
+        for file in ["secret.txt", "private.key", "sub/deep/another.key"] {
+            let (shown, answer) = shows(file, *reader);
+            assert!(!shown, "{} shows {file}: {answer}", reader.1);
+        }
+    }
+}
+
+#[test]
+fn a_denied_file_is_not_handed_to_code_either() {
+    let world = world();
+    world.write("secret.txt", WORDS);
+    for language in ["shell", "python", "perl", "ruby"] {
+        let code = match language {
+            "shell" => "echo \"$FILE_CONTENT\"",
+            "perl" => "print $FILE_CONTENT",
+            "ruby" => "puts FILE_CONTENT",
+            _ => "print(FILE_CONTENT)",
+        };
+        let arguments = json!({ "path": "secret.txt", "language": language, "code": code });
+        let answer = world.server().call("ctx_execute_file", arguments);
+        assert!(!answer.contains(WORDS), "{answer}");
+    }
+}
