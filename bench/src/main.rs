@@ -4,7 +4,10 @@
 #![allow(clippy::disallowed_methods, reason = "benchmarks start processes and open bare databases")]
 
 mod figures;
+mod run;
 mod scale;
+mod server;
+mod soak;
 mod start;
 mod storm;
 mod text;
@@ -14,6 +17,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: weir-bench storm                  8 processes append events and notes, next to bare inserts
        weir-bench scale [SIZE…]          keep and search at each size, next to bare FTS5 (1000 100000 1000000)
+       weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
+       weir-bench soak PATH-OF-WEIR [N]  N runs (1000) that end in every way, and what is left of them
        weir-bench start PATH-OF-WEIR     start of `weir mcp` to its first answer, next to /bin/true";
 
 fn main() -> ExitCode {
@@ -23,6 +28,9 @@ fn main() -> ExitCode {
         ["storm"] => storm::run(),
         ["storm-child", kind, folder, number] => storm::child(kind, folder.as_ref(), number),
         ["scale", sizes @ ..] => scale::run(sizes),
+        ["run", path] => run::run(path),
+        ["soak", path] => soak::run(path, 1000),
+        ["soak", path, runs] => soak::run(path, runs.parse().unwrap()),
         ["start", path] => start::run(path),
         _ => {
             println!("{USAGE}");

@@ -139,13 +139,8 @@ fn bare(folder: &Path) -> Connection {
 
 fn entry(number: u64) -> NewEntry {
     NewEntry {
-        kind: EntryKind::File,
-        origin: Origin::Tool,
-        level: Level::Project,
-        title: title(number),
-        source: None,
         text: paragraph(number).into_bytes(),
-        note: None,
+        ..NewEntry::new(EntryKind::File, Origin::Tool, Level::Project, title(number))
     }
 }
 

@@ -213,12 +213,8 @@ fn event(number: usize, n: usize) -> Event {
 }
 
 fn note(number: usize, n: usize) -> NewEntry {
+    let title = format!("note {n} of process {number}");
     NewEntry {
-        kind: EntryKind::Note,
-        origin: Origin::Model,
-        level: Level::Project,
-        title: format!("note {n} of process {number}"),
-        source: None,
         text: crate::text::paragraph((number * NOTES + n) as u64).into_bytes(),
         note: Some(Note {
             kind: NoteKind::Finding,
@@ -229,6 +225,7 @@ fn note(number: usize, n: usize) -> NewEntry {
             commit: None,
             branch: None,
         }),
+        ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, title)
     }
 }
 
