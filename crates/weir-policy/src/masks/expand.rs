@@ -223,7 +223,10 @@ fn is_secret(name: &str) -> bool {
 
 /// Whether a name matches a pattern of our own lists: `*` stands for any text, and case does not count.
 pub(crate) fn name_matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
+    stars_match(&pattern.to_lowercase(), &name.to_lowercase())
+}
+
+fn stars_match(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };
@@ -252,13 +255,13 @@ fn named(folder: &Path, part: &str) -> Vec<PathBuf> {
         let path = folder.join(part);
         return if fs::symlink_metadata(&path).is_ok() { vec![path] } else { Vec::new() };
     }
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    // A name with stars needs no glob, which takes longer to make than to use.
+    if !part.contains(['?', '[', '{', '\\']) && part != "**" {
+        return names.filter(|name| stars_match(part, &name.to_string_lossy())).map(|name| folder.join(name)).collect();
+    }
     let Ok(glob) = GlobBuilder::new(part).literal_separator(true).build() else { return Vec::new() };
     let glob = glob.compile_matcher();
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    entries
-        .flatten()
-        .map(|entry| entry.file_name())
-        .filter(|name| glob.is_match(name))
-        .map(|name| folder.join(name))
-        .collect()
+    names.filter(|name| glob.is_match(name)).map(|name| folder.join(name)).collect()
 }

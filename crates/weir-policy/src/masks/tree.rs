@@ -3,6 +3,7 @@
 //! Invariant: a folder is listed again when its identity or its times changed, or when it was changed so recently that its
 //! times may not tell. Links are never followed. A tree that is too big is an error, not a short answer.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -36,10 +37,16 @@ pub enum TreeError {
 /// The names that are worth keeping. Names are compared without regard to case; whole paths are looked at later.
 #[derive(Debug, Clone, Default)]
 pub struct Interest {
-    names: HashSet<String>,
-    globs: GlobSet,
     /// The patterns themselves, by which two interests are told apart.
     patterns: Vec<String>,
+    /// Made when the first name is asked about: a tree that is up to date asks about none.
+    matcher: OnceCell<Matcher>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Matcher {
+    names: HashSet<String>,
+    globs: GlobSet,
 }
 
 impl Interest {
@@ -48,20 +55,27 @@ impl Interest {
         let mut patterns: Vec<String> = patterns.into_iter().map(str::to_lowercase).collect();
         patterns.sort();
         patterns.dedup();
+        Self { patterns, matcher: OnceCell::new() }
+    }
+
+    fn keeps(&self, name: &OsStr) -> bool {
+        let name = name.to_string_lossy().to_lowercase();
+        let matcher = self.matcher.get_or_init(|| Matcher::of(&self.patterns));
+        matcher.names.contains(&name) || matcher.globs.is_match(&*name)
+    }
+}
+
+impl Matcher {
+    fn of(patterns: &[String]) -> Self {
         let mut names = HashSet::new();
         let mut globs = GlobSetBuilder::new();
-        for pattern in &patterns {
+        for pattern in patterns {
             match GlobBuilder::new(pattern).literal_separator(true).build() {
                 Ok(glob) if pattern.contains(['*', '?', '[', '{', '\\']) => drop(globs.add(glob)),
                 _ => drop(names.insert(pattern.clone())),
             }
         }
-        Self { names, globs: globs.build().unwrap_or_default(), patterns }
-    }
-
-    fn keeps(&self, name: &OsStr) -> bool {
-        let name = name.to_string_lossy().to_lowercase();
-        self.names.contains(&name) || self.globs.is_match(&*name)
+        Self { names, globs: globs.build().unwrap_or_default() }
     }
 }
 

@@ -43,8 +43,10 @@ fn leaf(node: Node<'_>, parent: &str, script: &str) -> Option<&'static str> {
         "ansi_c_string" => return ansi_c(text),
         "comment" => return comment(node, parent, script),
         "heredoc_redirect" => return heredocs::check(node, script),
-        "command_substitution" if text.starts_with('`') || text.starts_with("$`") => {
-            return text.contains('\\').then_some("has a backslash between backticks");
+        "command_substitution" if !text.starts_with("$(") => {
+            // The first backtick ends it, and a backslash before one starts another.
+            let inner = text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or("`");
+            return inner.contains(['`', '\\']).then_some("has backticks or backslashes between backticks");
         }
         // `${x@P}` expands what the variable holds once more, as a prompt.
         "P" if !node.is_named() => true,
@@ -63,6 +65,7 @@ fn misread(node: Node<'_>, parent: &str, script: &str) -> bool {
         // The grammar skips space after a lone `$` and takes the next character for a variable.
         "variable_name" | "special_variable_name" | "number" => text.contains(['\\', ' ', '\t', '\n']),
         "variable_assignment" => !names_variable(text) && parent != "c_style_for_statement",
+        "expansion" => ends_early(node, script),
         "file_descriptor" => !is_number(text) || touches_word(node, script),
         "test_command" if bracket_test(node) => text.contains('\n') || holds_operator(node),
         "[" | "[[" | "]" | "]]" if parent == "test_command" => !stands_alone(node, script),
@@ -75,7 +78,10 @@ fn misread(node: Node<'_>, parent: &str, script: &str) -> bool {
         "$" if !matches!(parent, "simple_expansion" | "translated_string") => {
             let next = after.chars().next().unwrap_or(' ');
             // Before a quote it belongs to the quote, except at the end of a string.
-            next.is_alphanumeric() || "({[_`\\".contains(next) || (parent != "string" && "\"'".contains(next))
+            text != "$"
+                || next.is_alphanumeric()
+                || "({[_`\\$*@#?!-".contains(next)
+                || (parent != "string" && "\"'".contains(next))
         }
         kind if is_keyword(kind, node, parent) => !is_apart(node, script),
         _ => false,
@@ -97,9 +103,42 @@ fn has_space(text: &str) -> bool {
 /// Whether an assignment starts with what the shell takes for the name of a variable.
 fn names_variable(text: &str) -> bool {
     let name = text.split(['=', '+', '[']).next().unwrap_or_default();
+    // A bracket within a subscript has to have its partner, which the grammar does not ask for.
+    let subscript = text.split('=').next().unwrap_or_default();
     !name.is_empty()
+        && subscript.matches('[').count() == subscript.matches(']').count()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether `${…}` holds a brace that would end it for the shell.
+fn ends_early(node: Node<'_>, script: &str) -> bool {
+    let mut inside: Vec<char> = Vec::new();
+    let mut at = node.start_byte();
+    let mut cursor = node.walk();
+    let mut waiting: Vec<_> = node.children(&mut cursor).collect();
+    waiting.reverse();
+    while let Some(child) = waiting.pop() {
+        let closed = is_expansion(child.kind()) || matches!(child.kind(), "string" | "raw_string" | "ansi_c_string");
+        if closed {
+            inside.extend(script.get(at..child.start_byte()).unwrap_or("}").chars());
+            at = child.end_byte();
+        } else {
+            let mut cursor = child.walk();
+            let children: Vec<_> = child.children(&mut cursor).collect();
+            waiting.extend(children.into_iter().rev());
+        }
+    }
+    inside.extend(script.get(at..node.end_byte() - 1).unwrap_or("}").chars());
+    let mut chars = inside.into_iter();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '}' => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether a node is a reserved word, and not an operator of an expansion that is spelled with a letter.

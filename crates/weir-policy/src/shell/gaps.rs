@@ -18,7 +18,7 @@ pub(super) fn check(node: Node<'_>, parent: &str, script: &str) -> Result<(), Pr
     let root = node.kind() == "program";
     let mut at = if root { 0 } else { node.start_byte() };
     let spaced = SPACED.contains(&node.kind());
-    let joined = matches!(node.kind(), "concatenation" | "simple_expansion")
+    let joined = matches!(node.kind(), "concatenation" | "simple_expansion" | "translated_string")
         || node.kind() == "subscript" && parent == "variable_assignment"
         || node.kind() == "variable_assignment"
             && !matches!(parent, "c_style_for_statement" | "parenthesized_expression");

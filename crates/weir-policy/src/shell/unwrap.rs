@@ -288,18 +288,19 @@ fn coproc(words: &[Word]) -> Vec<Inner> {
     if rest.iter().any(walk::is_reserved) {
         return vec![Inner::Unclear(UnclearKind::Script, "is a coprocess with a body")];
     }
-    [rest, rest.get(1..).unwrap_or_default()]
-        .into_iter()
-        .filter(|words| !words.is_empty())
-        .map(|words| Inner::Words(words.to_vec()))
-        .collect()
+    // The first word may be a name for the coprocess, and assignments may stand before the command.
+    let skipped = |words: &[Word]| {
+        let start = words.iter().position(|word| !wrappers::is_assignment(word.source())).unwrap_or(words.len());
+        words[start..].to_vec()
+    };
+    let readings = [skipped(rest), skipped(rest.get(1..).unwrap_or_default())];
+    readings.into_iter().filter(|words| !words.is_empty()).map(Inner::Words).collect()
 }
 
 /// The shell's own `time` knows one option, and takes any other for a command.
 fn time(words: &[Word]) -> Vec<Inner> {
-    let skipped = 1 + usize::from(has_option(words, &["-p"]));
-    let strange = words.get(skipped).filter(|word| word.known_start().starts_with('-') && word.literal() != Some("--"));
-    strange.map(|word| Inner::Words(vec![word.clone()])).into_iter().collect()
+    let options = words.iter().skip(1).take(2).take_while(|word| word.known_start().starts_with('-'));
+    options.map(|word| Inner::Words(vec![word.clone()])).collect()
 }
 
 /// Terminal multiplexers run some of their arguments, each a script by itself or the start of one.

@@ -49,7 +49,8 @@ pub(super) fn walk(script: &str) -> Result<Walked, Problem> {
         return Err(Problem::new(script, "holds a control character, which the shell and we may read in two ways"));
     }
     let mut parser = Parser::new();
-    let tree = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok().and_then(|()| parser.parse(script, None));
+    let plain = without_unicode(script);
+    let tree = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok().and_then(|()| parser.parse(&plain, None));
     let Some(tree) = tree else {
         return Err(Problem::new(script, "could not be parsed"));
     };
@@ -60,6 +61,16 @@ pub(super) fn walk(script: &str) -> Result<Walked, Problem> {
         walked.found.extend(found(node, parent, script)?);
     }
     Ok(walked)
+}
+
+/// The script as the grammar is to see it: every byte that is not ASCII is a `%`, which like them is part of a word, no part
+/// of a name and no space. The words themselves are read from the script.
+///
+/// The scanner of tree-sitter-bash 0.25.1 hands any character to `isdigit` (src/scanner.c, at `brace_start`), which for one
+/// beyond its table reads outside of it: a brace before an emoji ended the process. It also takes the spaces of Unicode
+/// for spaces, which the shell does not.
+fn without_unicode(script: &str) -> Vec<u8> {
+    script.bytes().map(|byte| if byte.is_ascii() { byte } else { b'%' }).collect()
 }
 
 /// Every node with its parent, after all of them have been checked.
@@ -126,7 +137,18 @@ fn command(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Fou
     {
         return Err(Problem::new(&script[node.byte_range()], "has a reserved word where a command should be"));
     }
+    // The shell reads an assignment wherever one stands before the name; the grammar loses sight of some.
+    if all.first().is_some_and(|first| is_assignment(first.source())) {
+        return Err(Problem::new(&script[node.byte_range()], "has an assignment where a command should be"));
+    }
     Ok(Found::Command { words: all, input: input(node, statement, script) })
+}
+
+fn is_assignment(source: &str) -> bool {
+    let end = source.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(source.len());
+    let (name, rest) = source.split_at(end);
+    let named = !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit());
+    named && (rest.starts_with(['=', '[']) || rest.starts_with("+="))
 }
 
 /// A word that the shell reads as its own, so that a command by that name is one that the grammar did not see through.

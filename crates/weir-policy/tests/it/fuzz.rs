@@ -12,15 +12,17 @@ use crate::scripts::Random;
 
 #[test]
 fn both_parsers_find_the_same_commands() {
-    on_a_big_stack(|| fuzz(1, Duration::from_secs(3)));
+    on_a_big_stack(|| fuzz(1, |scripts, _| scripts < 2_500));
 }
 
 #[test]
-#[ignore = "five seconds by default; WEIR_FUZZ_SECONDS=600 cargo test -p weir-policy --test it fuzz -- --ignored --nocapture"]
+#[ignore = "five seconds by default; WEIR_FUZZ_SECONDS=600 WEIR_FUZZ_SEED=7 cargo test -p weir-policy --test it fuzz -- --ignored --nocapture"]
 fn both_parsers_find_the_same_commands_for_long() {
     #[expect(clippy::disallowed_methods, reason = "a test takes its length from the person who runs it")]
-    let seconds = std::env::var("WEIR_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
-    on_a_big_stack(move || fuzz(u64::from(std::process::id()), Duration::from_secs(seconds)));
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let length = Duration::from_secs(number("WEIR_FUZZ_SECONDS").unwrap_or(5));
+    let seed = number("WEIR_FUZZ_SEED").unwrap_or(2);
+    on_a_big_stack(move || fuzz(seed, |_, passed| passed < length));
 }
 
 fn on_a_big_stack(work: impl FnOnce() + Send + 'static) {
@@ -37,7 +39,7 @@ struct Figures {
 }
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the figures are for the person who runs it")]
-fn fuzz(seed: u64, length: Duration) {
+fn fuzz(seed: u64, goes_on: impl Fn(usize, Duration) -> bool) {
     // A parser that gives up by panicking has not accepted the script, and its message would drown ours.
     std::panic::set_hook(Box::new(|info| {
         if info.location().is_some_and(|place| place.file().contains("weir-policy")) {
@@ -47,8 +49,8 @@ fn fuzz(seed: u64, length: Duration) {
     let mut random = Random::of(seed);
     let mut figures = Figures::default();
     let mut disagreements: BTreeSet<String> = BTreeSet::new();
-    let end = Instant::now() + length;
-    while Instant::now() < end {
+    let start = Instant::now();
+    while goes_on(figures.scripts, start.elapsed()) {
         let script = random.script();
         figures.scripts += 1;
         if let Some(disagreement) = compare(&script, &mut figures) {
@@ -65,7 +67,8 @@ fn fuzz(seed: u64, length: Duration) {
 
 fn compare(script: &str, figures: &mut Figures) -> Option<String> {
     let ours = shell::split(script);
-    let Ok(Some(theirs)) = catch_unwind(|| oracle::names(script)) else {
+    let theirs = if loops(script) { None } else { catch_unwind(|| oracle::names(script)).ok().flatten() };
+    let Some(theirs) = theirs else {
         figures.refused_by_the_other += 1;
         return None;
     };
@@ -76,9 +79,8 @@ fn compare(script: &str, figures: &mut Figures) -> Option<String> {
     figures.compared += 1;
     figures.commands += theirs.known.len();
     let names: BTreeSet<&str> = ours.commands.iter().filter_map(shell::Command::name).collect();
-    // Ours takes `[` for a test, not for a command. The other loses a here-document behind `${x//a/((}` and takes its end
-    // for a command, which bash does not.
-    let known = |name: &str| names.contains(name) || ["[", "EOF", ""].contains(&name);
+    // Ours takes `[` for a test, not for a command.
+    let known = |name: &str| names.contains(name) || ["[", ""].contains(&name);
     let missed = theirs.known.iter().find(|name| !known(name));
     match missed {
         Some(name) => Some(format!("{script:?}: missed {name:?}, found {names:?}")),
@@ -87,4 +89,10 @@ fn compare(script: &str, figures: &mut Figures) -> Option<String> {
         }
         None => None,
     }
+}
+
+/// Whether the other parser may loop for ever and take all memory: it does on some here-documents inside substitutions.
+fn loops(script: &str) -> bool {
+    let nested = ["$(", "${", "<(", ">(", "`"].iter().filter_map(|open| script.find(open)).min();
+    nested.is_some_and(|at| script[at..].replace("<<<", "").contains("<<"))
 }

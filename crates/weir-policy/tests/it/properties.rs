@@ -141,3 +141,15 @@ fn only_one_literal_command_is_one() {
         check(script, None);
     }
 }
+
+/// The scanner of the grammar is written in C, and once read outside of a table here.
+#[test]
+fn characters_beyond_ascii_do_not_end_the_process() {
+    for character in ['\u{a0}', 'é', '\u{3000}', '💥', '\u{10ffff}'] {
+        for around in ["{C", "{1C..2}", "echo {C,b}", "C=1 evil", "${C}", "$C", "<<C\nC\nC", "evilC(", "[[ C ]]"] {
+            let script = around.replace('C', &character.to_string());
+            let judged = judge(&rules(&["Bash(evil *)"], &[], &[]), &script);
+            assert!(!judged.reasons.is_empty() || judged.verdict == weir_policy::judge::Verdict::Allow, "{script}");
+        }
+    }
+}
