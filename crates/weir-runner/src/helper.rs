@@ -70,9 +70,30 @@ impl Ready {
     }
 }
 
+/// Waits for a helper when it is dropped.
+#[derive(Debug)]
+pub struct Farewell(Option<Child>);
+
+impl Farewell {
+    pub(crate) fn new(helper: Child) -> Self {
+        Self(Some(helper))
+    }
+
+    /// There is nobody to wait for.
+    pub(crate) fn said() -> Self {
+        Self(None)
+    }
+}
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(end);
+    }
+}
+
 /// Waits for the helper, which ends when everything that the run started has. A helper that cannot is killed, and
 /// the kernel then kills the rest.
-pub(crate) fn end(helper: &mut Child) {
+fn end(helper: &mut Child) {
     let pid = rustix::process::Pid::from_child(helper);
     if let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
         let timeout = Timespec { tv_sec: GRACE_SECONDS, tv_nsec: 0 };

@@ -24,7 +24,7 @@ mod spec;
 mod stop;
 mod watch;
 
-pub use helper::{Ready, Supervisor, leave_session};
+pub use helper::{Farewell, Ready, Supervisor, leave_session};
 pub use outcome::{Outcome, Problem, RunError};
 pub use run::{Listeners, Run, run};
 pub use sandbox::helper_main;

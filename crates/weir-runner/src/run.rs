@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use weir_core::run::Stream;
 
 use crate::control::send_spec;
-use crate::helper::{self, Ready};
+use crate::helper::{Farewell, Ready};
 use crate::sandbox::filter;
 use crate::watch::Watch;
 use crate::{Outcome, RunError, Spec, Stopper, Streams};
@@ -39,9 +39,16 @@ pub struct Run<'a> {
 pub type Listeners<'a> = &'a dyn Fn(Vec<OwnedFd>) -> Box<dyn std::any::Any>;
 
 /// Makes a run and waits for its end. What it prints goes to `sink` as it comes.
-pub fn run(mut run: Run<'_>, sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>) -> Result<Outcome, RunError> {
+///
+/// What comes back beside the outcome waits for the helper when it is dropped. By then nothing of the run is alive, and
+/// there is no need to wait for the kernel to tidy up before going on.
+pub fn run(
+    mut run: Run<'_>,
+    sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>,
+) -> Result<(Outcome, Farewell), RunError> {
     let started = Instant::now();
-    let Ready { mut helper, control, pipes, .. } = start(&mut run).map_err(RunError::Helper)?;
+    let Ready { helper, control, pipes, .. } = start(&mut run).map_err(RunError::Helper)?;
+    let farewell = Farewell::new(helper);
     let run = &run;
     // A helper that has given up already says why, which is of more use than that it no longer listens.
     let _ = send_spec(&control, &run.spec.encode(filter::bytes(run.spec.level, run.spec.network)));
@@ -49,10 +56,13 @@ pub fn run(mut run: Run<'_>, sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<(
     let watched = watch.until_over(run, sink);
     // Closing the socket is the end of the run, however the watch ended.
     watch.close();
-    helper::end(&mut helper);
     watched?;
+    if watch.is_all_over() {
+        return Ok((watch.outcome(run.spec.level, started.elapsed())?, farewell));
+    }
+    drop(farewell);
     watch.drain(run.most_output, sink)?;
-    watch.outcome(run.spec.level, started.elapsed())
+    Ok((watch.outcome(run.spec.level, started.elapsed())?, Farewell::said()))
 }
 
 fn start(run: &mut Run<'_>) -> io::Result<Ready> {

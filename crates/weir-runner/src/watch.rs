@@ -139,6 +139,12 @@ impl Watch {
         Ok(())
     }
 
+    /// Whether the run ended by itself, left nobody behind, and everything it printed was taken.
+    pub(crate) fn is_all_over(&self) -> bool {
+        let ended = self.over.is_some_and(|over| over.left == 0 && (over.code.is_some() || over.signal.is_some()));
+        ended && self.cause.is_none() && self.pipes.iter().all(Option::is_none)
+    }
+
     /// Takes what was still in the pipes when the run was ended.
     pub(crate) fn drain(
         &mut self,

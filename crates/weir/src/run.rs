@@ -19,7 +19,7 @@ use std::time::Duration;
 use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Reference};
 use weir_runner::runtimes::Language;
-use weir_runner::{Outcome, Run, RunError, Spec, Stopper, Streams};
+use weir_runner::{Farewell, Outcome, Run, RunError, Spec, Stopper, Streams};
 use weir_store::{BlobReader, Found, TextWriter};
 
 use crate::answer::one_line;
@@ -119,7 +119,7 @@ fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, Comm
     let mut writer = new_writer()?;
     let found = runtime::locate(context, order.language)?;
     let mut place = place::prepare(context, order, &found)?;
-    let outcome = attempt(context, order, how, &mut place, &mut writer)?;
+    let (outcome, farewell) = attempt(context, order, how, &mut place, &mut writer)?;
     let mut remarks = place.remarks_after();
     if outcome.ended == Ended::Unmasked {
         // It may have printed what it was not to see.
@@ -141,6 +141,7 @@ fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, Comm
         ..NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, title(order))
     };
     let (entry, text) = keep(context, new, writer)?;
+    drop(farewell);
     let caps = (context.config().run.output_bytes, place.spec.caps.memory_bytes);
     Ok(Done { entry, text, outcome, steps: place.spec.steps.len(), caps, remarks })
 }
@@ -152,7 +153,7 @@ fn attempt(
     how: &How<'_>,
     place: &mut place::Place,
     writer: &mut TextWriter,
-) -> Result<Outcome, CommandError> {
+) -> Result<(Outcome, Farewell), CommandError> {
     let outside = place.outside.clone();
     let serve = |listeners| outside.serve(listeners);
     let mut make = |spec: &Spec| {

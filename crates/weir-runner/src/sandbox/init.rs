@@ -134,7 +134,6 @@ fn wait_for_others(spec: &Spec, socket: &UnixStream, news: &News) {
             end(spec, || ());
         }
         drain(&news.children);
-        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
     }
 }
 
@@ -152,10 +151,8 @@ fn mount_changes(spec: &Spec) -> Result<Option<File>, Failure> {
     if spec.level != Level::Full {
         return Ok(None);
     }
-    let mut mounts = File::open("/proc/self/mountinfo").doing("watch the mounts")?;
-    // What was before the first look is no news.
-    io::copy(&mut mounts, &mut io::sink()).doing("watch the mounts")?;
-    Ok(Some(mounts))
+    // What was before it is opened is no news.
+    File::open("/proc/self/mountinfo").doing("watch the mounts").map(Some)
 }
 
 /// Reaps whatever has ended. The status of `main`, if it is among them.
@@ -192,19 +189,16 @@ fn drain(children: &OwnedFd) {
     while rustix::io::read(children, &mut news).is_ok() {}
 }
 
-/// How many processes are still running that the steps started.
+/// How many processes are still running that the steps started. Orphans become children of this process, so that
+/// nobody is left exactly when it has no child.
 fn count_left(level: Level) -> u64 {
-    // In a process namespace of our own, a signal to everyone says whether there is anyone.
-    if level == Level::Full && nobody_else() {
-        return 0;
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) => {}
+            Ok(None) => return processes(level).len() as u64,
+            Err(_) => return 0,
+        }
     }
-    processes(level).len() as u64
-}
-
-#[expect(unsafe_code, reason = "no library offers the signal to everyone")]
-fn nobody_else() -> bool {
-    // SAFETY: signal 0 is never delivered; the call only says whether there is anyone to deliver it to.
-    unsafe { libc::kill(-1, 0) != 0 }
 }
 
 /// The processes of the run without this one.

@@ -177,7 +177,7 @@ fn run_outside(
         ready: None,
         serve: None,
     };
-    let outcome =
+    let (outcome, _) =
         weir_runner::run(run, &mut |stream: Stream, bytes: &[u8]| sink(stream, bytes)).map_err(io::Error::other)?;
     match outcome.ended {
         Ended::Exited => Ok(outcome.exit_code.unwrap_or(1)),

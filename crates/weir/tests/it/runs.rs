@@ -4,8 +4,10 @@
 //! is not run however it is spelled; and the usual work of a project works.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
+mod background;
 mod batch;
 mod capture;
+mod consent;
 mod ends;
 mod languages;
 mod readers;

@@ -87,6 +87,11 @@ impl World {
     }
 
     pub(super) fn server(&self) -> Server {
+        self.server_with(json!({}))
+    }
+
+    /// The program as the server of a client that can do these things.
+    pub(super) fn server_with(&self, capabilities: Value) -> Server {
         let mut command = self.command(env!("CARGO_BIN_EXE_weir"), &["mcp"]);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
@@ -97,7 +102,7 @@ impl World {
         });
         let mut server = Server { process, input, lines, last_id: 0 };
         let client = json!({ "name": "tester", "version": "1.0.0" });
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
         server.send("initialize", hello);
         server.receive();
         server.notify("notifications/initialized", json!({}));
@@ -128,6 +133,11 @@ impl Server {
         self.last_id += 1;
         self.write(&json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": parameters }));
         self.last_id
+    }
+
+    /// Answers a request of the server's.
+    pub(super) fn answer(&mut self, id: &Value, result: Value) {
+        self.write(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
     }
 
     fn write(&mut self, message: &Value) {
