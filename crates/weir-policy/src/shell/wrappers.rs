@@ -174,6 +174,10 @@ pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> Starts {
             waiting.extend(after_option(wrapper, text).iter().map(|step| (at + step, operands, false)));
         } else if is_assignment(text) {
             waiting.push((at + 1, operands, true));
+            // Only these set variables for the command; to the others it is the name of a program, however odd.
+            if !["env", "sudo", "doas"].contains(&wrapper.name) {
+                found.at.push(at);
+            }
         } else if operands < wrapper.operands {
             waiting.push((at + 1, operands + 1, true));
         } else {

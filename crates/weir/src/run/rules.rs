@@ -15,6 +15,7 @@ use weir_policy::rules::{Own, Platform, Rules, Source, Verdict, locations};
 
 use super::Order;
 use super::place::search_path;
+use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
@@ -127,7 +128,9 @@ impl Watch {
     }
 
     fn deal_with(&self, Planted { path, kind, what, changed }: &Planted) -> String {
-        let shown = path.strip_prefix(&self.context.project().root).unwrap_or(path).display();
+        // The name is the run's choice, and must not look like lines of ours.
+        let shown = path.strip_prefix(&self.context.project().root).unwrap_or(path);
+        let shown = one_line(&shown.display().to_string(), 120);
         match kind {
             // What was there before was read-only to the run: someone else changed it.
             _ if *changed => format!("{shown} ({what}) was changed meanwhile, not by the run"),
