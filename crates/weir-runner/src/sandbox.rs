@@ -86,7 +86,7 @@ fn help(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     }
     // The first process of the new process namespace, or where there is none, a process that outlives the others.
     match namespaces::fork().doing("fork")? {
-        None => init::run(socket),
+        None => init::run(socket, ground),
         Some(pid) => {
             // It exits last of all: the kernel lets it only when everything in its namespace is gone.
             while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|error| error == rustix::io::Errno::INTR) {}

@@ -16,6 +16,7 @@ use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus};
 
 use super::{Doing as _, Failure, child, namespaces, view};
 use crate::control::{self, Message, Over};
+use crate::spec::Ground;
 use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
 
 /// How long what a program left behind has to end by itself. It is less than a second, for the sake of the arithmetic.
@@ -24,13 +25,16 @@ const GRACE: Duration = Duration::from_millis(300);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Makes the run and ends this process.
-pub(super) fn run(socket: &UnixStream) -> Result<(), Failure> {
+pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).doing("be ended with the helper")?;
+    if ground != Ground::Bare {
+        view::mount_processes().doing("mount /proc for the new processes")?;
+    }
     let (spec, filter) = &control::receive_spec(socket)
         .and_then(|bytes| Spec::decode(&bytes))
         .doing("read the description of the run")?;
     if spec.level == Level::Full {
-        view::mount_processes(spec.caps.processes).doing("mount /proc for the new processes")?;
+        view::limit_processes(spec.caps.processes);
         view::build(spec)?;
     } else {
         rustix::process::set_child_subreaper(Some(Pid::INIT)).doing("adopt orphans")?;

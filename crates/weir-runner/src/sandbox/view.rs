@@ -65,13 +65,16 @@ pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
 
 /// Makes the file system of processes that belongs to the new process namespace. With the rest of the view it becomes
 /// read-only: a root user inside owns the kernel's settings outside.
-pub(super) fn mount_processes(most_processes: u64) -> io::Result<()> {
+pub(super) fn mount_processes() -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("proc", "/proc", "proc", flags, None)?;
+    Ok(mount("proc", "/proc", "proc", flags, None)?)
+}
+
+/// Bounds the processes of the new namespace, as long as `/proc` can be written to.
+pub(super) fn limit_processes(most_processes: u64) {
     // Since Linux 6.14 every process namespace has its own. It bounds what the limit on processes does not: a root
     // user's processes. Older kernels refuse.
     let _ = std::fs::write("/proc/sys/kernel/pid_max", (most_processes + 300).to_string());
-    Ok(())
 }
 
 fn is_own(path: &Path) -> bool {

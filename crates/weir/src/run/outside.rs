@@ -93,7 +93,9 @@ impl Outside {
 
     /// Stand-ins for the brokered programs, to be put in a folder that comes first in `PATH`.
     pub(super) fn stand_ins(&self, folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-        // Whatever has become of its file, this program is there in the sandbox under the name it was started by.
+        if self.programs.is_empty() {
+            return Vec::new();
+        }
         let Ok(program) = std::env::current_exe() else { return Vec::new() };
         let program = super::quoted(&program.to_string_lossy());
         let script = |name: &String| format!("#!/bin/sh\nexec {program} {STAND_IN} {name} \"$@\"\n").into_bytes();
