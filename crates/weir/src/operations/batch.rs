@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use weir_core::Query;
+use weir_core::{Origin, Query};
 
 use super::{Declared, Effect, execute, search};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
@@ -79,7 +79,7 @@ Exit code 1 means that a command failed.";
             .iter()
             .map(|text| Query { source: Some(source.clone()), ..Query::new(text.clone(), HITS) })
             .collect();
-        let mut answer = describe(&self.commands, &results, budget, queries.is_empty())?;
+        let mut answer = describe((&self.commands, context.origin), &results, budget, queries.is_empty())?;
         if !queries.is_empty() {
             let left = budget.tokens().saturating_sub(weir_tokens::count(&answer.text) + 2);
             let found = search::find_and_show(context, queries, Budget::new(Some(left as u32), BUDGET)).await?;
@@ -124,7 +124,12 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
 }
 
 /// Every command with its result, as much of each as the budget allows.
-fn describe(commands: &[String], results: &Results, budget: Budget, alone: bool) -> Result<Answer, CommandError> {
+fn describe(
+    (commands, origin): (&[String], Origin),
+    results: &Results,
+    budget: Budget,
+    alone: bool,
+) -> Result<Answer, CommandError> {
     let numbers = (1..).zip(results).filter(|(_, result)| !succeeded(result)).map(|(number, _)| format!("[{number}]"));
     let failed: Vec<String> = numbers.collect();
     let mut head = counted(commands.len(), "command", "commands");
@@ -140,7 +145,7 @@ fn describe(commands: &[String], results: &Results, budget: Budget, alone: bool)
         let cut = shown.iter().any(|(_, data)| data["whole"] == false);
         let items: Vec<String> = shown.into_iter().map(|(text, _)| text).collect();
         let (text, fitting) = fit_items(&head, &items, budget, |fitting| match items.len() - fitting {
-            0 if cut => run::READ_ON.to_owned(),
+            0 if cut => run::read_on(origin),
             0 => String::new(),
             left => format!("{left} more did not fit: raise `budget`, or find them with ctx_history"),
         });

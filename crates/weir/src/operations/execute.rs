@@ -100,15 +100,23 @@ The command ends with the exit code of what it ran: 124 when its time was over, 
             // A command in a shell is over at once, and its session with it.
             let kept = self.keep || context.origin == Origin::User;
             let timeout = self.timeout.map_or(LONGEST_BEHIND, |_| order.timeout);
-            return Ok(started(run::background::start(context, Order { timeout, ..order }, kept).await?, kept));
+            return Ok(started(
+                run::background::start(context, Order { timeout, ..order }, kept).await?,
+                kept,
+                context.origin,
+            ));
         }
-        run::answer(&run::run(context, order).await?)
+        run::answer(&run::run(context, order).await?, context.origin)
     }
 }
 
-fn started(reference: Reference, kept: bool) -> Answer {
+fn started(reference: Reference, kept: bool, origin: Origin) -> Answer {
     let life = if kept { "until it is ended" } else { "as long as this session" };
-    let text = format!("started {reference}, lives {life}; read it with ctx_get, end it with `end`");
+    let how = match origin {
+        Origin::User => "read it with `weir get`, end it with `weir run --end`",
+        _ => "read it with ctx_get, end it with `end`",
+    };
+    let text = format!("started {reference}, lives {life}; {how}");
     Answer::new(text, json!({ "reference": reference.to_string(), "kept": kept }))
 }
 

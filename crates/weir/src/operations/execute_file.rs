@@ -39,6 +39,6 @@ impl Declared for ExecuteFile {
             source: None,
             apart: false,
         };
-        run::answer(&run::run(context, order).await?)
+        run::answer(&run::run(context, order).await?, context.origin)
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use weir_core::run::Ended;
-use weir_core::terminal;
+use weir_core::{Origin, terminal};
 
 use super::Done;
 use crate::answer::{Answer, counted, fence, size};
@@ -21,14 +21,16 @@ const CLEANED: u64 = 1 << 20;
 /// A token is rarely longer than this many bytes, so more cannot fit.
 const BYTES_PER_TOKEN: usize = 32;
 
-/// How to get at what is not shown.
-pub(crate) const READ_ON: &str = "read on with ctx_get";
+/// How to get at what is not shown, in the words of whoever asked.
+pub(crate) fn read_on(origin: Origin) -> String {
+    format!("read on with {}", if origin == Origin::User { "`weir get`" } else { "ctx_get" })
+}
 
 /// The answer to a single run.
-pub(crate) fn answer(done: &Done) -> Result<Answer, CommandError> {
+pub(crate) fn answer(done: &Done, origin: Origin) -> Result<Answer, CommandError> {
     let shown = show(done, WHOLE, (HEAD, TAIL))?;
     let data = data(done, &shown);
-    let foot = if shown.whole { "" } else { READ_ON }.to_owned();
+    let foot = if shown.whole { String::new() } else { read_on(origin) };
     let text =
         [shown.head, shown.body, foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     Ok(Answer { exit_code: Some(exit_code(done)), ..Answer::new(text, data) })
