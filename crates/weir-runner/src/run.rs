@@ -1,6 +1,6 @@
 //! Starts a run, reads what it prints, and sees to its end.
 //!
-//! Invariant: when [`run`] returns, the helper is gone, and with it everything the run started.
+//! Invariant: when [`run`] returns, nothing that the run started is alive; the helper may be a moment behind.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -52,8 +52,6 @@ pub(crate) struct Order {
     pub timeout: Duration,
     /// Where its output is said to come from.
     pub source: Option<String>,
-    /// Whether standard output and standard error are to be told apart.
-    pub apart: bool,
 }
 
 /// A run that is over, with its output kept.
@@ -99,7 +97,10 @@ pub(crate) async fn run(context: &Context, order: Order) -> Result<Done, Command
             own.running().prepare_next();
         }
     });
-    thread.map_err(|error| failed(&format!("cannot start a thread: {error}")))?;
+    thread.map_err(|error| {
+        context.running().leave(number);
+        failed(&format!("cannot start a thread: {error}"))
+    })?;
     let mut receive = receive;
     let done = tokio::select! {
         done = &mut receive => done,
@@ -162,18 +163,17 @@ fn attempt(
             helper: PathBuf::from(HELPER),
             timeout: order.timeout,
             most_output: context.config().run.output_bytes,
-            streams: if order.apart { Streams::Apart } else { Streams::Merged },
+            streams: Streams::Merged,
             stopper: how.stopper,
             ready: context.running().take_ready(),
             serve: Some(&serve),
         };
-        weir_runner::run(run, &mut |stream, bytes| {
+        weir_runner::run(run, &mut |_, bytes| {
             if let Some(tee) = how.tee {
                 // Whoever it is only shows it; that must not hold up the run.
                 let _ = tee.send(bytes.to_vec());
             }
-            let written = if order.apart { writer.write_from(stream, bytes) } else { writer.write(bytes) };
-            written.map_err(std::io::Error::other)
+            writer.write(bytes).map_err(std::io::Error::other)
         })
     };
     match make(&place.spec) {
@@ -183,6 +183,28 @@ fn attempt(
         }
         other => other.map_err(|error| unusable(context, error)),
     }
+}
+
+/// What a program says that has a moment to say it.
+fn ask(spec: &Spec) -> Result<Vec<u8>, RunError> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let stopper = Stopper::new().map_err(RunError::Helper)?;
+    let run = Run {
+        spec,
+        helper: PathBuf::from(HELPER),
+        timeout: PATIENCE,
+        most_output: 4096,
+        streams: Streams::Merged,
+        stopper: &stopper,
+        ready: None,
+        serve: None,
+    };
+    let mut said = Vec::new();
+    weir_runner::run(run, &mut |_, bytes| {
+        said.extend_from_slice(bytes);
+        Ok(())
+    })?;
+    Ok(said)
 }
 
 fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> Result<(Box<Entry>, BlobReader), CommandError> {

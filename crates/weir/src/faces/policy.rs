@@ -45,7 +45,7 @@ pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer,
     let language = Language::find("shell").ok_or_else(|| CommandError::broken("there is no shell"))?;
     let folder = context.env().folder.clone();
     let timeout = context.config().run.timeout;
-    let order = Order { language, code, file: None, folder, timeout, source: None, apart: false };
+    let order = Order { language, code, file: None, folder, timeout, source: None };
     let judgement = run::verdict(context, &order);
     let reasons: Vec<_> = judgement
         .reasons

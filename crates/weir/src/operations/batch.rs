@@ -107,7 +107,6 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
             folder: folder.clone(),
             timeout: execute::timeout(context, batch.timeout),
             source: Some(source.to_owned()),
-            apart: false,
         };
         let (context, slots) = (context.clone(), Arc::clone(&slots));
         tasks.spawn(async move {
@@ -143,7 +142,7 @@ fn describe(
     loop {
         let shown = show_all(commands, results, share)?;
         let cut = shown.iter().any(|(_, data)| data["whole"] == false);
-        let items: Vec<String> = shown.into_iter().map(|(text, _)| text).collect();
+        let (items, data): (Vec<String>, Vec<Value>) = shown.into_iter().unzip();
         let (text, fitting) = fit_items(&head, &items, budget, |fitting| match items.len() - fitting {
             0 if cut => run::read_on(origin),
             0 => String::new(),
@@ -154,7 +153,6 @@ fn describe(
             continue;
         }
         if fitting == items.len() || share == 0 {
-            let data: Vec<Value> = show_all(commands, results, share)?.into_iter().map(|(_, data)| data).collect();
             let exit_code = Some(u8::from(!failed.is_empty()));
             return Ok(Answer { exit_code, ..Answer::new(text, json!({ "commands": data })) });
         }

@@ -94,7 +94,6 @@ The command ends with the exit code of what it ran: 124 when its time was over, 
             folder: super::folder(context, self.cwd.as_deref())?,
             timeout: timeout(context, self.timeout),
             source: None,
-            apart: false,
         };
         if self.background {
             // A command in a shell is over at once, and its session with it.

@@ -37,7 +37,6 @@ impl Declared for ExecuteFile {
             folder: super::folder(context, None)?,
             timeout: execute::timeout(context, self.timeout),
             source: None,
-            apart: false,
         };
         run::answer(&run::run(context, order).await?, context.origin)
     }

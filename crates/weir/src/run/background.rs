@@ -125,7 +125,6 @@ fn look_after(task: Task) -> Result<(), CommandError> {
         folder: task.folder,
         timeout: Duration::from_secs(task.seconds),
         source: None,
-        apart: false,
     };
     if task.kept {
         // Where there is no terminal, there is no session to leave.
@@ -296,10 +295,13 @@ impl Files {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let private = |path: &Path| File::options().write(true).create_new(true).mode(0o600).open(path);
         private(&self.output)?;
-        let mut state = private(&self.state)?;
+        // It has its name only once it is locked: unlocked, it would be taken for that of a keeper that was killed.
+        let unnamed = self.state.with_extension("new");
+        let mut state = private(&unnamed)?;
         state.lock()?;
         let title = weir_core::redact::redact(title.as_bytes());
         state.write_all(&title.text)?;
+        std::fs::rename(&unnamed, &self.state)?;
         Ok(state)
     }
 

@@ -1,22 +1,19 @@
 //! Whether runs can be made here, and in what: for `weir doctor`.
 
-use std::time::Duration;
-
 use weir_runner::runtimes::LANGUAGES;
-use weir_runner::{Level, Run, RunError, Spec, Stopper, Streams};
+use weir_runner::{Level, RunError, Spec};
 
-use super::{background, runtime, unusable};
+use super::{ask, background, runtime, unusable};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// Longer than this nothing takes that does nothing.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// The sandbox that a run gets here, in words.
 pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
+    if context.config().sandbox == Sandbox::Off {
+        return Ok("off, as configured".to_owned());
+    }
     let problem = match try_out(Level::Full) {
-        _ if context.config().sandbox == Sandbox::Off => return Ok("off, as configured".to_owned()),
         Ok(()) => return Ok("full".to_owned()),
         Err(problem) => problem,
     };
@@ -51,17 +48,5 @@ pub(crate) fn in_background(context: &Context) -> usize {
 }
 
 fn try_out(level: Level) -> Result<(), RunError> {
-    let spec = Spec::new(level, vec!["/bin/sh".into(), "-c".into(), ":".into()], "/");
-    let stopper = Stopper::new().map_err(RunError::Helper)?;
-    let run = Run {
-        spec: &spec,
-        helper: super::HELPER.into(),
-        timeout: PATIENCE,
-        most_output: 4096,
-        streams: Streams::Merged,
-        stopper: &stopper,
-        ready: None,
-        serve: None,
-    };
-    weir_runner::run(run, &mut |_, _| Ok(())).map(drop)
+    ask(&Spec::new(level, vec!["/bin/sh".into(), "-c".into(), ":".into()], "/")).map(drop)
 }

@@ -86,6 +86,11 @@ impl Outside {
         }
     }
 
+    /// Whether no host can be reached. The listener of a broker is no network.
+    pub(super) fn is_offline(&self) -> bool {
+        self.context.config().network == config::Network::Off
+    }
+
     /// Whether there is a proxy to be told of.
     pub(super) fn has_proxy(&self) -> bool {
         self.hosts.is_some()
@@ -189,7 +194,7 @@ fn run_outside(
 
 /// Where runs can put something: what is configured, and the project in any case.
 fn writable(context: &Context) -> Vec<PathBuf> {
-    let mut writable = super::place::writable(context, &mut Vec::new());
+    let mut writable = super::place::writable(context);
     writable.push(context.project().root.clone());
     writable
 }

@@ -58,8 +58,13 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
         Level::Full => PathBuf::from(SCRATCH),
         _ => new_scratch(context)?,
     };
+    let writable = writable(context);
+    let root = &context.project().root;
     let mut remarks = Vec::new();
-    let writable = writable(context, &mut remarks);
+    if !writable.contains(root) {
+        let root = root.display();
+        remarks.push(format!("{root} is no project but holds the home folder: nothing in it could be changed"));
+    }
     let Plan { files, steps, env, cache } = found.plan(&order.code, order.file.as_deref(), &scratch);
     let masks = rules::masks(context, &order.folder)?;
     let watch = rules::Watch::begin(context, &writable)?;
@@ -119,21 +124,13 @@ impl Place {
 }
 
 /// The project, unless that would be the whole home folder, and what the user named.
-pub(super) fn writable(context: &Context, remarks: &mut Vec<String>) -> Vec<PathBuf> {
+pub(super) fn writable(context: &Context) -> Vec<PathBuf> {
     let root = &context.project().root;
     let home = context.env().home.as_deref().and_then(|home| home.canonicalize().ok());
-    let mut writable = Vec::new();
-    if home.as_deref().is_some_and(|home| home.starts_with(root)) {
-        remarks.push(format!(
-            "{} is no project but holds the home folder: nothing in it could be changed",
-            root.display()
-        ));
-    } else {
-        writable.push(root.clone());
-    }
+    let holds_home = home.as_deref().is_some_and(|home| home.starts_with(root));
+    let project = (!holds_home).then(|| root.clone());
     let named = context.config().run.writable.iter().map(|path| from_home(path, home.as_deref()));
-    writable.extend(named.filter_map(|path| path.canonicalize().ok()));
-    writable
+    project.into_iter().chain(named.filter_map(|path| path.canonicalize().ok())).collect()
 }
 
 /// A path as a user writes it, with `~` for the home folder.
@@ -207,7 +204,7 @@ impl Variables<'_> {
             all.push(("npm_config_cache".into(), folder.join("npm").into()));
             all.extend(plan_cache.map(|name| (name.into(), folder.join(name.to_lowercase()).into())));
         }
-        if self.outside.network() == Network::Off {
+        if self.outside.is_offline() {
             all.extend(OFFLINE.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
         }
         all.extend(self.outside.token().map(|token| (outside::TOKEN.into(), token.into())));

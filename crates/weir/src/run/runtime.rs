@@ -3,17 +3,14 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex};
-use std::time::Duration;
 
 use weir_runner::runtimes::{Found, Language, Missing};
-use weir_runner::{Level, Run, Spec, Stopper, Streams};
+use weir_runner::{Level, Spec};
 
+use super::ask;
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-
-/// Longer than this no program takes to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The runtime of a language.
 pub(super) fn locate(context: &Context, language: &'static Language) -> Result<Found, CommandError> {
@@ -42,29 +39,11 @@ fn version_of(context: &Context, program: &Path) -> Option<String> {
         visible: vec![program.parent()?.canonicalize().ok()?],
         ..Spec::new(Level::Full, vec![program.into(), "--version".into()], "/")
     };
-    let stopper = Stopper::new().ok()?;
-    let mut said = Vec::new();
-    let mut run = |spec: &Spec| {
-        let run = Run {
-            spec,
-            helper: super::HELPER.into(),
-            timeout: PATIENCE,
-            most_output: 4096,
-            streams: Streams::Merged,
-            stopper: &stopper,
-            ready: None,
-            serve: None,
-        };
-        weir_runner::run(run, &mut |_, bytes| {
-            said.extend_from_slice(bytes);
-            Ok(())
-        })
-    };
     let lower = match context.config().sandbox {
         Sandbox::Required => None,
         Sandbox::BestEffort => Some(Level::Landlock),
         Sandbox::Off => Some(Level::None),
     };
-    run(&spec).ok().or_else(|| run(&Spec { level: lower?, ..spec.clone() }).ok())?;
+    let said = ask(&spec).ok().or_else(|| ask(&Spec { level: lower?, ..spec.clone() }).ok())?;
     Some(String::from_utf8_lossy(&said).into_owned())
 }
