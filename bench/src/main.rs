@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark that fails should stop where it failed")]
 #![allow(clippy::disallowed_methods, reason = "benchmarks start processes and open bare databases")]
 
+mod digest;
 mod figures;
+mod recall;
 mod run;
 mod scale;
 mod server;
@@ -17,6 +19,9 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: weir-bench storm                  8 processes append events and notes, next to bare inserts
        weir-bench scale [SIZE…]          keep and search at each size, next to bare FTS5 (1000 100000 1000000)
+       weir-bench digest                 MB/s of every kind of digest, next to `wc -l` and to a scan for line ends
+       weir-bench recall PATH-OF-WEIR [--half development] [--peer COMMAND] [--misses] [--write FILE]
+                                         answers found in digests, next to head and tail and to a peer
        weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
        weir-bench soak PATH-OF-WEIR [N]  N runs (1000) that end in every way, and what is left of them
        weir-bench start PATH-OF-WEIR     start of `weir mcp` to its first answer, next to /bin/true";
@@ -28,6 +33,8 @@ fn main() -> ExitCode {
         ["storm"] => storm::run(),
         ["storm-child", kind, folder, number] => storm::child(kind, folder.as_ref(), number),
         ["scale", sizes @ ..] => scale::run(sizes),
+        ["digest"] => digest::run(),
+        ["recall", path, options @ ..] => recall::run(path, options),
         ["run", path] => run::run(path),
         ["soak", path] => soak::run(path, 1000),
         ["soak", path, runs] => soak::run(path, runs.parse().unwrap()),

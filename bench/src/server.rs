@@ -1,10 +1,14 @@
-//! `weir mcp` in an empty home, for the benchmarks that call it.
+//! An MCP server in an empty home, for the benchmarks that call it.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use serde_json::{Value, json};
+
 const INITIALIZE: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"0\"}}}\n";
+
+const INITIALIZED: &str = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
 
 /// A server that has answered `initialize`. It ends when this is dropped.
 pub(crate) struct Server {
@@ -14,10 +18,15 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it with `home` as its home and data folder, in `project`.
+    /// Starts `weir mcp` with `home` as its home and data folder, in `project`.
     pub(crate) fn start(weir: &str, home: &Path, project: &Path) -> Self {
-        let mut process = Command::new(weir)
-            .arg("mcp")
+        Self::start_any(&[weir, "mcp"], home, project)
+    }
+
+    /// Starts any MCP server.
+    pub(crate) fn start_any(words: &[&str], home: &Path, project: &Path) -> Self {
+        let mut process = Command::new(words[0])
+            .args(&words[1..])
             .current_dir(project)
             .env("WEIR_DATA", home.join("data"))
             .env("HOME", home)
@@ -25,6 +34,7 @@ impl Server {
             .env_remove("XDG_CACHE_HOME")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         process.stdin.as_mut().unwrap().write_all(INITIALIZE.as_bytes()).unwrap();
@@ -32,19 +42,32 @@ impl Server {
         let mut answer = String::new();
         output.read_line(&mut answer).unwrap();
         assert!(answer.contains("serverInfo"), "{answer}");
+        process.stdin.as_mut().unwrap().write_all(INITIALIZED.as_bytes()).unwrap();
         Self { process, output, calls: 0 }
     }
 
-    /// Runs code in a shell and returns the whole answer, which must say `expected`.
-    pub(crate) fn execute(&mut self, code: &str, expected: &str) -> String {
+    /// Calls a tool and returns the text of its answer.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> String {
         self.calls += 1;
-        let request = format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"tools/call\",\"params\":{{\"name\":\"ctx_execute\",\"arguments\":{{\"code\":\"{code}\",\"timeout\":600}}}}}}\n",
-            self.calls
-        );
-        self.process.stdin.as_mut().unwrap().write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).unwrap();
+        let params = json!({ "name": tool, "arguments": arguments });
+        let request = json!({ "jsonrpc": "2.0", "id": self.calls, "method": "tools/call", "params": params });
+        self.process.stdin.as_mut().unwrap().write_all(format!("{request}\n").as_bytes()).unwrap();
+        loop {
+            let mut answer = String::new();
+            assert!(self.output.read_line(&mut answer).unwrap() > 0, "the server ended while {tool} was called");
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            // What a server says in between is not the answer.
+            if answer["id"] == self.calls {
+                let parts = answer["result"]["content"].as_array().into_iter().flatten();
+                let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
+                return texts.join("\n");
+            }
+        }
+    }
+
+    /// Runs code in a shell and returns the answer, which must say `expected`.
+    pub(crate) fn execute(&mut self, code: &str, expected: &str) -> String {
+        let answer = self.call("ctx_execute", &json!({ "code": code, "timeout": 600 }));
         assert!(answer.contains(expected), "{answer}");
         answer
     }

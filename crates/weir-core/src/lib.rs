@@ -15,6 +15,7 @@ pub mod run;
 pub mod scope;
 pub mod terminal;
 pub mod time;
+pub mod wording;
 pub mod words;
 
 pub use entry::{Entry, EntryKind, NewEntry, Origin};

@@ -4,6 +4,7 @@
 //! by itself; whatever is left out is said.
 
 use serde_json::Value;
+pub(crate) use weir_core::wording::{counted, one_line, size};
 use weir_core::{Entry, Reference};
 use weir_store::BlobReader;
 
@@ -78,36 +79,6 @@ pub(crate) fn headline(entry: &Entry) -> String {
     line.push_str(&format!(" by {}, {}", entry.origin, when::show(entry.at)));
     if let Some(successor) = entry.superseded_by {
         line.push_str(&format!("; superseded by {successor}"));
-    }
-    line
-}
-
-/// A number of things, in words.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// A number of bytes, in words.
-pub(crate) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if bytes < 1_024 {
-        return format!("{bytes} B");
-    }
-    let mut value = bytes as f64 / 1_024.0;
-    let mut unit = 0;
-    // What would be rounded up to 1024 of one unit is one of the next.
-    while value >= 1_023.95 && unit + 1 < UNITS.len() {
-        value /= 1_024.0;
-        unit += 1;
-    }
-    format!("{value:.1} {}", UNITS[unit])
-}
-
-/// As much of a text as makes one short line.
-pub(crate) fn one_line(text: &str, most: usize) -> String {
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
-    if text.chars().count() > most {
-        line.push('…');
     }
     line
 }

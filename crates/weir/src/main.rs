@@ -11,6 +11,7 @@ mod git;
 mod operations;
 mod project;
 mod run;
+mod text;
 mod when;
 
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ use super::{Finding, Tree, numbered};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("weir-core", &[]),
     ("weir-tokens", &[]),
-    ("weir-digest", &["weir-core"]),
+    ("weir-digest", &["weir-core", "weir-tokens"]),
     ("weir-outline", &["weir-core"]),
     ("weir-policy", &["weir-core"]),
     ("weir-runner", &["weir-core"]),

@@ -29,6 +29,13 @@ const LISTS: &[List] = &[
         file: "crates/weir-runner/src/runtimes.rs",
         name: "LANGUAGES",
     },
+    List {
+        thing: "kind of output",
+        folder: "crates/weir-digest/src/kinds/",
+        mark: "const KIND: Kind",
+        file: "crates/weir-digest/src/kinds.rs",
+        name: "KINDS",
+    },
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

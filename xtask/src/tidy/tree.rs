@@ -65,9 +65,15 @@ impl Tree {
     }
 }
 
-/// Whether a path holds recorded or golden text, which is kept as it was seen.
+/// Whether a path holds recorded or golden text, which is kept as it was seen, or what the recordings are made from.
 pub(super) fn is_sample(path: &str) -> bool {
-    path.split('/').any(|part| matches!(part, "fixtures" | "golden"))
+    let made = path.starts_with("bench/recall/") || path == "docs/digests.md";
+    made || path.split('/').any(|part| matches!(part, "fixtures" | "golden"))
+}
+
+/// Whether a file is about what other programs print, in their words.
+pub(super) fn speaks_of_others(path: &str) -> bool {
+    path.starts_with("crates/weir-digest/")
 }
 
 fn absent(error: &io::Error) -> bool {

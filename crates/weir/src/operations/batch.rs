@@ -12,7 +12,7 @@ use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::run::{self, Done, Order};
+use crate::run::{self, Done, Order, Want};
 
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 3_000;
@@ -144,7 +144,7 @@ fn describe(
         let cut = shown.iter().any(|(_, data)| data["whole"] == false);
         let (items, data): (Vec<String>, Vec<Value>) = shown.into_iter().unzip();
         let (text, fitting) = fit_items(&head, &items, budget, |fitting| match items.len() - fitting {
-            0 if cut => run::read_on(origin),
+            0 if cut => run::read_on(origin).to_owned(),
             0 => String::new(),
             left => format!("{left} more did not fit: raise `budget`, or find them with ctx_history"),
         });
@@ -172,7 +172,7 @@ fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<
         let label = format!("[{}] {}", number + 1, one_line(command.trim(), 80));
         all.push(match result {
             Ok(done) => {
-                let shown = run::show(done, share, (share / 3, share / 2))?;
+                let shown = run::show(done, &Want { whole: share, digest: share, intent: None, read_on: "" })?;
                 let text = match (share, shown.body.as_str()) {
                     (0, _) => format!("[{}] {}: {}", number + 1, one_line(command.trim(), 30), run::brief(done)),
                     (_, "") => format!("{label}: {}", shown.head),

@@ -16,8 +16,7 @@ use crate::run::{self, LONGEST, Order};
 /// How long a run in the background may take, unless asked otherwise.
 const LONGEST_BEHIND: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Run code in a sandbox: only the project is writable, no network. Long output is held back; you get its ends and a
-/// reference.
+/// Run code in a sandbox: only the project is writable, no network. Of long output you get a digest and a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Execute {
     /// The code; with shell, the commands
@@ -30,6 +29,10 @@ pub(crate) struct Execute {
     #[serde(default)]
     #[arg(long, short, value_name = "LANGUAGE")]
     language: Option<String>,
+    /// What you want to know of a long output
+    #[serde(default)]
+    #[arg(long, value_name = "WORDS")]
+    intent: Option<String>,
     /// Seconds
     #[serde(default)]
     #[arg(long, value_name = "SECONDS")]
@@ -38,7 +41,7 @@ pub(crate) struct Execute {
     #[serde(skip)]
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
-    /// Return at once; read with ctx_get
+    /// Return at once
     #[serde(default)]
     #[arg(long)]
     background: bool,
@@ -47,7 +50,7 @@ pub(crate) struct Execute {
     #[serde(default)]
     #[arg(long)]
     keep: bool,
-    /// Reference of a background run to end
+    /// Background run to end
     #[serde(default)]
     #[arg(long, value_name = "REF", conflicts_with = "code")]
     end: Option<String>,
@@ -67,6 +70,7 @@ Examples:
   weir run 'cargo test 2>&1 | tail -5'
   weir run -- cargo test --workspace
   weir run -l python 'print(2 ** 64)'
+  weir run --intent 'why does login fail' -- cargo test
   weir run --background 'npm run dev'; weir run --end k7f2m9q4xz
   weir run -l python --file app.log 'print(FILE_CONTENT.count(\"x\"))'
 
@@ -105,7 +109,7 @@ The command ends with the exit code of what it ran: 124 when its time was over, 
                 context.origin,
             ));
         }
-        run::answer(&run::run(context, order).await?, context.origin)
+        run::answer(&run::run(context, order).await?, context.origin, self.intent.as_deref())
     }
 }
 

@@ -19,6 +19,9 @@ pub(crate) struct ExecuteFile {
     language: Option<String>,
     #[schemars(transform = silent)]
     #[serde(default)]
+    intent: Option<String>,
+    #[schemars(transform = silent)]
+    #[serde(default)]
     timeout: Option<u32>,
 }
 
@@ -38,6 +41,6 @@ impl Declared for ExecuteFile {
             timeout: execute::timeout(context, self.timeout),
             source: None,
         };
-        run::answer(&run::run(context, order).await?, context.origin)
+        run::answer(&run::run(context, order).await?, context.origin, self.intent.as_deref())
     }
 }

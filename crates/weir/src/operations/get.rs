@@ -15,7 +15,9 @@ use crate::run::{self, background::UnderWay};
 use crate::when;
 
 mod lines;
-use lines::{Lines, Part};
+mod matching;
+mod selected;
+use lines::{Filter, Lines, Part};
 
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 2_000;
@@ -30,18 +32,31 @@ pub(crate) struct Get {
     #[serde(rename = "ref")]
     #[arg(value_name = "REF")]
     reference: String,
-    /// 10-40, 10-, -20 (last 20) or b0-4000 (bytes)
+    /// 10-40, 10-, -20 (last 20), ~120 (around it), b0-4000 (bytes)
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     lines: Option<String>,
     /// Regex: matching lines only
     #[arg(long, value_name = "REGEX")]
     pattern: Option<String>,
+    /// Lines around each match
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long, value_name = "LINES")]
+    context: Option<u32>,
+    /// JSON path (items[].name) or CSV columns (id,total)
+    #[serde(default)]
+    #[arg(long, value_name = "PATH")]
+    select: Option<String>,
+    /// What you want to know
+    #[serde(default)]
+    #[arg(long, value_name = "WORDS", conflicts_with_all = ["lines", "pattern", "select"])]
+    intent: Option<String>,
     /// Most tokens to answer [default: 2000]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u32>,
     /// Write the stored bytes as they are, whole
-    #[arg(long, conflicts_with_all = ["lines", "pattern", "budget"])]
+    #[arg(long, conflicts_with_all = ["lines", "pattern", "select", "intent", "budget"])]
     #[serde(skip)]
     raw: bool,
 }
@@ -54,7 +69,11 @@ impl Declared for Get {
 Examples:
   weir get k7f2m9q4xz
   weir get k7f2m9q4xz --lines 100-140
-  weir get k7f2m9q4xz --pattern 'error|warning'
+  weir get k7f2m9q4xz --lines ~512
+  weir get k7f2m9q4xz --pattern 'error|warning' --context 3
+  weir get k7f2m9q4xz --select 'items[].name'
+  weir get k7f2m9q4xz --select id,total --lines 1-50
+  weir get k7f2m9q4xz --intent 'why was the connection refused'
   weir get k7f2m9q4xz --raw > output.txt
 
 What is no longer there is said to be expired, evicted or forgotten, with the date. Exit code 3 then.";
@@ -65,16 +84,26 @@ What is no longer there is said to be expired, evicted or forgotten, with the da
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
         let budget = Budget::new(self.budget, BUDGET);
         let scope = context.scope();
+        let around = self.context.map(u64::from);
         if let Some(under_way) = run::background::find(context, reference)? {
-            return still_running(reference, &under_way, (lines, pattern.as_ref()), budget);
+            let filter = Filter { pattern: pattern.as_ref(), context: around };
+            return still_running(reference, &under_way, (lines, filter), budget);
         }
+        let origin = context.origin;
         context
             .with_stores(move |open| {
                 let (entry, text) = find(open, &scope, reference)?;
                 if self.raw {
                     return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), json!({})) });
                 }
-                let part = lines.read(&text, pattern.as_ref(), budget.tokens())?;
+                if let Some(intent) = &self.intent {
+                    return matching::answer(&entry, &text, (intent, origin), budget);
+                }
+                let filter = Filter { pattern: pattern.as_ref(), context: around };
+                let part = match &self.select {
+                    Some(path) => selected::read(&text, path, (lines, filter), budget.tokens())?,
+                    None => lines.read(&text, filter, budget.tokens())?,
+                };
                 Ok(answer(&entry, part, budget))
             })
             .await
@@ -85,13 +114,13 @@ What is no longer there is said to be expired, evicted or forgotten, with the da
 fn still_running(
     reference: Reference,
     under_way: &UnderWay,
-    (lines, pattern): (Lines, Option<&Regex>),
+    (lines, filter): (Lines, Filter<'_>),
     budget: Budget,
 ) -> Result<Answer, CommandError> {
     let head = format!("{reference} still running: {}", one_line(&under_way.title, 100));
     // Of something that goes on, the end is what matters.
-    let lines = if lines == Lines::ALL && pattern.is_none() { Lines::Last(LATEST) } else { lines };
-    let part = lines.read(&under_way.text, pattern, budget.tokens())?;
+    let lines = if lines == Lines::ALL && filter.pattern.is_none() { Lines::Last(LATEST) } else { lines };
+    let part = lines.read(&under_way.text, filter, budget.tokens())?;
     Ok(shown((&head, reference), part, budget, json!({ "running": true })))
 }
 
@@ -142,15 +171,7 @@ fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
 }
 
 fn answer(entry: &Entry, part: Part, budget: Budget) -> Answer {
-    let mut head = headline(entry);
-    head.push_str(&format!(", {}", size(entry.bytes)));
-    head.push_str(&entry.run.as_ref().map(|facts| format!(", {}", how_it_ended(facts))).unwrap_or_default());
-    if let Some(expires) = entry.expires_at {
-        head.push_str(&format!(", until {}", when::show(expires)));
-    }
-    if entry.redactions > 0 {
-        head.push_str(&format!(", {} redacted", entry.redactions));
-    }
+    let head = format!("{}, {}{}", headline(entry), size(entry.bytes), about(entry));
     let data = json!({
         "kind": entry.kind.as_str(),
         "origin": entry.origin.as_str(),
@@ -158,6 +179,19 @@ fn answer(entry: &Entry, part: Part, budget: Budget) -> Answer {
         "exit_code": entry.run.as_ref().and_then(|facts| facts.exit_code),
     });
     shown((&head, entry.reference), part, budget, data)
+}
+
+/// How it ended, how long it is kept, what was redacted.
+fn about(entry: &Entry) -> String {
+    let mut head = String::new();
+    head.push_str(&entry.run.as_ref().map(|facts| format!(", {}", how_it_ended(facts))).unwrap_or_default());
+    if let Some(expires) = entry.expires_at {
+        head.push_str(&format!(", until {}", when::show(expires)));
+    }
+    if entry.redactions > 0 {
+        head.push_str(&format!(", {} redacted", entry.redactions));
+    }
+    head
 }
 
 fn how_it_ended(facts: &RunFacts) -> String {

@@ -42,7 +42,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "N")]
     limit: Option<u16>,
     /// Most tokens to answer [default: 1500]
-    #[schemars(description = "Tokens")]
+    #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u32>,
 }

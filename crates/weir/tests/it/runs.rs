@@ -10,6 +10,7 @@ mod capture;
 mod consent;
 mod ends;
 mod languages;
+mod looks;
 mod readers;
 mod spellings;
 mod work;

@@ -5,13 +5,16 @@ use std::ops::{ControlFlow, Range};
 
 use regex::Regex;
 use weir_core::terminal;
+use weir_digest::select::Selected;
 use weir_store::{BlobReader, Line};
 
 use crate::answer::size;
 use crate::error::CommandError;
 
+/// How many lines before and after the one asked for are shown, unless asked otherwise.
+const AROUND: u64 = 15;
 /// A token is rarely longer than this many bytes, so more text than this for each token of a budget cannot fit.
-const BYTES_PER_TOKEN: usize = 12;
+pub(super) const BYTES_PER_TOKEN: usize = 12;
 
 /// Which lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +23,19 @@ pub(super) enum Lines {
     Between(u64, u64),
     /// This many at the end.
     Last(u64),
+    /// Those around this one.
+    Around(u64),
     /// No lines but bytes, counted from 0: from the first to before the last.
     Bytes(u64, u64),
+}
+
+/// Which lines of those are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Filter<'a> {
+    /// Only those that match.
+    pub(super) pattern: Option<&'a Regex>,
+    /// And so many lines before and after each; or around the line that was asked for.
+    pub(super) context: Option<u64>,
 }
 
 /// Lines of a text, and what is around them.
@@ -34,7 +48,8 @@ pub(super) struct Part {
     pub(super) last: u64,
     /// Whether lines that were asked for are left out.
     pub(super) more: bool,
-    matching: bool,
+    /// How many lines match, where a pattern was given.
+    matching: Option<u64>,
     replaced: bool,
     /// Lines too long to be searched to their end.
     unsearched: u64,
@@ -43,22 +58,28 @@ pub(super) struct Part {
     last_start: u64,
     /// Which bytes these are, where bytes were asked for, and how many there are in all.
     bytes: Option<(u64, u64, u64)>,
+    /// What was counted instead of lines, and how many there are in all.
+    values: Option<(&'static str, u64)>,
 }
 
 impl Lines {
     /// All of them.
     pub(super) const ALL: Self = Self::Between(1, u64::MAX);
 
-    /// Reads `10-40`, `10-`, `10`, `-20` or `b0-4000`.
+    /// Reads `10-40`, `10-`, `10`, `-20`, `~120` or `b0-4000`.
     pub(super) fn parse(text: &str) -> Result<Self, CommandError> {
         let wrong = || {
-            CommandError::usage(format!("`{text}` is no range of lines"))
-                .hint("write 10-40, 10- (to the end), 10 (one line), -20 (the last 20) or b0-4000 (bytes)")
+            CommandError::usage(format!("`{text}` is no range of lines")).hint(
+                "write 10-40, 10- (to the end), 10 (one line), -20 (the last 20), ~120 (around it) or b0-4000 (bytes)",
+            )
         };
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
         if let Some((from, to)) = text.trim().strip_prefix('b').and_then(|bytes| bytes.split_once('-')) {
             let to = if to.is_empty() { u64::MAX } else { number(to)? };
             return Ok(Self::Bytes(number(from)?, to));
+        }
+        if let Some(line) = text.trim().strip_prefix('~') {
+            return Ok(Self::Around(number(line)?));
         }
         let lines = match text.trim().split_once(['-', ',', ':']) {
             None => number(text).map(|line| Self::Between(line, line))?,
@@ -73,13 +94,24 @@ impl Lines {
     }
 
     /// Reads the lines, no more than a budget of `tokens` could hold.
-    pub(super) fn read(self, text: &BlobReader, pattern: Option<&Regex>, tokens: usize) -> Result<Part, CommandError> {
-        if let Self::Bytes(from, to) = self {
-            return read_bytes(text, from..to, tokens * BYTES_PER_TOKEN);
-        }
+    pub(super) fn read(self, text: &BlobReader, filter: Filter<'_>, tokens: usize) -> Result<Part, CommandError> {
+        let lines = match self {
+            Self::Bytes(from, to) => return read_bytes(text, from..to, tokens * BYTES_PER_TOKEN),
+            Self::Around(line) => {
+                let context = filter.context.unwrap_or(AROUND);
+                Self::Between(line.saturating_sub(context).max(1), line.saturating_add(context))
+            }
+            lines => lines,
+        };
+        let pattern = filter.pattern;
         let mut reader = Reader {
-            lines: self,
+            lines,
             pattern,
+            context: filter.context.unwrap_or(0),
+            before: VecDeque::new(),
+            after: 0,
+            matching: 0,
+            full: false,
             room: tokens * BYTES_PER_TOKEN,
             taken: VecDeque::new(),
             bytes: 0,
@@ -88,10 +120,10 @@ impl Lines {
             inside: false,
             last_start: 0,
         };
-        let first = match (self, pattern) {
+        let first = match (lines, pattern) {
             (Self::Between(first, _), _) => first,
             (Self::Last(count), None) => (text.line_ends_before(text.bytes())? + 2).saturating_sub(count + 1).max(1),
-            (Self::Last(_), Some(_)) | (Self::Bytes(..), _) => 1,
+            (Self::Last(_), Some(_)) | (Self::Bytes(..) | Self::Around(_), _) => 1,
         };
         text.each_line(first, |line| match reader.take(&line) {
             true => ControlFlow::Continue(()),
@@ -113,11 +145,27 @@ fn counted_lines(lines: u64) -> String {
     if lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") }
 }
 
+struct Taken {
+    number: u64,
+    text: String,
+    /// Whether bytes were replaced.
+    replaced: bool,
+    /// Whether it matches, and does not only stand around what does.
+    matches: bool,
+}
+
 struct Reader<'a> {
     lines: Lines,
     pattern: Option<&'a Regex>,
+    /// Lines around each match: how many, those before the next one, and how many are still to come after the last.
+    context: u64,
+    before: VecDeque<Taken>,
+    after: u64,
+    /// How many lines match, shown or not.
+    matching: u64,
+    full: bool,
     room: usize,
-    taken: VecDeque<(u64, String, bool)>,
+    taken: VecDeque<Taken>,
     bytes: usize,
     more: bool,
     unsearched: u64,
@@ -134,28 +182,47 @@ impl Reader<'_> {
         // As a terminal would show it: a program's colours and progress bars are no part of what it says.
         let shown = terminal::clean(line.text);
         let text = String::from_utf8_lossy(&shown);
-        if self.pattern.is_some_and(|pattern| !pattern.is_match(&text)) {
-            self.unsearched += u64::from(line.left_out > 0);
+        let matches = self.pattern.is_none_or(|pattern| pattern.is_match(&text));
+        self.matching += u64::from(matches);
+        self.unsearched += u64::from(!matches && line.left_out > 0);
+        if self.full || (!matches && self.context == 0) {
             return true;
         }
         let replaced = matches!(text, std::borrow::Cow::Owned(_));
         let mut text = text.into_owned();
         if line.left_out > 0 {
             text.push_str(&format!("… ({} more in this line)", size(line.left_out)));
-            self.inside = true;
+            self.inside |= matches;
         }
-        self.last_start = line.start;
-        self.keep(line.number, text, replaced)
+        if matches {
+            self.last_start = line.start;
+        }
+        self.around(Taken { number: line.number, text, replaced, matches })
     }
 
-    fn keep(&mut self, number: u64, text: String, replaced: bool) -> bool {
+    /// Keeps a line that matches, and those around it.
+    fn around(&mut self, line: Taken) -> bool {
+        if !line.matches && self.after == 0 {
+            self.before.push_back(line);
+            if self.before.len() as u64 > self.context {
+                self.before.pop_front();
+            }
+            return true;
+        }
+        self.after = if line.matches { self.context } else { self.after - 1 };
+        let before = std::mem::take(&mut self.before);
+        before.into_iter().chain([line]).all(|line| self.keep(line)) || self.pattern.is_some()
+    }
+
+    fn keep(&mut self, line: Taken) -> bool {
         let from_end = matches!(self.lines, Lines::Last(_));
         if !from_end && self.bytes > self.room {
             self.more = true;
+            self.full = true;
             return false;
         }
-        self.bytes += text.len() + 1;
-        self.taken.push_back((number, text, replaced));
+        self.bytes += line.text.len() + 1;
+        self.taken.push_back(line);
         if let Lines::Last(count) = self.lines {
             while self.taken.len() as u64 > count {
                 self.drop_first(false);
@@ -168,34 +235,45 @@ impl Reader<'_> {
     }
 
     fn drop_first(&mut self, was_wanted: bool) {
-        if let Some((_, text, _)) = self.taken.pop_front() {
-            self.bytes -= text.len() + 1;
+        if let Some(line) = self.taken.pop_front() {
+            self.bytes -= line.text.len() + 1;
             self.more |= was_wanted;
         }
     }
 
     fn finish(self) -> Part {
-        let matching = self.pattern.is_some();
-        let show = |(number, text, _): &(u64, String, bool)| match matching {
-            true => format!("{number}: {text}"),
-            false => text.clone(),
+        let numbered = self.pattern.is_some();
+        let show = |line: &Taken| match (numbered, line.matches) {
+            (false, _) => line.text.clone(),
+            (true, true) => format!("{}: {}", line.number, line.text),
+            (true, false) => format!("{}- {}", line.number, line.text),
         };
         Part {
             text: self.taken.iter().map(show).collect::<Vec<_>>().join("\n"),
-            first: self.taken.front().map_or(0, |line| line.0),
-            last: self.taken.back().map_or(0, |line| line.0),
+            first: self.taken.front().map_or(0, |line| line.number),
+            last: self.taken.back().map_or(0, |line| line.number),
             more: self.more,
-            matching,
-            replaced: self.taken.iter().any(|line| line.2),
+            matching: numbered.then_some(self.matching),
+            replaced: self.taken.iter().any(|line| line.replaced),
             unsearched: self.unsearched,
             inside: self.inside,
             last_start: self.last_start,
             bytes: None,
+            values: None,
         }
     }
 }
 
 impl Part {
+    /// Values, of which those between two numbers were asked for.
+    pub(super) fn of_values(found: Selected, (first, last): (u64, u64)) -> Self {
+        let shown = found.lines.len() as u64;
+        let text = found.head.into_iter().chain(found.lines).collect::<Vec<_>>().join("\n");
+        let more = first + shown <= last.min(found.total);
+        let values = Some((found.unit, found.total));
+        Self { text, first, last: (first + shown).saturating_sub(1), more, values, ..Self::default() }
+    }
+
     /// What is left out and how to get it.
     pub(super) fn foot(&self) -> String {
         let mut feet = Vec::new();
@@ -204,13 +282,20 @@ impl Part {
                 true => format!("bytes {from}-{to} of {all}; go on with lines b{to}-"),
                 false => format!("bytes {from}-{to} of {all}"),
             }),
+            _ if self.values.is_some() => self.values.map(|(unit, total)| {
+                let on =
+                    if self.last < total { format!("; go on with lines {}-", self.last + 1) } else { String::new() };
+                format!("{unit} {}-{} of {total}{on}", self.first, self.last)
+            }),
             (_, false, _) if self.inside => Some(self.by_bytes("a line is cut")),
+            (_, false, Some(lines)) if lines > 1 => Some(format!("{lines} lines match")),
             (_, false, _) => None,
-            (_, true, true) => {
-                Some(format!("cut after line {}: narrow the pattern or use lines {}-", self.last, self.last + 1))
+            (_, true, Some(lines)) => {
+                let next = self.last + 1;
+                Some(format!("{lines} lines match; cut after line {}: go on with lines {next}-", self.last))
             }
-            (_, true, false) if self.inside => Some(self.by_bytes(&format!("cut inside line {}", self.last))),
-            (_, true, false) => {
+            (_, true, None) if self.inside => Some(self.by_bytes(&format!("cut inside line {}", self.last))),
+            (_, true, None) => {
                 Some(format!("cut: lines {}-{} shown; go on with lines {}-", self.first, self.last, self.last + 1))
             }
         });
@@ -247,8 +332,8 @@ impl Part {
         let dropped = self.text[end..].matches('\n').count() as u64;
         self.text.truncate(end);
         self.more = true;
-        if self.matching {
-            let number = self.text.rsplit('\n').next().and_then(|line| line.split(':').next()?.parse().ok());
+        if self.matching.is_some() {
+            let number = self.text.rsplit('\n').next().and_then(|line| line.split([':', '-']).next()?.parse().ok());
             self.last = number.unwrap_or(self.first);
         } else {
             self.last = self.last.saturating_sub(dropped).max(self.first);

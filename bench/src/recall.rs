@@ -1,0 +1,94 @@
+//! How many answers are in the first answer, and how many within one more call, at which cost in tokens.
+//!
+//! Every way of showing an output gets the same outputs and the same questions. Nothing is left out of the count: what
+//! stands around a text costs too.
+
+mod contenders;
+pub(crate) mod set;
+mod table;
+
+use std::path::Path;
+
+use contenders::{Contender, Ends, Mcp};
+use set::{Output, Set};
+
+/// What one contender showed of one output.
+pub(crate) struct Shown {
+    /// The first answer.
+    pub tokens: usize,
+    /// For each question, whether its answer was there.
+    pub found: Vec<bool>,
+    /// For each question whose answer was not there, one more call: whether it was there then, and what it cost.
+    pub followed: Vec<Option<(bool, usize)>>,
+}
+
+/// Measures, prints the tables and, if asked to, writes them into a document.
+pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
+    let value = |name: &str| options.iter().position(|word| *word == name).and_then(|at| options.get(at + 1)).copied();
+    let half = value("--half").unwrap_or("held_out");
+    let set = Set::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recall").join(half));
+    let mut rows = Vec::new();
+    let digest = measure(&mut Mcp::weir(weir, set::folder(&set), Ask::Get), &set);
+    let ends = measure(&mut Ends::of(digest.iter().map(|shown| shown.tokens).collect()), &set);
+    rows.push(("head and tail of the same size".to_owned(), ends));
+    rows.push(("digest, then `ctx_get` with the question".to_owned(), digest));
+    rows.push((
+        "digest, then `ctx_search` with the question".to_owned(),
+        measure(&mut Mcp::weir(weir, set::folder(&set), Ask::Search), &set),
+    ));
+    rows.push((
+        "digest with the question as `intent`".to_owned(),
+        measure(&mut Mcp::weir(weir, set::folder(&set), Ask::First), &set),
+    ));
+    if let Some(peer) = value("--peer") {
+        for ask in [Ask::Search, Ask::First] {
+            let name = format!("peer: {} {}", peer.rsplit('/').next().unwrap_or(peer), ask.name());
+            rows.push((name, measure(&mut Mcp::peer(peer, set::folder(&set), ask), &set)));
+        }
+    }
+    let text = table::write(half, &set, &rows);
+    println!("{text}");
+    if options.contains(&"--misses") {
+        table::misses(&set, &rows[1].1);
+    }
+    value("--write").is_none_or(|path| table::put_into(Path::new(path), half, &text))
+}
+
+/// When the question is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// With the first call, as its intent.
+    First,
+    /// After it, of the output.
+    Get,
+    /// After it, of everything that is kept.
+    Search,
+}
+
+impl Ask {
+    fn name(self) -> &'static str {
+        match self {
+            Self::First => "with intent",
+            Self::Get => "then get",
+            Self::Search => "then search",
+        }
+    }
+}
+
+fn measure(contender: &mut dyn Contender, set: &Set) -> Vec<Shown> {
+    contender.prepare(set);
+    set.outputs.iter().enumerate().map(|(place, output)| look(contender, place, output)).collect()
+}
+
+fn look(contender: &mut dyn Contender, place: usize, output: &Output) -> Shown {
+    let mut shown = Shown { tokens: 0, found: Vec::new(), followed: Vec::new() };
+    for question in &output.questions {
+        let first = contender.first(place, output, &question.ask);
+        shown.tokens = shown.tokens.max(weir_tokens::count(&first));
+        let found = question.is_answered_by(&first);
+        shown.found.push(found);
+        let second = if found { None } else { contender.second(place, &question.ask) };
+        shown.followed.push(second.map(|text| (question.is_answered_by(&text), weir_tokens::count(&text))));
+    }
+    shown
+}

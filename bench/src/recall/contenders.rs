@@ -1,0 +1,130 @@
+//! Ways of showing an output, and of asking once more.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::Ask;
+use super::set::{Output, Set};
+use crate::server::Server;
+
+/// A way of showing an output.
+pub(crate) trait Contender {
+    /// Sees all outputs before the first question, so that what is found is found among many.
+    fn prepare(&mut self, set: &Set);
+    /// What it shows first.
+    fn first(&mut self, place: usize, output: &Output, question: &str) -> String;
+    /// What one more call with the question shows, if there is such a call.
+    fn second(&mut self, place: usize, question: &str) -> Option<String>;
+}
+
+/// The beginning and the end, in so many tokens each.
+pub(crate) struct Ends {
+    tokens: Vec<usize>,
+}
+
+impl Ends {
+    pub(crate) fn of(tokens: Vec<usize>) -> Self {
+        Self { tokens }
+    }
+}
+
+impl Contender for Ends {
+    fn prepare(&mut self, _: &Set) {}
+
+    fn first(&mut self, place: usize, output: &Output, _: &str) -> String {
+        let half = self.tokens[place] / 2;
+        let text = &output.text;
+        let head = weir_tokens::fit(text, half);
+        let mut start = text.len().saturating_sub(half * 8).max(head);
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+        let mut tail = &text[start..];
+        while weir_tokens::count(tail) > half {
+            let cut = (tail.len() / 16).max(1);
+            tail = &tail[tail.ceil_char_boundary(cut)..];
+        }
+        format!("{}\n…\n{tail}", &text[..head])
+    }
+
+    fn second(&mut self, _: usize, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// An MCP server with `ctx_execute` and `ctx_search`.
+pub(crate) struct Mcp {
+    server: Server,
+    ask: Ask,
+    project: PathBuf,
+    /// Whether a later output takes the place of an earlier one, so that it is asked right after each.
+    forgets: bool,
+    first: Vec<(usize, String)>,
+    _home: tempfile::TempDir,
+}
+
+impl Mcp {
+    /// Weir itself, in an empty home.
+    pub(crate) fn weir(path: &str, project: &Path, ask: Ask) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let path = std::fs::canonicalize(path).unwrap();
+        let server = Server::start(path.to_str().unwrap(), home.path(), project);
+        Self { server, ask, project: project.to_owned(), forgets: false, first: Vec::new(), _home: home }
+    }
+
+    /// Another server, by its command.
+    pub(crate) fn peer(command: &str, project: &Path, ask: Ask) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let server = Server::start_any(&words, home.path(), project);
+        Self { server, ask, project: project.to_owned(), forgets: true, first: Vec::new(), _home: home }
+    }
+
+    /// What was shown of an output without a question.
+    fn shown(&mut self, place: usize, output: &Output) -> String {
+        if let Some((_, text)) = self.first.iter().find(|(other, _)| *other == place) {
+            return text.clone();
+        }
+        let text = self.execute(output, None);
+        self.first.push((place, text.clone()));
+        text
+    }
+
+    fn execute(&mut self, output: &Output, intent: Option<&str>) -> String {
+        let code = format!("cat {}; exit {}", self.project.join(&output.name).display(), output.exit_code);
+        let mut arguments = json!({ "language": "shell", "code": code });
+        if let Some(intent) = intent {
+            arguments["intent"] = json!(intent);
+        }
+        self.server.call("ctx_execute", &arguments)
+    }
+}
+
+impl Contender for Mcp {
+    fn prepare(&mut self, set: &Set) {
+        if self.ask != Ask::First && !self.forgets {
+            let all = set.outputs.iter().enumerate();
+            self.first = all.map(|(place, output)| (place, self.execute(output, None))).collect();
+        }
+    }
+
+    fn first(&mut self, place: usize, output: &Output, question: &str) -> String {
+        match self.ask {
+            Ask::First => self.execute(output, Some(question)),
+            Ask::Get | Ask::Search => self.shown(place, output),
+        }
+    }
+
+    fn second(&mut self, place: usize, question: &str) -> Option<String> {
+        match self.ask {
+            Ask::First => None,
+            Ask::Get => {
+                let first = self.first.iter().find(|(other, _)| *other == place)?;
+                let reference = first.1.split_once("held as [ctx:")?.1.split(']').next()?;
+                Some(self.server.call("ctx_get", &json!({ "ref": reference, "intent": question })))
+            }
+            Ask::Search => Some(self.server.call("ctx_search", &json!({ "queries": [question], "limit": 1 }))),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The outputs and their questions.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Outputs with their questions.
+pub(crate) struct Set {
+    pub outputs: Vec<Output>,
+    /// A project that has each output as a file.
+    pub project: tempfile::TempDir,
+}
+
+/// One output.
+pub(crate) struct Output {
+    pub name: String,
+    pub kind: String,
+    pub exit_code: i32,
+    /// As it was printed, and as text.
+    pub raw: Vec<u8>,
+    pub text: String,
+    pub tokens: usize,
+    pub questions: Vec<Question>,
+}
+
+/// What a developer who ran the command would ask.
+#[derive(serde::Deserialize)]
+pub(crate) struct Question {
+    pub ask: String,
+    answer: Vec<Element>,
+}
+
+/// A part of an answer. All of them must be there.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Element {
+    /// These words, white space aside.
+    Text(String),
+    /// Any of these.
+    Any(Vec<String>),
+    /// This number, as a number of its own, in a line with one of these words.
+    Number { number: Number, near: Near },
+}
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Whole(i64),
+    Real(f64),
+}
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Near {
+    One(String),
+    Any(Vec<String>),
+}
+
+#[derive(serde::Deserialize)]
+struct Described {
+    kind: String,
+    #[serde(default)]
+    exit_code: i32,
+    question: Vec<Question>,
+}
+
+impl Set {
+    /// Reads a half of the set.
+    pub(crate) fn load(folder: &Path) -> Self {
+        let project = tempfile::tempdir().unwrap();
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
+        files.sort();
+        let outputs = files.iter().map(|path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            let described: Described =
+                toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let raw = zstd::decode_all(std::fs::File::open(path.with_extension("zst")).unwrap()).unwrap();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            std::fs::write(project.path().join(&name), &raw).unwrap();
+            let text = String::from_utf8_lossy(&raw).into_owned();
+            let Described { kind, exit_code, question: questions } = described;
+            Output { name, kind, exit_code, raw, tokens: weir_tokens::count(&text), text, questions }
+        });
+        let outputs = outputs.collect();
+        Self { outputs, project }
+    }
+}
+
+/// Where the outputs are, as files.
+pub(crate) fn folder(set: &Set) -> &Path {
+    set.project.path()
+}
+
+impl Question {
+    /// Whether all parts of the answer are in a text.
+    pub(crate) fn is_answered_by(&self, text: &str) -> bool {
+        let lines: Vec<String> = text.lines().map(spaced).collect();
+        let whole = spaced(text);
+        self.answer.iter().all(|element| match element {
+            Element::Text(words) => whole.contains(&spaced(words)),
+            Element::Any(choices) => choices.iter().any(|words| whole.contains(&spaced(words))),
+            Element::Number { number, near } => {
+                let number = match number {
+                    Number::Whole(number) => number.to_string(),
+                    Number::Real(number) => number.to_string(),
+                };
+                let near = match near {
+                    Near::One(word) => std::slice::from_ref(word),
+                    Near::Any(words) => words,
+                };
+                let has = |line: &String| near.iter().any(|word| line.to_lowercase().contains(&word.to_lowercase()));
+                lines.iter().any(|line| has_number(line, &number) && has(line))
+            }
+        })
+    }
+}
+
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a number stands in a line by itself, and not within another number or a word.
+fn has_number(line: &str, number: &str) -> bool {
+    line.match_indices(number).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let mut after = line[at + number.len()..].chars();
+        let (next, second) = (after.next(), after.next());
+        let free_before = before.is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == '.'));
+        let goes_on = next.is_some_and(|c| c.is_ascii_digit())
+            || (next == Some('.') && second.is_some_and(|c| c.is_ascii_digit()));
+        free_before && !goes_on
+    })
+}
+
+/// The names of the kinds, each with the places of its outputs.
+pub(crate) fn by_kind(set: &Set) -> Vec<(&str, Vec<usize>)> {
+    let mut kinds: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (place, output) in set.outputs.iter().enumerate() {
+        kinds.entry(&output.kind).or_default().push(place);
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort();
+    kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_found_only_by_itself() {
+        for (line, expected) in [
+            ("37 times", true),
+            ("×37", true),
+            ("137", false),
+            ("37.5", false),
+            ("37.", true),
+            ("v37", false),
+            ("2.37", false),
+        ] {
+            assert_eq!(has_number(line, "37"), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn all_parts_of_an_answer_must_be_there() {
+        let question: Question =
+            toml::from_str("ask = 'x'\nanswer = ['a b', ['c', 'd'], { number = 5, near = 'failed' }]").unwrap();
+        assert!(question.is_answered_by("a\n  b\nd\nFailed: 5"));
+        assert!(!question.is_answered_by("a b\nd\n5\nfailed"));
+    }
+}

@@ -1,0 +1,362 @@
+//! Finds the sections of an output that say most about what someone wants to know.
+//!
+//! Invariants: the whole output is looked at, whatever its size; what is found is shown as it stands; the same question
+//! finds the same sections.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::io;
+
+use weir_core::query;
+
+use crate::Source;
+use crate::page::{Item, Page, Part, Weight};
+use crate::sections::{self, Section};
+
+/// How many sections are kept. More could not be shown.
+const KEPT: usize = 40;
+/// How many words are named for the next question, and how many are looked at to choose them.
+const NAMED: usize = 20;
+const COUNTED: usize = 20_000;
+/// As in the index: how soon a word that comes again stops to matter, and how much long sections are held back.
+const SATURATION: f64 = 1.2;
+const LENGTH: f64 = 0.4;
+
+/// What an intent finds in an output.
+pub struct Found {
+    /// How often the words asked for come.
+    pub often: Part,
+    /// The sections that match, the best first.
+    pub sections: Part,
+    /// Words that tell the output's parts apart, for a next question.
+    pub words: Part,
+    asked: Asked,
+    counts: Counts,
+}
+
+/// Finds what says most about an intent.
+pub fn find(source: &dyn Source, intent: &str) -> io::Result<Found> {
+    let asked = Asked::new(intent);
+    let mut counts = Counts { of_term: vec![(0, 0); asked.terms.len()], ..Counts::default() };
+    let mut words = Words::default();
+    sections::each(source, |section| counts.add(&asked.look(section.text), &mut words, section.text))?;
+    let mut best = Best::default();
+    sections::each(source, |section| {
+        let score = counts.score(&asked.look(section.text));
+        if score > 0.0 {
+            best.keep(score, &section);
+        }
+    })?;
+    let named = words.telling(counts.sections, &asked);
+    let items = if named.is_empty() { Vec::new() } else { vec![Item::plain(named.join(" "))] };
+    let words = Part::uncounted("other telling words", Weight::Shape, items);
+    Ok(Found { often: counts.often(&asked), sections: best.part(), words, asked, counts })
+}
+
+impl Found {
+    /// Puts what was found before everything else, and of each part of the page, the facts that match before the
+    /// others.
+    pub fn lead(self, page: &mut Page) {
+        for part in &mut page.parts {
+            part.items.sort_by_cached_key(|item| Reverse((self.score(&part.name, item) * 1e6) as u64));
+        }
+        page.parts.splice(0..0, [self.often, self.sections, self.words]);
+    }
+
+    /// The facts of a page that match, the best first, whether or not a digest has room for them.
+    pub fn facts(&self, page: Page) -> Part {
+        let mut items: Vec<(f64, Item)> = Vec::new();
+        for part in page.parts {
+            let scored = part.items.into_iter().map(|item| (self.score(&part.name, &item), item));
+            items.extend(scored.filter(|(score, _)| *score > 0.0));
+        }
+        items.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let total = items.len() as u64;
+        let items = items.into_iter().take(KEPT).map(|(_, item)| item).collect();
+        Part { name: "facts that match".to_owned(), total, weight: Weight::Asked, items }
+    }
+
+    /// How well a fact matches, by its words and by what its part is called.
+    fn score(&self, name: &str, item: &Item) -> f64 {
+        self.counts.score(&self.asked.look(&format!("{name} {}", item.text)))
+    }
+}
+
+/// The best sections. Of those that differ only in their numbers, one is kept, so that others have room.
+#[derive(Default)]
+struct Best {
+    kept: Vec<Kept>,
+    matching: u64,
+}
+
+struct Kept {
+    score: f64,
+    alike: u64,
+    same: u64,
+    line: u64,
+    text: String,
+}
+
+impl Best {
+    fn keep(&mut self, score: f64, section: &Section<'_>) {
+        self.matching += 1;
+        let alike = without_numbers(section.text);
+        let mut same = 0;
+        if let Some(place) = self.kept.iter().position(|kept| kept.alike == alike) {
+            self.kept[place].same += 1;
+            if self.kept[place].score >= score {
+                return;
+            }
+            same = self.kept.remove(place).same;
+        }
+        // Of equals, the earlier ones.
+        let place = self.kept.partition_point(|kept| kept.score >= score);
+        if place < KEPT {
+            let kept = Kept { score, alike, same, line: section.line, text: section.text.to_owned() };
+            self.kept.insert(place, kept);
+            self.kept.truncate(KEPT);
+        }
+    }
+
+    fn part(self) -> Part {
+        let show = |kept: Kept| match kept.same {
+            0 => Item::at(kept.line, kept.text),
+            same => Item::at(kept.line, format!("{}\n… ({same} more like this)", kept.text)),
+        };
+        let items = self.kept.into_iter().map(show).collect();
+        Part { name: "sections that match".to_owned(), total: self.matching, weight: Weight::Asked, items }
+    }
+}
+
+/// A text without its numbers, as a hash.
+fn without_numbers(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.bytes().filter(|byte| !byte.is_ascii_digit()).for_each(|byte| hasher.write_u8(byte));
+    hasher.finish()
+}
+
+/// What is asked for: words, and words that belong together.
+struct Asked {
+    terms: Vec<Vec<u16>>,
+    /// The terms as they were asked for.
+    names: Vec<String>,
+    stems: HashMap<String, u16>,
+}
+
+impl Asked {
+    fn new(intent: &str) -> Self {
+        let mut asked = Self { terms: Vec::new(), names: Vec::new(), stems: HashMap::new() };
+        let single: Vec<String> =
+            query::terms(intent).into_iter().map(|term| term.words.join(" ")).inspect(|term| asked.add(term)).collect();
+        // Words that follow one another in a question often do in its answer.
+        for pair in single.windows(2).filter(|pair| pair.iter().all(|term| !term.contains(' '))) {
+            asked.add(&pair.join(" "));
+        }
+        asked
+    }
+
+    fn add(&mut self, term: &str) {
+        let places = term.split(' ').map(|word| {
+            let next = self.stems.len() as u16;
+            *self.stems.entry(stem(word)).or_insert(next)
+        });
+        let places: Vec<u16> = places.collect();
+        if !self.terms.contains(&places) {
+            self.terms.push(places);
+            self.names.push(term.to_owned());
+        }
+    }
+
+    /// How often each term is in a text, and how many words that has.
+    fn look(&self, text: &str) -> Look {
+        let mut look = Look { times: vec![0; self.terms.len()], words: 0 };
+        let mut seen: Vec<Option<u16>> = Vec::with_capacity(text.len() / 6);
+        each_word(text, |word| seen.push(self.stems.get(word).copied()));
+        look.words = seen.len();
+        for (term, times) in self.terms.iter().zip(&mut look.times) {
+            *times = match term.as_slice() {
+                [word] => seen.iter().filter(|place| **place == Some(*word)).count(),
+                words => {
+                    seen.windows(words.len()).filter(|run| run.iter().zip(words).all(|(a, b)| *a == Some(*b))).count()
+                }
+            };
+        }
+        look
+    }
+}
+
+struct Look {
+    times: Vec<usize>,
+    words: usize,
+}
+
+#[derive(Default)]
+struct Counts {
+    sections: usize,
+    words: usize,
+    /// For each term, how many sections have it and how often it comes.
+    of_term: Vec<(usize, usize)>,
+}
+
+impl Counts {
+    fn add(&mut self, look: &Look, words: &mut Words, text: &str) {
+        self.sections += 1;
+        self.words += look.words;
+        for (times, (with, often)) in look.times.iter().zip(&mut self.of_term) {
+            *with += usize::from(*times > 0);
+            *often += times;
+        }
+        words.add(self.sections, text);
+    }
+
+    /// How often each term comes.
+    fn often(&self, asked: &Asked) -> Part {
+        let counted = asked.names.iter().zip(&self.of_term).filter(|(_, (_, often))| *often > 0);
+        let counted: Vec<String> = counted.map(|(name, (_, often))| format!("{name} {often}×")).collect();
+        let items = if counted.is_empty() { Vec::new() } else { vec![Item::plain(counted.join(", "))] };
+        Part::uncounted("how often the words asked for come", Weight::Asked, items)
+    }
+
+    /// BM25, and more for sections that have more of what was asked.
+    fn score(&self, look: &Look) -> f64 {
+        let average = self.words as f64 / self.sections.max(1) as f64;
+        let long = 1.0 - LENGTH + LENGTH * look.words as f64 / average.max(1.0);
+        let (mut score, mut found, mut asked) = (0.0, 0.0, 0.0);
+        for (times, (with, _)) in look.times.iter().zip(&self.of_term) {
+            let rare = (1.0 + (self.sections as f64 - *with as f64 + 0.5) / (*with as f64 + 0.5)).ln();
+            asked += rare;
+            if *times > 0 {
+                found += rare;
+                let times = *times as f64;
+                score += rare * times * (SATURATION + 1.0) / (times + SATURATION * long);
+            }
+        }
+        score * (0.5 + 0.5 * found / f64::max(asked, f64::MIN_POSITIVE))
+    }
+}
+
+/// The words of an output, with the number of sections that have them.
+#[derive(Default)]
+struct Words {
+    counts: HashMap<String, (usize, usize)>,
+}
+
+impl Words {
+    fn add(&mut self, section: usize, text: &str) {
+        for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+            if !(4..=32).contains(&word.len()) || word.starts_with(|c: char| c.is_ascii_digit()) {
+                continue;
+            }
+            if let Some((sections, last)) = self.counts.get_mut(word) {
+                *sections += usize::from(*last != section);
+                *last = section;
+            } else if self.counts.len() < COUNTED {
+                self.counts.insert(word.to_owned(), (1, section));
+            }
+        }
+    }
+
+    /// Words that are neither everywhere nor only once, the most telling first.
+    fn telling(&self, sections: usize, asked: &Asked) -> Vec<&str> {
+        let mut words: Vec<(f64, &str)> = Vec::new();
+        for (word, (with, _)) in &self.counts {
+            if *with < 2 || *with * 4 > sections || asked.stems.contains_key(&stem(&word.to_lowercase())) {
+                continue;
+            }
+            if weir_core::words::is_stop_word(&word.to_lowercase()) {
+                continue;
+            }
+            let with = *with as f64;
+            // Names tell more than words, and what is somewhat rare more than what is very rare.
+            let name = if word.contains('_') || word.chars().skip(1).any(char::is_uppercase) { 1.5 } else { 1.0 };
+            words.push((with.ln_1p() * (sections as f64 / with).ln() * name, word));
+        }
+        words.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
+        words.into_iter().take(NAMED).map(|(_, word)| word).collect()
+    }
+}
+
+/// Visits the stems of the words of a text: runs of letters and digits, and the parts of camelCase names.
+fn each_word(text: &str, mut visit: impl FnMut(&str)) {
+    let mut lower = String::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        lower.clear();
+        match word.is_ascii() {
+            true => lower.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase()))),
+            false => lower.push_str(&word.to_lowercase()),
+        }
+        visit(stem_of(&lower));
+        if word.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
+            && word.bytes().any(|byte| byte.is_ascii_lowercase())
+        {
+            let parts = weir_core::words::camel_parts(word);
+            if parts.len() > 1 {
+                parts.iter().for_each(|part| visit(stem_of(part)));
+            }
+        }
+    }
+}
+
+fn stem(word: &str) -> String {
+    stem_of(word).to_owned()
+}
+
+/// A word without the endings that a question and an answer often differ in.
+fn stem_of(word: &str) -> &str {
+    for ending in ["ings", "ing", "ures", "ure", "ers", "ed", "es", "er", "s", "e"] {
+        if let Some(bare) = word.strip_suffix(ending)
+            && bare.len() >= 4
+            && !bare.ends_with(|c: char| c.is_ascii_digit())
+        {
+            return bare;
+        }
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, intent: &str) -> Vec<String> {
+        let bytes = text.as_bytes();
+        find(&bytes, intent)
+            .unwrap()
+            .sections
+            .items
+            .into_iter()
+            .map(|item| format!("{}: {}", item.line.unwrap_or(0), item.text))
+            .collect()
+    }
+
+    #[test]
+    fn the_best_section_comes_first_with_its_line() {
+        let filler = "GET /health 200 in 3 ms\n".repeat(400);
+        let text = format!("{filler}connection refused by payments-db:5432\n{filler}");
+        let found = found(&text, "why was the connection to the payments database refused?");
+        assert!(found[0].contains("connection refused by payments-db:5432"), "{}", found[0]);
+    }
+
+    #[test]
+    fn endings_and_cases_of_names_do_not_matter() {
+        for (text, intent) in [
+            ("the pools are exhausted", "pool exhausting"),
+            ("fn parseHttpRequest()", "http request parser"),
+            ("3 failures", "failed"),
+        ] {
+            assert_eq!(found(text, intent).len(), 1, "{intent}");
+        }
+        assert!(found("nothing of it", "quite another").is_empty());
+    }
+
+    #[test]
+    fn words_for_the_next_question_are_those_that_tell() {
+        let text = (0..4000)
+            .map(|n| format!("line {n} of everything\n{}\n", if n % 400 == 0 { "pool_exhausted" } else { "same" }));
+        let text: String = text.collect();
+        let bytes = text.as_bytes();
+        let words = find(&bytes, "x").unwrap().words;
+        assert!(words.items[0].text.starts_with("pool_exhausted"), "{}", words.items[0].text);
+    }
+}

@@ -1,0 +1,44 @@
+//! What can be clicked or filled in, by the part of the page that it stands in.
+
+use crate::Item;
+
+/// How long a line of controls is.
+pub(super) const LINE: usize = 200;
+
+/// Controls of one part of the page.
+pub(super) struct Group {
+    pub head: String,
+    pub items: Vec<String>,
+    pub count: u64,
+    /// The part of the page that encloses it, by its place among all.
+    pub outer: usize,
+}
+
+impl Group {
+    /// Its controls, several on a line, each line with the name of the group.
+    pub(super) fn items(&self) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut line = String::new();
+        for control in &self.items {
+            if line.len() > LINE {
+                items.push(self.item(&std::mem::take(&mut line)));
+            }
+            if !line.is_empty() {
+                line.push_str(", ");
+            }
+            line.push_str(control);
+        }
+        if !line.is_empty() {
+            let more = self.count.saturating_sub(self.items.len() as u64);
+            if more > 0 {
+                line.push_str(&format!(", {more} more"));
+            }
+            items.push(self.item(&line));
+        }
+        items
+    }
+
+    fn item(&self, line: &str) -> Item {
+        Item::plain(if self.head.is_empty() { line.to_owned() } else { format!("{}: {line}", self.head) })
+    }
+}

@@ -1,0 +1,346 @@
+//! What the values of one field of many records are like: how many, which, from where to where.
+//!
+//! Invariant: memory does not grow with the number of records. Counts are exact; where there are more different values
+//! than are kept, that is said.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use super::row::{Field, Kept, Row};
+use super::value::{Role, date, ends_with_word, hash_without_numbers, is_gap, number, role};
+
+/// How many bytes of values are kept.
+const MOST_TEXT: usize = 64 << 10;
+/// How much of one value is kept.
+const LONGEST: usize = 200;
+/// For so many different values, the first records that have it are kept, and so many of them.
+const MOST_HELD: usize = 40;
+const HOLDERS: usize = 5;
+/// How many extremes are kept at each end.
+const EXTREMES: usize = 3;
+
+/// The values of one field.
+pub(super) struct Column {
+    /// Its name: for a field in an object in a record, with the names of both.
+    pub name: String,
+    pub role: Role,
+    /// How many values there are, without those that say that there is none.
+    pub filled: u64,
+    /// In how many records the field stands.
+    pub records: u64,
+    last_record: u64,
+    /// What stands where there is no value, and how often: `null`, `NA`, nothing.
+    pub gaps: Vec<(String, u64)>,
+    pub numbers: Numbers,
+    /// How many values are dates or times of day.
+    pub dates: u64,
+    /// The first and the last of them, each after what it is ordered by.
+    pub earliest: (String, String),
+    pub latest: (String, String),
+    pub values: Values,
+    /// The length of the longest value.
+    pub longest: usize,
+}
+
+/// The values that are numbers.
+#[derive(Default)]
+pub(super) struct Numbers {
+    pub count: u64,
+    pub negative: u64,
+    /// The most digits after the point.
+    pub decimals: usize,
+    sum: f64,
+    carry: f64,
+    mean: f64,
+    squares: f64,
+    /// The lowest and the highest, the most extreme first.
+    pub low: Vec<Extreme>,
+    pub high: Vec<Extreme>,
+    last: f64,
+    /// How many of the last values were each greater than the one before.
+    rising: u64,
+}
+
+/// A number and the record that holds it.
+pub(super) struct Extreme {
+    pub number: f64,
+    /// As it was written.
+    pub text: String,
+    pub holder: Option<Rc<Kept>>,
+}
+
+/// How often each value occurs.
+#[derive(Default)]
+pub(super) struct Values {
+    most: usize,
+    found: HashMap<u64, Value>,
+    text: String,
+    /// Values that came when no more could be told apart.
+    pub beyond: u64,
+    /// By the order in which the values came.
+    holders: Vec<Vec<Rc<Kept>>>,
+}
+
+#[derive(Clone, Copy)]
+struct Value {
+    count: u64,
+    order: usize,
+    start: usize,
+    end: usize,
+    exact: u64,
+    is_varied: bool,
+}
+
+/// A value, how often it occurs and the first records that have it.
+pub(super) struct Counted<'a> {
+    pub text: &'a str,
+    pub count: u64,
+    pub holders: &'a [Rc<Kept>],
+    /// How many different values came before it.
+    pub order: usize,
+    /// Whether it stands for some that have other numbers in them.
+    pub is_varied: bool,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Taken {
+    /// It says that there is none.
+    Nothing,
+    /// A number.
+    Number(f64),
+    /// A text, and how many different ones came before it.
+    Value(usize),
+}
+
+impl Column {
+    /// No values yet, of which `most` different ones are told apart.
+    pub(super) fn new(name: &str, most: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            role: role(name),
+            filled: 0,
+            records: 0,
+            last_record: 0,
+            gaps: Vec::new(),
+            numbers: Numbers::default(),
+            dates: 0,
+            earliest: Default::default(),
+            latest: Default::default(),
+            values: Values { most, ..Values::default() },
+            longest: 0,
+        }
+    }
+
+    /// Takes a value of a record. Returns what it is for those who look at several columns.
+    pub(super) fn take(&mut self, field: &Field, row: &Row) -> Taken {
+        if self.last_record != row.index + 1 {
+            self.last_record = row.index + 1;
+            self.records += 1;
+        }
+        let text = row.text_of(field);
+        if is_gap(text, field.sort) {
+            // There are only so many ways to say that there is none, so this does not grow.
+            match self.gaps.iter_mut().find(|gap| gap.0 == text.trim()) {
+                Some(gap) => gap.1 += 1,
+                None => self.gaps.push((text.trim().to_owned(), 1)),
+            }
+            return Taken::Nothing;
+        }
+        self.filled += 1;
+        self.longest = self.longest.max(field.length);
+        let number = number(text, field.sort);
+        if let Some(number) = number {
+            self.numbers.take(number, text, row);
+        } else if let Some(order) = date(text) {
+            self.dates += 1;
+            if self.dates == 1 || *order < *self.earliest.0 {
+                self.earliest = (order.to_string(), text.to_owned());
+            }
+            if *order > *self.latest.0 {
+                self.latest = (order.into_owned(), text.to_owned());
+            }
+        }
+        let order = self.values.take(text, row, self.role == Role::Message);
+        number.map_or(Taken::Value(order), Taken::Number)
+    }
+
+    /// How many objects inside of its record it stands in.
+    pub(super) fn depth(&self) -> usize {
+        self.name.matches('.').count()
+    }
+
+    /// How many records have no value here, of `records`.
+    pub(super) fn missing(&self, records: u64) -> u64 {
+        records.saturating_sub(self.records) + self.gaps.iter().map(|gap| gap.1).sum::<u64>()
+    }
+
+    pub(super) fn is_number(&self) -> bool {
+        self.filled > 0 && self.numbers.count * 20 >= self.filled * 19
+    }
+
+    pub(super) fn is_date(&self) -> bool {
+        self.filled > 0 && self.dates * 20 >= self.filled * 19
+    }
+
+    /// Whether every value is there once.
+    pub(super) fn is_unique(&self) -> bool {
+        self.filled > 1 && self.values.beyond == 0 && self.values.distinct() as u64 == self.filled
+    }
+
+    /// Whether its numbers are names rather than amounts.
+    pub(super) fn is_identity(&self) -> bool {
+        let words =
+            ["id", "pid", "uid", "gid", "port", "line", "column", "col", "row", "index", "offset", "zip", "code"];
+        let named = words.iter().any(|word| ends_with_word(&self.name, word));
+        self.numbers.decimals == 0 && (named || (self.numbers.is_rising() && self.is_unique()))
+    }
+
+    /// Whether there are so few different values that each can be counted out.
+    pub(super) fn is_sorted_out(&self) -> bool {
+        let distinct = self.values.distinct();
+        let few = distinct <= 12 || (distinct <= 40 && self.filled >= distinct as u64 * 4);
+        let repeats = self.filled >= distinct as u64 * 2 || distinct <= 3;
+        let amounts = self.is_number() && distinct > if self.numbers.decimals > 0 { 6 } else { 12 };
+        self.values.beyond == 0 && few && repeats && !amounts
+    }
+}
+
+impl Numbers {
+    fn take(&mut self, number: f64, text: &str, row: &Row) {
+        self.count += 1;
+        self.negative += u64::from(number < 0.0);
+        let decimals = text.rsplit_once([',', '.']).map_or(0, |(_, after)| after.len());
+        self.decimals = self.decimals.max(if text.contains(['e', 'E']) { 6 } else { decimals.min(6) });
+        // Summed so that small numbers are not lost beside great ones.
+        let part = number - self.carry;
+        let sum = self.sum + part;
+        self.carry = (sum - self.sum) - part;
+        self.sum = sum;
+        let away = number - self.mean;
+        self.mean += away / self.count as f64;
+        self.squares += away * (number - self.mean);
+        self.rising = if number > self.last || self.count == 1 { self.rising + 1 } else { 0 };
+        self.last = number;
+        // Numbers that only rise are names or times: who holds the highest is no news.
+        let kept = |rising: bool| (!rising).then(|| row.keep());
+        let rising = self.rising > 16;
+        place(&mut self.high, number, |than| number > than, || (text, kept(rising)));
+        place(&mut self.low, number, |than| number < than, || (text, kept(false)));
+    }
+
+    pub(super) fn sum(&self) -> String {
+        shown(self.sum, self.decimals)
+    }
+
+    pub(super) fn mean(&self) -> String {
+        shown(self.mean, (self.decimals + 1).min(6))
+    }
+
+    pub(super) fn is_rising(&self) -> bool {
+        self.count > 1 && self.rising == self.count
+    }
+
+    /// How many deviations a number is away from the mean.
+    fn away(&self, number: f64) -> f64 {
+        let deviation = (self.squares / self.count.max(1) as f64).sqrt();
+        if deviation > 0.0 { ((number - self.mean) / deviation).abs() } else { 0.0 }
+    }
+
+    /// Whether a number is far away from the others: by many deviations, or so that it alone makes up the deviation.
+    pub(super) fn is_far(&self, number: f64) -> bool {
+        self.away(number) > (0.85 * (self.count as f64).sqrt()).min(8.0)
+    }
+}
+
+/// Puts a number among the extremes if it is one.
+fn place<'t>(
+    extremes: &mut Vec<Extreme>,
+    number: f64,
+    beats: impl Fn(f64) -> bool,
+    make: impl FnOnce() -> (&'t str, Option<Rc<Kept>>),
+) {
+    let at = extremes.iter().position(|extreme| beats(extreme.number)).unwrap_or(extremes.len());
+    let known = at.checked_sub(1).and_then(|before| extremes.get(before));
+    if at >= EXTREMES || known.is_some_and(|known| known.number == number) {
+        return;
+    }
+    let (text, holder) = make();
+    let text = text.get(..text.floor_char_boundary(40)).unwrap_or_default().to_owned();
+    extremes.insert(at, Extreme { number, text, holder });
+    extremes.truncate(EXTREMES);
+}
+
+impl Values {
+    /// Counts a value. Returns how many different ones came before it.
+    fn take(&mut self, text: &str, row: &Row, is_message: bool) -> usize {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let exact = hasher.finish();
+        let mut key = exact;
+        // Messages that differ only in their numbers are counted together.
+        if is_message {
+            let mut hasher = DefaultHasher::new();
+            hash_without_numbers(text, &mut hasher);
+            key = hasher.finish();
+        }
+        if let Some(value) = self.found.get_mut(&key) {
+            value.count += 1;
+            value.is_varied |= value.exact != exact;
+            if value.count <= HOLDERS as u64
+                && let Some(holders) = self.holders.get_mut(value.order)
+            {
+                holders.push(row.keep());
+            }
+            return value.order;
+        }
+        let order = self.found.len();
+        if order >= self.most {
+            self.beyond += 1;
+            return order;
+        }
+        let start = self.text.len();
+        if start < MOST_TEXT {
+            self.text.push_str(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
+            if text.len() > LONGEST {
+                self.text.push('…');
+            }
+        }
+        self.found.insert(key, Value { count: 1, order, start, end: self.text.len(), exact, is_varied: false });
+        match order {
+            order if order < MOST_HELD => self.holders.push(vec![row.keep()]),
+            _ => self.holders.clear(),
+        }
+        order
+    }
+
+    /// How many different values there are; at least so many, if some came later than could be told apart.
+    pub(super) fn distinct(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Whether values with other numbers in them are counted together.
+    pub(super) fn is_varied(&self) -> bool {
+        self.found.values().any(|value| value.is_varied)
+    }
+
+    /// The values, the most frequent first, or in the order of their coming.
+    pub(super) fn sorted(&self) -> Vec<Counted<'_>> {
+        let mut all: Vec<&Value> = self.found.values().collect();
+        all.sort_unstable_by_key(|value| (std::cmp::Reverse(value.count), value.order));
+        let counted = |value: &&Value| Counted {
+            text: self.text.get(value.start..value.end).unwrap_or_default(),
+            count: value.count,
+            holders: self.holders.get(value.order).map(Vec::as_slice).unwrap_or_default(),
+            order: value.order,
+            is_varied: value.is_varied,
+        };
+        all.iter().map(counted).filter(|value| !value.text.is_empty()).collect()
+    }
+}
+
+/// A number with so many digits after the point.
+pub(super) fn shown(number: f64, decimals: usize) -> String {
+    if number.abs() >= 1e15 { format!("{number:e}") } else { format!("{number:.decimals$}") }
+}

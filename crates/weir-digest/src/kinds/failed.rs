@@ -1,0 +1,435 @@
+//! Tests that failed, told the same way for every test runner.
+//!
+//! A hundred tests that fail at one place with one message have one cause, and so have the cases of one test: each is
+//! one item, with how many tests it stands for. Invariant: every failure is counted, whether or not it is kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::outcomes::{list, times};
+use crate::text::clip;
+use crate::{Item, Page, Part, Weight};
+
+/// How many causes are kept. More could not be shown.
+const CAUSES: usize = 300;
+/// How many tests are kept of a cause, how many cases of a test, and how many causes of a test.
+const NAMES: usize = 40;
+/// How many lines are kept of a failure beside its message.
+const DETAILS: usize = 16;
+/// How many ways in which the cases of one test fail are shown.
+const WAYS: usize = 5;
+/// How many bytes of a line are shown where room is short.
+const SHORT: usize = 120;
+/// How many bytes a token has, roughly, in the text of failures.
+const BYTES_PER_TOKEN: usize = 3;
+/// Of the budget, so much may go to failures with their details, in hundredths.
+const SHARE: usize = 55;
+
+/// One test that failed.
+#[derive(Debug, Default)]
+pub(super) struct Failure {
+    /// The line where the output tells of it.
+    pub line: u64,
+    /// The test, without its case.
+    pub test: String,
+    /// Which case of the test, as it stands behind the name: `[3-4]`, `/empty`. One that ends with a space stands before
+    /// it: `hub west > `.
+    pub case: String,
+    /// The place that failed: `src/lib.rs:12:5`.
+    pub place: String,
+    /// The line that says what went wrong.
+    pub message: String,
+    /// Further lines, the most important first.
+    pub details: Vec<String>,
+}
+
+/// The tests that failed.
+#[derive(Default)]
+pub(super) struct Failures {
+    total: u64,
+    causes: Vec<Cause>,
+    tests: Vec<Test>,
+    cause_places: BTreeMap<(String, String), usize>,
+    test_places: BTreeMap<String, usize>,
+    not_kept: u64,
+}
+
+struct Cause {
+    line: u64,
+    place: String,
+    message: String,
+    details: Vec<String>,
+    total: u64,
+    tests: Vec<Cases>,
+    tests_not_kept: u64,
+    shown: bool,
+}
+
+/// The cases of one test that have one cause.
+struct Cases {
+    test: usize,
+    total: u64,
+    names: Vec<String>,
+}
+
+struct Test {
+    name: String,
+    causes: Vec<usize>,
+}
+
+/// The cases of one test whose messages differ in numbers only.
+struct Way {
+    key: String,
+    cause: usize,
+    total: u64,
+    names: Vec<String>,
+    /// Whether the messages differ in their numbers.
+    alike: bool,
+}
+
+impl Failures {
+    /// How many there are.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Takes a failure.
+    pub(super) fn push(&mut self, failure: Failure) {
+        self.total += 1;
+        let Failure { line, test, case, place, message, mut details } = failure;
+        let (place, message, test) = (clip(&place, 250), clip(message.trim(), 300), clip(&test, 250));
+        let known = self.cause_places.get(&(place.clone(), message.clone())).copied();
+        let Some(cause) = known.or_else(|| (self.causes.len() < CAUSES).then_some(self.causes.len())) else {
+            self.not_kept += 1;
+            return;
+        };
+        if cause == self.causes.len() {
+            self.cause_places.insert((place.clone(), message.clone()), cause);
+            details.truncate(DETAILS);
+            let details = details.iter().map(|line| clip(line, 200)).collect();
+            let (tests, tests_not_kept) = (Vec::new(), 0);
+            self.causes.push(Cause { line, place, message, details, total: 0, tests, tests_not_kept, shown: false });
+        }
+        self.count(cause, test, &case);
+    }
+
+    fn count(&mut self, cause: usize, test: String, case: &str) {
+        let found = &mut self.causes[cause];
+        found.total += 1;
+        let place = match self.test_places.get(&test) {
+            Some(&place) => place,
+            None if found.tests.len() >= NAMES => {
+                found.tests_not_kept += 1;
+                return;
+            }
+            None => {
+                self.test_places.insert(test.clone(), self.tests.len());
+                self.tests.push(Test { name: test, causes: Vec::new() });
+                self.tests.len() - 1
+            }
+        };
+        let causes = &mut self.tests[place].causes;
+        if causes.len() < NAMES && !causes.contains(&cause) {
+            causes.push(cause);
+        }
+        let known = found.tests.iter().rposition(|cases| cases.test == place);
+        let cases = match known {
+            Some(at) => &mut found.tests[at],
+            None if found.tests.len() >= NAMES => {
+                found.tests_not_kept += 1;
+                return;
+            }
+            None => {
+                found.tests.push(Cases { test: place, total: 0, names: Vec::new() });
+                let last = found.tests.len() - 1;
+                &mut found.tests[last]
+            }
+        };
+        cases.total += 1;
+        if cases.names.len() < NAMES && !case.is_empty() {
+            cases.names.push(clip(case, 120));
+        }
+    }
+
+    /// The part that tells of them, in an output of so many bytes. Few failures are told with their details.
+    pub(super) fn part(mut self, name: &str, bytes: u64) -> Part {
+        let mut found = Vec::new();
+        let mut messages = BTreeSet::new();
+        for cause in 0..self.causes.len() {
+            if !self.causes[cause].shown {
+                let novel = messages.insert(without_numbers(&self.causes[cause].message));
+                let told = self.tell(cause);
+                found.push(Told { novel: novel || told.total > 2, ..told });
+            }
+        }
+        let room = room(bytes);
+        let brief: usize = found.iter().map(|told| told.brief.len() + 8).sum();
+        let crowded = brief > room;
+        // What fails most tests first. Where there is not room for all, what is like nothing before it comes first, and
+        // then as many as possible are told of.
+        found.sort_by_cached_key(|told| {
+            let cost = if crowded { told.brief.len() as u64 + 8 } else { 1 };
+            (crowded && !told.novel, std::cmp::Reverse(told.total.saturating_mul(1 << 20) / cost))
+        });
+        let mut spare = room.saturating_sub(brief);
+        let mut waiting = found.len();
+        let mut items = Vec::new();
+        for told in found {
+            let share = spare / waiting.max(1);
+            let text = told.with_details(share);
+            spare = spare.saturating_sub(text.len().saturating_sub(told.brief.len()));
+            waiting -= 1;
+            let item = if crowded || told.line == 0 { Item::plain(text) } else { Item::at(told.line, text) };
+            // Of many ways to fail, the first; and of a long message, the beginning.
+            let longest = if crowded { SHORT } else { usize::MAX };
+            let brief: Vec<String> = told.brief.lines().take(2).map(|line| clip(line, longest)).collect();
+            items.push(item.or(brief.join("\n")));
+        }
+        let total = items.len() as u64 + self.not_kept;
+        let name =
+            if total == self.total { name.to_owned() } else { format!("{name} by cause ({} tests)", self.total) };
+        Part::new(name, Weight::Failure, items).of(total)
+    }
+
+    /// A cause that several tests have, or a test with all its ways to fail.
+    fn tell(&mut self, cause: usize) -> Told {
+        let own = |cause: &Cause| cause.tests.len() == 1 && cause.tests_not_kept == 0;
+        let found = &self.causes[cause];
+        let (line, total, details) = (found.line, found.total, found.details.clone());
+        let Some(first) = found.tests.first().filter(|_| own(found)) else {
+            let names = found.tests.iter().map(|cases| named(&self.tests[cases.test].name, cases));
+            let list = list(names, found.tests.len() as u64 + found.tests_not_kept);
+            let brief = format!("{} ×{} in {list}", said(&found.place, &found.message), found.total);
+            self.causes[cause].shown = true;
+            return Told { line, total, novel: true, brief, details };
+        };
+        let test = &self.tests[first.test];
+        if test.name.is_empty() {
+            let brief = times(&said(&found.place, &found.message), found.total);
+            self.causes[cause].shown = true;
+            return Told { line, total, novel: true, brief, details };
+        }
+        let mut ways: Vec<Way> = Vec::new();
+        for &cause in &test.causes {
+            let found = &mut self.causes[cause];
+            if !own(found) {
+                continue;
+            }
+            found.shown = true;
+            let key = format!("{}\n{}", numbers(&found.place), without_numbers(&found.message));
+            let names = found.tests.first().map(|cases| cases.names.clone()).unwrap_or_default();
+            match ways.iter_mut().find(|way| way.key == key) {
+                Some(way) => {
+                    way.total += found.total;
+                    way.alike = true;
+                    way.names.extend(names);
+                }
+                None => ways.push(Way { key, cause, total: found.total, names, alike: false }),
+            }
+        }
+        let total = ways.iter().map(|way| way.total).sum();
+        Told { line, total, novel: true, brief: self.told(&test.name, &ways), details }
+    }
+
+    /// A test with its ways to fail: one line for one way, else one for each.
+    fn told(&self, test: &str, ways: &[Way]) -> String {
+        let [first, others @ ..] = ways else { return test.to_owned() };
+        let alone = |way: &Way| with_name(&way.named(test), &self.said(way, None));
+        if others.is_empty() {
+            return alone(first);
+        }
+        if ways.len() <= 3 && ways.iter().all(|way| way.total == 1) {
+            return ways.iter().map(alone).collect::<Vec<_>>().join("\n");
+        }
+        let total: u64 = ways.iter().map(|way| way.total).sum();
+        let mut text = format!("{test} ×{total}");
+        let mut before = None;
+        for way in ways.iter().take(WAYS) {
+            let name = match way.names.as_slice() {
+                // A case that stands behind its test is named with it.
+                [case] if way.total == 1 && !case.ends_with(' ') => full(test, case),
+                _ => way.named("").trim().to_owned(),
+            };
+            text.push_str(&format!("\n {name} {}", self.said(way, before)));
+            before = Some(numbers(&self.causes[way.cause].place));
+        }
+        if ways.len() > WAYS {
+            text.push_str(&format!("\n … {} more messages", ways.len() - WAYS));
+        }
+        text
+    }
+
+    /// The place and the message of a way. The place is left out where it has the numbers of the one before.
+    fn said(&self, way: &Way, before: Option<&str>) -> String {
+        let Cause { place, message, .. } = &self.causes[way.cause];
+        let place = if before.is_some_and(|before| before == numbers(place)) { "" } else { place };
+        let differ = if way.alike { " (values differ)" } else { "" };
+        format!("{}{differ}", said(place, message))
+    }
+}
+
+impl Way {
+    /// The test with its cases: one in full, or their number and the first of them.
+    fn named(&self, test: &str) -> String {
+        match self.names.as_slice() {
+            [case] if self.total == 1 => full(test, case),
+            [] if self.total == 1 => test.to_owned(),
+            [] => format!("{test} ×{}", self.total),
+            names => {
+                let names = names.iter().map(|name| name.trim_end_matches([' ', '>', '›']).to_owned());
+                format!("{test} ×{} {}:", self.total, list(names, self.total))
+            }
+        }
+    }
+}
+
+/// How many bytes failures may take in the digest of an output of so many bytes.
+fn room(bytes: u64) -> usize {
+    crate::budget(bytes) * SHARE / 100 * BYTES_PER_TOKEN
+}
+
+/// Where failures alone are more than the digest has room for, other parts keep but their first items, and samples go.
+pub(super) fn make_room(page: &mut Page, bytes: u64) {
+    let failures = page.parts.iter().filter(|part| part.weight == Weight::Failure).flat_map(|part| &part.items);
+    if failures.map(|item| item.text.len() + 8).sum::<usize>() <= room(bytes) {
+        return;
+    }
+    page.parts.retain(|part| part.weight != Weight::Sample);
+    for part in &mut page.parts {
+        match part.weight {
+            Weight::Fact => part.items.truncate(4),
+            Weight::Shape => part.items.truncate(1),
+            _ => {}
+        }
+    }
+}
+
+/// A failure as it is told.
+struct Told {
+    line: u64,
+    /// How many tests it stands for.
+    total: u64,
+    /// Whether no message before it is like this one, or it stands for many.
+    novel: bool,
+    brief: String,
+    details: Vec<String>,
+}
+
+impl Told {
+    /// With as many lines of its details as there is room for.
+    fn with_details(&self, room: usize) -> String {
+        let mut text = self.brief.clone();
+        for (place, line) in self.details.iter().enumerate() {
+            if text.len() + line.len() > self.brief.len() + room {
+                let left = self.details.len() - place;
+                // A number of lines alone tells nothing.
+                if place > 0 {
+                    text.push_str(&format!("\n  … {left} more lines"));
+                }
+                break;
+            }
+            text.push_str("\n  ");
+            text.push_str(line);
+        }
+        text
+    }
+}
+
+/// A test with what is said of it. The place of a file that fails as a whole names it already.
+fn with_name(test: &str, said: &str) -> String {
+    if test.is_empty() || said.starts_with(test) { said.to_owned() } else { format!("{test} {said}") }
+}
+
+fn said(place: &str, message: &str) -> String {
+    // What follows says that it is an assertion.
+    let message = match message.strip_prefix("AssertionError: ") {
+        Some(rest) if rest.starts_with("assert ") || rest.starts_with("expected ") => rest,
+        _ => message,
+    };
+    match (place, message) {
+        ("", message) => message.to_owned(),
+        (place, "") => place.to_owned(),
+        (place, message) => format!("{place}: {message}"),
+    }
+}
+
+fn named(test: &str, cases: &Cases) -> String {
+    match cases.names.as_slice() {
+        [] if cases.total > 1 => format!("{test} ×{}", cases.total),
+        [name] if cases.total == 1 => full(test, name),
+        [name, ..] => format!("{} and {} cases more", full(test, name), cases.total.saturating_sub(1)),
+        [] => test.to_owned(),
+    }
+}
+
+/// The name of a test with its case.
+fn full(test: &str, case: &str) -> String {
+    if case.ends_with(' ') { format!("{case}{test}") } else { format!("{test}{case}") }
+}
+
+/// The numbers of line and column of a place.
+fn numbers(place: &str) -> &str {
+    let path = place.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == ':');
+    place.get(path.len()..).unwrap_or_default()
+}
+
+/// The same for messages that differ in their numbers only.
+fn without_numbers(message: &str) -> String {
+    let mut text = String::with_capacity(message.len());
+    for letter in message.chars() {
+        match letter {
+            '0'..='9' if text.ends_with('0') => {}
+            '0'..='9' => text.push('0'),
+            letter => text.push(letter),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(test: &str, case: &str, message: &str) -> Failure {
+        let (place, details) = ("a.py:3".to_owned(), vec!["more".to_owned()]);
+        Failure { line: 7, test: test.to_owned(), case: case.to_owned(), place, message: message.to_owned(), details }
+    }
+
+    fn told(failures: &[(&str, &str, &str)]) -> Vec<String> {
+        let mut all = Failures::default();
+        for (test, case, message) in failures {
+            all.push(failure(test, case, message));
+        }
+        let part = all.part("failures", 0);
+        part.items.into_iter().map(|item| item.text).collect()
+    }
+
+    #[test]
+    fn cases_of_one_test_are_one_item() {
+        assert_eq!(
+            told(&[("t", "[1]", "1 is not 2"), ("t", "[2]", "2 is not 3")]),
+            ["t ×2 [1], [2]: a.py:3: 1 is not 2 (values differ)\n  more"]
+        );
+        assert_eq!(
+            told(&[("t", "[1]", "no"), ("t", "[2]", "never"), ("t", "[3]", "no")]),
+            ["t ×3\n ×2 [1], [3]: a.py:3: no\n t[2] never\n  more"]
+        );
+    }
+
+    #[test]
+    fn tests_with_one_cause_are_one_item() {
+        assert_eq!(
+            told(&[("t", "", "refused"), ("u", "[1]", "refused"), ("u", "[2]", "refused"), ("v", "", "x")]),
+            ["a.py:3: refused ×3 in t, u[1] and 1 cases more\n  more", "v a.py:3: x\n  more",]
+        );
+    }
+
+    #[test]
+    fn what_is_not_kept_is_counted() {
+        let mut all = Failures::default();
+        for number in 0..1000 {
+            all.push(failure(&format!("t{number}"), "", &format!("m{number}")));
+        }
+        let part = all.part("failures", 0);
+        assert_eq!((part.total, part.items.len()), (1000, CAUSES));
+    }
+}

@@ -1,0 +1,142 @@
+//! What is known of an element by its tag.
+
+use super::tokens::Tag;
+
+/// What stands in an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inside {
+    Text,
+    /// Navigation, which is known by its links.
+    Around,
+    /// Header, footer and margins.
+    Margin,
+    Alert,
+    Note,
+    Code,
+}
+
+impl Inside {
+    /// What stands in the element that this tag begins in another.
+    pub(super) fn of(tag: &Tag, outer: Self) -> Self {
+        let role = tag.get("role").unwrap_or_default();
+        let class = tag.get("class").unwrap_or_default();
+        let named = |words: &[&str]| class.split([' ', '-', '_']).any(|word| words.contains(&word));
+        match tag.name.as_slice() {
+            b"nav" => return Inside::Around,
+            b"main" | b"body" | b"html" => return Inside::Text,
+            b"header" | b"footer" | b"aside" if outer == Inside::Text => return Inside::Margin,
+            b"pre" if outer != Inside::Alert => {
+                return if named(&["exception", "error"]) { Inside::Alert } else { Inside::Code };
+            }
+            b"td" | b"th" | b"tr" | b"table" | b"tbody" | b"thead" => return outer,
+            _ => {}
+        }
+        match role.as_ref() {
+            "navigation" | "menu" | "menubar" => return Inside::Around,
+            "alert" | "alertdialog" => return Inside::Alert,
+            "note" | "status" => return Inside::Note,
+            _ => {}
+        }
+        if named(&["alert", "error", "errors", "danger", "exception", "errorlist", "invalid", "fatal"]) {
+            return Inside::Alert;
+        }
+        if named(&["warning", "note", "admonition", "notice", "flash", "callout", "toast", "banner", "caution"])
+            && outer != Inside::Alert
+        {
+            return Inside::Note;
+        }
+        outer
+    }
+}
+
+/// Whether a text names a place in a file: `prices.py, line 212`.
+pub(super) fn says_where(text: &str) -> bool {
+    text.contains(", line ")
+        || text.contains("\", line ")
+        || text.starts_with("at ")
+        || text.contains(".py:")
+        || text.contains(".rb:")
+        || text.contains(".php:")
+        || text.contains(".js:")
+}
+
+/// Text in which all white space is one space.
+pub(super) fn collapse(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let mut collapsed = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !collapsed.is_empty() {
+            collapsed.push(' ');
+        }
+        collapsed.push_str(word);
+    }
+    collapsed
+}
+
+/// Elements that have no end.
+pub(super) fn is_void(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"area"
+            | b"base"
+            | b"br"
+            | b"col"
+            | b"embed"
+            | b"hr"
+            | b"img"
+            | b"input"
+            | b"link"
+            | b"meta"
+            | b"source"
+            | b"track"
+            | b"wbr"
+    )
+}
+
+/// Elements before and after which a text ends.
+pub(super) fn is_block(name: &[u8]) -> bool {
+    !matches!(
+        name,
+        b"a" | b"abbr"
+            | b"b"
+            | b"bdi"
+            | b"cite"
+            | b"code"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"img"
+            | b"input"
+            | b"kbd"
+            | b"label"
+            | b"mark"
+            | b"q"
+            | b"s"
+            | b"samp"
+            | b"small"
+            | b"span"
+            | b"strong"
+            | b"sub"
+            | b"sup"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
+            | b"svg"
+            | b"path"
+            | b"ins"
+            | b"del"
+            | b"dfn"
+            | b"data"
+            | b"button"
+            | b"select"
+            | b"option"
+            | b"textarea"
+            | b"script"
+            | b"style"
+            | b"use"
+            | b"g"
+            | b"title"
+    )
+}

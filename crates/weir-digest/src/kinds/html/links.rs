@@ -1,0 +1,85 @@
+//! The links of a page, those of its navigation apart, and its images.
+
+use std::collections::HashSet;
+
+use crate::text::clip;
+use crate::{Item, Page, Part, Weight};
+
+/// How many links of each sort are kept.
+const KEPT: usize = 60;
+/// How many are told apart.
+const MOST: usize = 5_000;
+/// How long a row of names is.
+const ROW: usize = 160;
+
+/// Links and images.
+#[derive(Default)]
+pub(super) struct Links {
+    total: u64,
+    seen: HashSet<u64>,
+    main: Vec<Item>,
+    main_total: u64,
+    around: Vec<String>,
+    around_total: u64,
+    images: Vec<Item>,
+    pub image_total: u64,
+    without_text: u64,
+}
+
+impl Links {
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Adds a link. Those to a place in the same page are only counted.
+    pub(super) fn add(&mut self, text: &str, target: &str, is_around: bool) {
+        self.total += 1;
+        let key = crate::template::text_hash(target);
+        if target.starts_with('#') || text.is_empty() || self.seen.len() >= MOST || !self.seen.insert(key) {
+            return;
+        }
+        if is_around {
+            self.around_total += 1;
+            if self.around.len() < KEPT {
+                self.around.push(format!("{} {}", clip(text, 50), clip(target, 80)));
+            }
+        } else {
+            self.main_total += 1;
+            if self.main.len() < KEPT {
+                self.main.push(Item::plain(format!("{} → {}", clip(text, 80), clip(target, 160))));
+            }
+        }
+    }
+
+    /// Adds an image.
+    pub(super) fn image(&mut self, text: &str, source: &str) {
+        self.image_total += 1;
+        if text.is_empty() {
+            self.without_text += 1;
+        } else if self.images.len() < KEPT {
+            self.images.push(Item::plain(format!("{} ({})", clip(text, 100), clip(source, 80))));
+        }
+    }
+
+    /// Adds the parts.
+    pub(super) fn push(self, page: &mut Page) {
+        page.push(Part::new("links in the text", Weight::Shape, self.main).of(self.main_total));
+        let mut rows: Vec<Item> = Vec::new();
+        let mut row = String::new();
+        for name in self.around {
+            if row.len() > ROW {
+                rows.push(Item::plain(std::mem::take(&mut row)));
+            }
+            if !row.is_empty() {
+                row.push_str("; ");
+            }
+            row.push_str(&name);
+        }
+        if !row.is_empty() {
+            rows.push(Item::plain(row));
+        }
+        page.push(Part::new(format!("links around it, {} in all, rows", self.around_total), Weight::Shape, rows));
+        let total = self.image_total - self.without_text;
+        page.push(Part::new("images with a text", Weight::Sample, self.images).of(total));
+    }
+}

@@ -1,0 +1,45 @@
+//! On which line of a page something stands, as it is read on.
+
+use std::io::{self, BufRead};
+
+use crate::Source;
+
+/// How far a page has been read, and on which line that is.
+pub(super) struct Position<'a> {
+    input: Box<dyn BufRead + 'a>,
+    /// Bytes so far, in which a line end of two bytes counts as one, as the tokenizer counts.
+    at: u64,
+    line: u64,
+    after_return: bool,
+}
+
+impl<'a> Position<'a> {
+    /// The beginning.
+    pub(super) fn of(source: &'a dyn Source) -> io::Result<Self> {
+        Ok(Self { input: source.open()?, at: 0, line: 1, after_return: false })
+    }
+
+    /// The line of a place that is not before the last one asked for.
+    pub(super) fn line(&mut self, place: u64) -> u64 {
+        while self.at < place {
+            // What cannot be read a second time has no line.
+            let Ok(piece) = self.input.fill_buf() else { return self.line };
+            if piece.is_empty() {
+                break;
+            }
+            let most = usize::try_from(place - self.at).unwrap_or(usize::MAX).min(piece.len());
+            let piece = piece.get(..most).unwrap_or_default();
+            let mut pairs = 0;
+            for end in memchr::memchr_iter(b'\n', piece) {
+                self.line += 1;
+                let before = end.checked_sub(1).and_then(|at| piece.get(at)).copied();
+                pairs += u64::from(before == Some(b'\r') || end == 0 && self.after_return);
+            }
+            self.after_return = piece.last() == Some(&b'\r');
+            self.at += piece.len() as u64 - pairs;
+            let used = piece.len();
+            self.input.consume(used);
+        }
+        self.line
+    }
+}

@@ -1,0 +1,276 @@
+//! Which places of a JSON document are alike: the elements of an array, the values of an object whose keys are data, and
+//! a place inside of another with the same name.
+//!
+//! A first reading finds this out; a second gathers the values. Invariant: memory does not grow with the document.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many places are told apart.
+const MOST: usize = 20_000;
+/// How many keys of one object are told apart.
+const MOST_KEYS: usize = 64;
+/// Objects that all have so many keys in common are of one kind, whatever they are called.
+const SHARED: usize = 3;
+/// How many objects deep alike places are put together.
+const DEEPEST: usize = 64;
+
+/// The places of a document.
+pub(super) struct Graph {
+    places: Vec<Place>,
+    /// The places that are open, from the outside to the inside.
+    open: Vec<(Option<usize>, What)>,
+    key: String,
+}
+
+/// One place, which may stand for many that are alike.
+#[derive(Default)]
+struct Place {
+    key: String,
+    fields: BTreeMap<String, usize>,
+    /// The place of the elements if it is an array.
+    element: Option<usize>,
+    /// The place of the values if it is an object whose keys are data, or whose keys are too many.
+    value: Option<usize>,
+    is_map: bool,
+    objects: u64,
+    arrays: u64,
+    texts: u64,
+    others: u64,
+}
+
+/// What stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// An object.
+    Object,
+    /// An array.
+    Array,
+    /// A string.
+    Text,
+    /// Anything else.
+    Other,
+}
+
+/// The place of a whole document.
+pub(super) const ROOT: usize = 0;
+
+impl Graph {
+    /// A graph of nothing yet.
+    pub(super) fn new() -> Self {
+        Self { places: vec![Place::default()], open: Vec::new(), key: String::new() }
+    }
+
+    /// A document begins, or the last one was broken.
+    pub(super) fn begin(&mut self) {
+        self.open.clear();
+    }
+
+    /// A key was read.
+    pub(super) fn key(&mut self, key: &str) {
+        key.clone_into(&mut self.key);
+    }
+
+    /// A value begins.
+    pub(super) fn value(&mut self, what: What) {
+        let place = self.next_place();
+        if let Some(place) = place.and_then(|place| self.places.get_mut(place)) {
+            match what {
+                What::Object => place.objects += 1,
+                What::Array => place.arrays += 1,
+                What::Text => place.texts += 1,
+                What::Other => place.others += 1,
+            }
+        }
+        if matches!(what, What::Object | What::Array) {
+            self.open.push((place, what));
+        }
+    }
+
+    /// An object or an array ended.
+    pub(super) fn close(&mut self) {
+        self.open.pop();
+    }
+
+    fn next_place(&mut self) -> Option<usize> {
+        let Some(&(parent, what)) = self.open.last() else { return Some(ROOT) };
+        let parent = parent?;
+        if what == What::Object {
+            return self.field(parent);
+        }
+        if let Some(element) = self.places.get(parent)?.element {
+            return Some(element);
+        }
+        let element = self.add("")?;
+        self.places.get_mut(parent)?.element = Some(element);
+        Some(element)
+    }
+
+    fn field(&mut self, parent: usize) -> Option<usize> {
+        let of = self.places.get(parent)?;
+        if let Some(&field) = of.fields.get(&self.key) {
+            return Some(field);
+        }
+        if of.fields.len() >= MOST_KEYS {
+            if of.value.is_some() {
+                return of.value;
+            }
+            let value = self.add("")?;
+            self.places.get_mut(parent)?.value = Some(value);
+            return Some(value);
+        }
+        // What is inside of something with the same name is of the same kind.
+        let named = |place: usize| self.places.get(place).is_some_and(|of| of.key == self.key);
+        let same = |open: &(Option<usize>, What)| open.0.filter(|&place| named(place));
+        let around = if self.key.is_empty() { None } else { self.open.iter().rev().find_map(same) };
+        let key = std::mem::take(&mut self.key);
+        let field = around.or_else(|| self.add(&key));
+        if let (Some(field), Some(of)) = (field, self.places.get_mut(parent)) {
+            of.fields.insert(key.clone(), field);
+        }
+        self.key = key;
+        field
+    }
+
+    fn add(&mut self, key: &str) -> Option<usize> {
+        if self.places.len() >= MOST {
+            return None;
+        }
+        self.places.push(Place { key: key.to_owned(), ..Place::default() });
+        Some(self.places.len() - 1)
+    }
+
+    /// Finds the objects whose keys are data, after everything was read.
+    pub(super) fn settle(&mut self) {
+        let mut seen = BTreeSet::new();
+        let mut waiting = vec![ROOT];
+        while let Some(place) = waiting.pop() {
+            if !seen.insert(place) {
+                continue;
+            }
+            if self.looks_like_map(place) {
+                self.make_map(place);
+            }
+            let Some(of) = self.places.get(place) else { continue };
+            waiting.extend(of.element.iter().chain(&of.value));
+            if !of.is_map {
+                waiting.extend(of.fields.values());
+            }
+        }
+    }
+
+    fn make_map(&mut self, place: usize) {
+        let Some(of) = self.places.get_mut(place) else { return };
+        of.is_map = true;
+        let fields: Vec<usize> = of.fields.values().copied().collect();
+        let Some(value) = of.value.or_else(|| fields.first().copied()) else { return };
+        of.value = Some(value);
+        for field in fields {
+            self.join(value, field, 0);
+        }
+    }
+
+    /// Puts what is known of one place to that of another.
+    fn join(&mut self, into: usize, from: usize, depth: usize) {
+        if into == from || depth > DEEPEST {
+            return;
+        }
+        let Some(of) = self.places.get_mut(from) else { return };
+        let (fields, element, value) = (std::mem::take(&mut of.fields), of.element.take(), of.value.take());
+        let (objects, arrays, texts, others) = (of.objects, of.arrays, of.texts, of.others);
+        if let Some(of) = self.places.get_mut(into) {
+            of.objects += objects;
+            of.arrays += arrays;
+            of.texts += texts;
+            of.others += others;
+        }
+        for (key, place) in fields {
+            let known = self.places.get(into).and_then(|of| of.fields.get(&key).copied());
+            match (known, self.places.get_mut(into)) {
+                (Some(known), _) => self.join(known, place, depth + 1),
+                (None, Some(of)) => {
+                    of.fields.insert(key, place);
+                }
+                _ => {}
+            }
+        }
+        for (place, is_element) in [(element, true), (value, false)] {
+            let Some(place) = place else { continue };
+            let Some(of) = self.places.get_mut(into) else { return };
+            let slot = if is_element { &mut of.element } else { &mut of.value };
+            match *slot {
+                Some(known) => self.join(known, place, depth + 1),
+                None => *slot = Some(place),
+            }
+        }
+    }
+
+    /// Whether the keys of an object are data: many, and with values that are alike.
+    fn looks_like_map(&self, place: usize) -> bool {
+        let Some(of) = self.places.get(place) else { return false };
+        let count = of.fields.len();
+        let values: Vec<&Place> = of.fields.values().filter_map(|&value| self.places.get(value)).collect();
+        let stands: u64 = values.iter().map(|value| value.stands()).sum();
+        // Records have the same fields again and again.
+        let shared = shared_keys(&values);
+        let part = if shared >= SHARED { 75 } else { 50 };
+        let is_record = of.objects > 1 && stands * 100 > of.objects * count as u64 * part;
+        if count < 4 || is_record {
+            return false;
+        }
+        if of.value.is_some() {
+            return true;
+        }
+        let as_data = of.fields.keys().filter(|key| key.contains(|c: char| "/.:@ ".contains(c) || c.is_ascii_digit()));
+        let as_data = as_data.count() * 2 >= count;
+        let all = |is: fn(&Place) -> bool| values.iter().all(|value| is(value));
+        if all(|value| value.objects > 0 && value.texts + value.others == 0) {
+            let keys: BTreeSet<&String> = values.iter().flat_map(|value| value.fields.keys()).collect();
+            let held: usize = values.iter().map(|value| value.fields.len()).sum();
+            let alike = held * 100 / (count * keys.len().max(1));
+            return (alike >= 50 && (count >= 8 || as_data || shared >= SHARED))
+                || (alike >= 20 && as_data && count >= 8)
+                || (alike >= 25 && count >= 20)
+                || (of.objects > 4 && count >= 12 && stands * 4 < of.objects * count as u64);
+        }
+        let plain = all(|value| value.texts > 0 && value.objects + value.arrays == 0)
+            || all(|value| value.others > 0 && value.objects + value.arrays + value.texts == 0);
+        let is_sparse = of.objects > 2 && count >= 6 && stands * 4 < of.objects * count as u64;
+        (plain && (count >= 24 || is_sparse)) || (all(|value| value.arrays > 0) && (count >= 8 || as_data))
+    }
+
+    /// The place of a field of an object.
+    pub(super) fn field_of(&self, place: Option<usize>, key: &str) -> Option<usize> {
+        let of = self.places.get(place?)?;
+        if of.is_map { of.value } else { of.fields.get(key).copied() }
+    }
+
+    /// The place of the elements of an array.
+    pub(super) fn element_of(&self, place: Option<usize>) -> Option<usize> {
+        self.places.get(place?)?.element
+    }
+
+    /// Whether the keys of an object are data.
+    pub(super) fn is_map(&self, place: Option<usize>) -> bool {
+        place.and_then(|place| self.places.get(place)).is_some_and(|of| of.is_map)
+    }
+
+    /// Whether an array has so many plain values that each is a record.
+    pub(super) fn is_long(&self, array: Option<usize>) -> bool {
+        let Some(of) = array.and_then(|place| self.places.get(place)) else { return false };
+        let elements = of.element.and_then(|element| self.places.get(element));
+        elements.is_some_and(|element| element.texts + element.others > of.arrays.saturating_mul(24))
+    }
+}
+
+/// How many keys all of these places have.
+fn shared_keys(values: &[&Place]) -> usize {
+    let Some((first, rest)) = values.split_first() else { return 0 };
+    first.fields.keys().filter(|&key| rest.iter().all(|value| value.fields.contains_key(key))).count()
+}
+
+impl Place {
+    /// How often something stands here.
+    fn stands(&self) -> u64 {
+        self.objects + self.arrays + self.texts + self.others
+    }
+}

@@ -1,0 +1,421 @@
+//! Reads JSON piece by piece, with the texts of numbers as they are and the numbers of lines.
+//!
+//! It is not `serde_json` because a digest shows numbers as they were written, says on which line a record begins, and
+//! makes use of a document that is cut or followed by other text. Invariant: memory does not depend on the input, and
+//! every call reads on.
+
+use std::io::{self, BufRead};
+
+/// How much of a text or a number is kept.
+const LONGEST: usize = 4 << 10;
+/// How many objects and arrays may be open at once. What is deeper is taken for broken.
+const DEEPEST: usize = 256;
+
+/// What comes next in a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// `{`
+    Object,
+    /// `[`
+    Array,
+    /// `}` or `]`
+    Close,
+    /// The name of a field, in [`Reader::text`].
+    Key,
+    /// A string, in [`Reader::text`].
+    Text,
+    /// A number as it is written, in [`Reader::text`].
+    Number,
+    /// `true`, `false` or `null`, in [`Reader::text`].
+    Word,
+    /// The document is complete.
+    End,
+    /// This is not JSON, or it ends too early.
+    Broken,
+}
+
+/// Reads the pieces of documents.
+pub(super) struct Reader<'a> {
+    input: Option<Box<dyn BufRead + 'a>>,
+    buffer: Vec<u8>,
+    place: usize,
+    /// The line that is being read, from 1.
+    pub line: u64,
+    /// The text of the last piece: the first 4 KiB.
+    pub text: String,
+    /// How long the text is in whole.
+    pub length: usize,
+    raw: Vec<u8>,
+    /// For each open object or array, whether it is an object.
+    open: Vec<bool>,
+    state: State,
+    /// Whether the input ended inside of a document.
+    pub cut: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Before a document.
+    Begin,
+    /// A value comes.
+    Value,
+    /// The first value of an array comes, or its end.
+    First,
+    /// A key comes, or the end of the object.
+    Name,
+    /// After a value.
+    After,
+    /// After the document.
+    Done,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from the beginning of an input.
+    pub(super) fn of(input: Box<dyn BufRead + 'a>) -> Self {
+        Self { input: Some(input), ..Self::on(b"") }
+    }
+
+    /// Reads from bytes.
+    pub(super) fn on(bytes: &[u8]) -> Self {
+        Self {
+            input: None,
+            buffer: bytes.to_vec(),
+            place: 0,
+            line: 1,
+            text: String::new(),
+            length: 0,
+            raw: Vec::new(),
+            open: Vec::new(),
+            state: State::Begin,
+            cut: false,
+        }
+    }
+
+    /// Begins anew with these bytes, which are of this line.
+    pub(super) fn restart(&mut self, bytes: &[u8], line: u64) {
+        self.buffer.clear();
+        self.buffer.extend_from_slice(bytes);
+        self.place = 0;
+        self.line = line;
+        self.cut = false;
+        self.begin();
+    }
+
+    /// Makes ready for one more document.
+    pub(super) fn begin(&mut self) {
+        self.open.clear();
+        self.state = State::Begin;
+    }
+
+    /// The first byte that is not blank, which is not taken.
+    pub(super) fn ahead(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            match self.peek()? {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.step(),
+                Some(0x1b) => self.terminal_code()?,
+                // What some programs put before a document.
+                Some(0xef) if self.line == 1 => self.step(),
+                Some(0xbb | 0xbf) if self.line == 1 => self.step(),
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// Steps over the rest of this line and returns its beginning.
+    pub(super) fn rest_of_line(&mut self) -> io::Result<String> {
+        self.raw.clear();
+        while let Some(byte) = self.peek()? {
+            self.step();
+            if byte == b'\n' {
+                break;
+            }
+            if self.raw.len() < LONGEST {
+                self.raw.push(byte);
+            }
+        }
+        Ok(String::from_utf8_lossy(&weir_core::terminal::clean(&self.raw)).trim_end_matches(['\r', '\n']).to_owned())
+    }
+
+    /// The next piece.
+    pub(super) fn next(&mut self) -> io::Result<Piece> {
+        if self.state == State::Done {
+            return Ok(Piece::End);
+        }
+        let Some(byte) = self.ahead()? else {
+            self.cut = self.state != State::Begin;
+            return Ok(Piece::Broken);
+        };
+        match (self.state, byte) {
+            (State::First, b']') | (State::Name, b'}') => self.close(),
+            (State::Name, b'"') => self.key(),
+            (State::After, _) => self.after(byte),
+            (State::Begin | State::Value | State::First, _) => self.value(byte),
+            _ => Ok(Piece::Broken),
+        }
+    }
+
+    /// How many bytes of those it reads on were taken.
+    pub(super) fn taken(&self) -> usize {
+        self.place
+    }
+
+    fn key(&mut self) -> io::Result<Piece> {
+        if !self.string()? || self.ahead()? != Some(b':') {
+            return Ok(Piece::Broken);
+        }
+        self.step();
+        self.state = State::Value;
+        Ok(Piece::Key)
+    }
+
+    fn after(&mut self, byte: u8) -> io::Result<Piece> {
+        match (byte, self.open.last()) {
+            (b',', Some(true)) => self.state = State::Name,
+            // A comma before the end is forgiven.
+            (b',', Some(false)) => self.state = State::First,
+            (b'}', Some(true)) | (b']', Some(false)) => return self.close(),
+            _ => return Ok(Piece::Broken),
+        }
+        self.step();
+        self.next()
+    }
+
+    fn close(&mut self) -> io::Result<Piece> {
+        self.step();
+        self.open.pop();
+        self.ended();
+        Ok(Piece::Close)
+    }
+
+    /// A value has ended.
+    fn ended(&mut self) {
+        self.state = if self.open.is_empty() { State::Done } else { State::After };
+    }
+
+    fn value(&mut self, byte: u8) -> io::Result<Piece> {
+        match byte {
+            b'{' | b'[' => {
+                if self.open.len() >= DEEPEST {
+                    return Ok(Piece::Broken);
+                }
+                self.step();
+                self.open.push(byte == b'{');
+                self.state = if byte == b'{' { State::Name } else { State::First };
+                Ok(if byte == b'{' { Piece::Object } else { Piece::Array })
+            }
+            b'"' => {
+                let whole = self.string()?;
+                self.ended();
+                Ok(if whole { Piece::Text } else { Piece::Broken })
+            }
+            _ => self.word(),
+        }
+    }
+
+    fn word(&mut self) -> io::Result<Piece> {
+        self.text.clear();
+        self.length = 0;
+        while let Some(byte) = self.peek()? {
+            if !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')) {
+                break;
+            }
+            self.step();
+            self.length += 1;
+            if self.text.len() < LONGEST {
+                self.text.push(char::from(byte));
+            }
+        }
+        self.ended();
+        Ok(match self.text.as_str() {
+            "true" | "false" | "null" | "NaN" | "Infinity" | "-Infinity" => Piece::Word,
+            text if is_number(text) => Piece::Number,
+            _ => Piece::Broken,
+        })
+    }
+
+    /// Reads a string into the text. Returns whether it ends.
+    fn string(&mut self) -> io::Result<bool> {
+        self.step();
+        self.raw.clear();
+        self.length = 0;
+        loop {
+            if !self.refill()? {
+                self.cut = true;
+                return Ok(false);
+            }
+            let rest = self.buffer.get(self.place..).unwrap_or_default();
+            let end = memchr::memchr2(b'"', b'\\', rest);
+            let plain = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            let used = plain.len();
+            let lines = memchr::memchr_iter(b'\n', plain).count() as u64;
+            let room = LONGEST.saturating_sub(self.raw.len()).min(used);
+            let plain = plain.get(..room).unwrap_or_default();
+            self.raw.extend_from_slice(plain);
+            self.length += used;
+            self.line += lines;
+            self.place += used;
+            match end.and_then(|_| self.buffer.get(self.place).copied()) {
+                Some(b'"') => {
+                    self.place += 1;
+                    break;
+                }
+                Some(_) => {
+                    self.place += 1;
+                    self.escape()?;
+                }
+                None => {}
+            }
+        }
+        self.text.clear();
+        match std::str::from_utf8(&self.raw) {
+            Ok(text) => self.text.push_str(text),
+            Err(_) => self.text.push_str(&String::from_utf8_lossy(&self.raw)),
+        }
+        Ok(true)
+    }
+
+    fn escape(&mut self) -> io::Result<()> {
+        let Some(byte) = self.peek()? else { return Ok(()) };
+        self.step();
+        let plain = match byte {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'u' => return self.code(),
+            other => char::from(other),
+        };
+        self.push(plain);
+        Ok(())
+    }
+
+    /// `\u0041`, or two of them for what does not fit into one.
+    fn code(&mut self) -> io::Result<()> {
+        let first = self.hex()?;
+        let mut code = first;
+        if (0xd800..0xdc00).contains(&first) && self.peek()? == Some(b'\\') {
+            self.step();
+            if self.peek()? != Some(b'u') {
+                return self.escape();
+            }
+            self.step();
+            let second = self.hex()?;
+            if (0xdc00..0xe000).contains(&second) {
+                code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+            }
+        }
+        self.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        Ok(())
+    }
+
+    fn hex(&mut self) -> io::Result<u32> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let Some(digit) = self.peek()?.and_then(|byte| char::from(byte).to_digit(16)) else { break };
+            self.step();
+            code = code * 16 + digit;
+        }
+        Ok(code)
+    }
+
+    fn push(&mut self, c: char) {
+        self.length += c.len_utf8();
+        if self.raw.len() < LONGEST {
+            self.raw.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+
+    /// `ESC [ 3 1 m`: some programs colour what they print.
+    fn terminal_code(&mut self) -> io::Result<()> {
+        self.step();
+        if self.peek()? != Some(b'[') {
+            return Ok(());
+        }
+        self.step();
+        while let Some(byte) = self.peek()? {
+            self.step();
+            if byte.is_ascii_alphabetic() || byte == b'\n' {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        if let Some(&byte) = self.buffer.get(self.place) {
+            return Ok(Some(byte));
+        }
+        self.refill()?;
+        Ok(self.buffer.get(self.place).copied())
+    }
+
+    fn step(&mut self) {
+        if self.buffer.get(self.place) == Some(&b'\n') {
+            self.line += 1;
+        }
+        self.place += 1;
+    }
+
+    /// Makes sure that something is in the buffer that is not read yet. Returns whether there is.
+    fn refill(&mut self) -> io::Result<bool> {
+        if self.place >= self.buffer.len() {
+            let Some(input) = &mut self.input else { return Ok(false) };
+            let piece = input.fill_buf()?;
+            // A source of one piece is read in several, so that the buffer stays small.
+            let used = piece.len().min(64 << 10);
+            self.buffer.clear();
+            self.buffer.extend_from_slice(piece.get(..used).unwrap_or_default());
+            input.consume(used);
+            self.place = 0;
+        }
+        Ok(self.place < self.buffer.len())
+    }
+}
+
+/// Whether a word is a number as JSON has them, or nearly.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+        && digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str) -> String {
+        let mut reader = Reader::on(text.as_bytes());
+        let mut found = String::new();
+        for _ in 0..100 {
+            let piece = reader.next().unwrap();
+            match piece {
+                Piece::Object => found.push('{'),
+                Piece::Array => found.push('['),
+                Piece::Close => found.push(')'),
+                Piece::Key => found.push_str(&format!("{}:", reader.text)),
+                Piece::Text => found.push_str(&format!("'{}' ", reader.text)),
+                Piece::Number | Piece::Word => found.push_str(&format!("{} ", reader.text)),
+                Piece::End => return found + ".",
+                Piece::Broken => return format!("{found}! cut {}", reader.cut),
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn documents_are_read() {
+        for (text, expected) in [
+            (r#"{"a": [1, -2.50, {"b": null}], "c\n": "\u00e4\ud83d\ude00"}"#, "{a:[1 -2.50 {b:null ))c\n:'ä😀' )."),
+            ("[1, 2,]", "[1 2 )."),
+            ("\x1b[1m[\x1b[0m true\x1b[31m]", "[true )."),
+            ("7 8", "7 ."),
+            (r#"{"a": [1, "two"#, "{a:[1 ! cut true"),
+            (r#"{"a" 1}"#, "{! cut false"),
+            ("[1}", "[1 ! cut false"),
+            ("[x]", "[! cut false"),
+        ] {
+            assert_eq!(pieces(text), expected, "{text}");
+        }
+    }
+}

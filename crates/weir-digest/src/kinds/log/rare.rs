@@ -1,0 +1,108 @@
+//! Lines that hardly come twice: what a program says of itself first, how it began and how it ended.
+
+use std::collections::BTreeSet;
+
+use super::KEPT;
+use crate::Item;
+use crate::template::Template;
+use crate::text::clip;
+use crate::trouble::{self, Level};
+
+/// Words of lines that say what a program does with itself.
+const EVENTS: &[&str] = &[
+    "start",
+    "stop",
+    "shut",
+    "boot",
+    "ready",
+    "listening",
+    "exit",
+    "finish",
+    "complet",
+    "resum",
+    "accepted",
+    "version",
+    "signal",
+    "terminat",
+    "migrat",
+    "deploy",
+    "rollback",
+    "total",
+    "took",
+    "elapsed",
+    "done",
+    "slow",
+    "reload",
+    "upgrade",
+    "recover",
+    "connected",
+    "lost",
+    "unclean",
+    "result",
+    "summary",
+    "built",
+    "created",
+    "removed",
+    "install",
+    "added",
+    "updated",
+    "deleted",
+    "destroy",
+    "success",
+    "skipp",
+    "changed",
+    "passed",
+    "warnings",
+];
+
+fn tells_of_event(line: &str) -> bool {
+    let mut words = line.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| word.len() >= 4);
+    words.any(|word| {
+        let begins = |event: &&str| word.get(..event.len()).is_some_and(|start| start.eq_ignore_ascii_case(event));
+        EVENTS.iter().any(begins)
+    })
+}
+
+/// What is told for those who look for a fault only comes last.
+const DEBUG_RANK: u8 = 3;
+
+/// How much a rare line tells: the very first, what is said beside a log or tells of an event, the rest.
+fn rank(template: &Template) -> u8 {
+    let (number, text) = &template.first;
+    if *number == 1 {
+        return 0;
+    }
+    let level = trouble::level(text).map_or("", |level| Level::name(level.place()));
+    match tells_of_event(text) {
+        _ if matches!(level, "DEBUG" | "TRACE" | "VERBOSE" | "FINE") => DEBUG_RANK,
+        true => 1,
+        false => 2,
+    }
+}
+
+/// Puts the first and the last in turn, until the middle.
+fn both_ends(lines: &mut [&Template]) {
+    let count = lines.len();
+    let order = (0..count).map(|place| if place % 2 == 0 { place / 2 } else { count - 1 - place / 2 });
+    let ordered: Vec<&Template> = order.filter_map(|place| lines.get(place).copied()).collect();
+    lines.copy_from_slice(&ordered);
+}
+
+/// Lines that hardly come twice, those about events first. Beside them, how many kinds there are.
+pub(super) fn rare_items(mut rare: Vec<&Template>, shown: &mut BTreeSet<u64>) -> (Vec<Item>, u64) {
+    rare.retain(|template| !shown.contains(&template.first.0));
+    let total = rare.len() as u64;
+    rare.sort_by_cached_key(|template| (rank(template), template.first.0));
+    // Of what tells most, both ends before the middle: how it began and how it ended.
+    let telling = rare.iter().filter(|template| rank(template) < DEBUG_RANK - 1).count();
+    both_ends(rare.get_mut(..telling).unwrap_or_default());
+    let items = rare.into_iter().take(KEPT).map(|template| {
+        let mut text = clip(&template.first.1, 300);
+        shown.insert(template.first.0);
+        if template.count > 1 {
+            text.push_str(&format!(" (×{}, last at line {})", template.times(), template.last.0));
+        }
+        Item::at(template.first.0, text)
+    });
+    (items.collect(), total)
+}

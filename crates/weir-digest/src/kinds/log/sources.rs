@@ -1,0 +1,116 @@
+//! Who wrote the lines of a log: the program, the unit or the logger that stands between the time and the text.
+//!
+//! Invariant: memory does not grow with the log.
+
+use std::collections::BTreeMap;
+
+use crate::Item;
+use crate::text::clip;
+use crate::trouble::{Level, Trouble};
+
+/// How many are told apart, and how many are shown.
+const MOST: usize = 200;
+const SHOWN: usize = 10;
+/// How many words after the time may stand before the name.
+const WORDS: usize = 4;
+const LONGEST: usize = 60;
+
+/// How many lines each of them wrote.
+#[derive(Default)]
+pub(super) struct Sources {
+    lines: u64,
+    named: u64,
+    of: BTreeMap<String, Count>,
+}
+
+#[derive(Default)]
+struct Count {
+    lines: u64,
+    errors: u64,
+    warnings: u64,
+}
+
+impl Sources {
+    /// Takes what stands after the time of a line.
+    pub(super) fn add(&mut self, rest: &str, trouble: Option<Trouble>) {
+        self.lines += 1;
+        let Some(name) = name(rest) else { return };
+        if !self.of.contains_key(name) && self.of.len() < MOST {
+            self.of.insert(name.to_owned(), Count::default());
+        }
+        let Some(count) = self.of.get_mut(name) else { return };
+        self.named += 1;
+        count.lines += 1;
+        match trouble {
+            Some(Trouble::Error) => count.errors += 1,
+            Some(Trouble::Warning) => count.warnings += 1,
+            None => {}
+        }
+    }
+
+    /// `sshd 412 (3 errors), cron 60`, if nearly all lines have a name and there are several.
+    pub(super) fn item(&self) -> Option<(usize, Item)> {
+        let count = self.of.len();
+        if self.named * 10 < self.lines * 7 || !(2..=60).contains(&count) || self.named < count as u64 * 3 {
+            return None;
+        }
+        let mut all: Vec<(&String, &Count)> = self.of.iter().collect();
+        all.sort_by_key(|(_, count)| (u64::MAX - count.lines, u64::MAX - count.errors));
+        let shown = all.iter().take(SHOWN).map(|(name, count)| {
+            let counted = |count: u64, word: &str| (count > 0).then(|| format!("{count} {word}"));
+            let trouble = [counted(count.errors, "errors"), counted(count.warnings, "warnings")];
+            let trouble: Vec<String> = trouble.into_iter().flatten().collect();
+            let trouble = if trouble.is_empty() { String::new() } else { format!(" ({})", trouble.join(", ")) };
+            format!("{name} {}{trouble}", count.lines)
+        });
+        let more = if count > SHOWN { format!(", {} more", count - SHOWN) } else { String::new() };
+        Some((count, Item::plain(clip(&shown.collect::<Vec<_>>().join(", "), 500) + &more)))
+    }
+}
+
+/// The name in `host sshd[12]: text`, `INFO shop.orders - text`, `[main] WARN o.a.Client: text`.
+fn name(rest: &str) -> Option<&str> {
+    let rest = rest.get(..rest.floor_char_boundary(200)).unwrap_or(rest);
+    for word in rest.split_ascii_whitespace().take(WORDS) {
+        let bare = word.trim_end_matches([':', ']', ',']);
+        let bare = bare.split_once('[').filter(|(name, _)| !name.is_empty()).map_or(bare, |(name, _)| name);
+        let bare = bare.trim_start_matches('[');
+        let is_name = bare.len() > 1
+            && bare.len() <= LONGEST
+            && bare.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic())
+            && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-@$/".contains(&byte));
+        if !is_name || Level::named(bare).is_some() {
+            continue;
+        }
+        let marked = word.ends_with(':') || word.ends_with("]:");
+        let dotted = !word.starts_with('[') && bare.split('.').count() > 1 && bare.split('.').all(is_part);
+        if marked || dotted {
+            return Some(bare);
+        }
+    }
+    None
+}
+
+/// Whether a part of a name with dots can be one: no number, and nothing of a path.
+fn is_part(part: &str) -> bool {
+    part.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic()) && !part.contains('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_between_the_time_and_the_text() {
+        for (rest, expected) in [
+            (" gw sshd[12]: Failed password", Some("sshd")),
+            (" gw kernel: wan0 up", Some("kernel")),
+            (" INFO  shop.orders - placed", Some("shop.orders")),
+            (" [main] WARN o.a.k.Client: x", Some("o.a.k.Client")),
+            (" [12] LOG:  checkpoint starting", None),
+            (" parcel 12 weighs 3.5 kg", None),
+        ] {
+            assert_eq!(name(rest), expected, "{rest}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What test runs have in common beside failures: outcomes by file, what comes again, what took longest.
+//!
+//! Invariant: memory is bounded, and what is not kept is counted.
+
+use std::collections::BTreeMap;
+
+use crate::text::clip;
+use crate::{Item, Part, Weight};
+
+/// How many different things are kept.
+const KEPT: usize = 2000;
+/// How many of the highest are kept.
+const TOP: usize = 12;
+/// How much of a text is kept.
+const LONGEST: usize = 300;
+/// How many bytes the names of a list may have.
+const LIST: usize = 90;
+
+/// How often each text came.
+#[derive(Default)]
+pub(super) struct Repeats {
+    counts: BTreeMap<String, (u64, u64)>,
+    total: u64,
+    not_kept: u64,
+}
+
+impl Repeats {
+    /// Counts a text that came `times` times at this line.
+    pub(super) fn add(&mut self, text: &str, times: u64, line: u64) {
+        self.total = self.total.saturating_add(times);
+        let text = clip(text, LONGEST);
+        if let Some(count) = self.counts.get_mut(&text) {
+            count.0 = count.0.saturating_add(times);
+        } else if self.counts.len() < KEPT {
+            self.counts.insert(text, (times, line));
+        } else {
+            self.not_kept += 1;
+        }
+    }
+
+    /// How many there were.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The different ones, the most frequent first. `show` says how a text and its count are written.
+    pub(super) fn part(self, name: &str, weight: Weight, show: fn(&str, u64) -> String) -> Part {
+        let mut all: Vec<_> = self.counts.into_iter().collect();
+        all.sort_by(|(_, a), (_, b)| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        let total = all.len() as u64 + self.not_kept;
+        let items = all.into_iter().take(100).map(|(text, (count, _))| Item::plain(show(&text, count))).collect();
+        Part::new(name, weight, items).of(total)
+    }
+}
+
+/// Tests that were skipped, by the reason that is given.
+#[derive(Default)]
+pub(super) struct Skips {
+    reasons: BTreeMap<String, Skip>,
+    total: u64,
+}
+
+#[derive(Default)]
+struct Skip {
+    total: u64,
+    line: u64,
+    names: Vec<String>,
+}
+
+impl Skips {
+    /// Takes a test that was skipped for this reason, which may be empty.
+    pub(super) fn add(&mut self, name: &str, reason: &str, line: u64) {
+        self.total += 1;
+        let reason = clip(reason, LONGEST);
+        if self.reasons.len() >= KEPT && !self.reasons.contains_key(&reason) {
+            return;
+        }
+        let skip = self.reasons.entry(reason).or_insert_with(|| Skip { line, ..Skip::default() });
+        skip.total += 1;
+        if skip.names.len() < TOP {
+            skip.names.push(clip(name, LONGEST));
+        }
+    }
+
+    /// The reasons with their tests, the most frequent first.
+    pub(super) fn part(self, name: &str, weight: Weight) -> Part {
+        let mut all: Vec<_> = self.reasons.into_iter().collect();
+        all.sort_by(|(_, a), (_, b)| b.total.cmp(&a.total).then(a.line.cmp(&b.line)));
+        let mut items = Vec::new();
+        let mut found = 0;
+        for (reason, Skip { total, names, .. }) in all {
+            found += if reason.is_empty() { total } else { 1 };
+            match (reason.as_str(), total) {
+                _ if items.len() >= 60 => {}
+                ("", _) => items.extend(names.into_iter().map(Item::plain)),
+                (reason, 1) => items.push(Item::plain(format!("{}: {reason}", list(names.into_iter(), 1)))),
+                (reason, total) => {
+                    let brief = format!("{reason} ×{total}");
+                    items.push(Item::plain(format!("{brief}: {}", list(names.into_iter(), total))).or(brief));
+                }
+            }
+        }
+        let name =
+            if found == self.total { name.to_owned() } else { format!("{name} ({} tests) by reason", self.total) };
+        Part::new(name, weight, items).of(found)
+    }
+}
+
+/// As many names as a line has room for, and how many more there are.
+pub(super) fn list(names: impl Iterator<Item = String>, total: u64) -> String {
+    let mut text = String::new();
+    let mut shown = 0;
+    for name in names {
+        if shown > 0 && text.len() + name.len() > LIST {
+            break;
+        }
+        if shown > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&name);
+        shown += 1;
+    }
+    if shown > 0 && shown < total {
+        text.push_str(&format!(", … {} more", total - shown));
+    }
+    text
+}
+
+/// A text with how often it came, where that is more than once.
+pub(super) fn times(text: &str, count: u64) -> String {
+    if count > 1 { format!("{text} ×{count}") } else { text.to_owned() }
+}
+
+/// How a test ended, in the order in which outcomes are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Failed,
+    Error,
+    Passed,
+    Skipped,
+    Other,
+}
+
+const WORDS: [&str; 5] = ["failed", "errors", "passed", "skipped", "other"];
+
+/// How the tests of each file, binary or package ended.
+#[derive(Default)]
+pub(super) struct Outcomes {
+    counts: BTreeMap<String, [u64; WORDS.len()]>,
+    all: [u64; WORDS.len()],
+    not_kept: u64,
+}
+
+impl Outcomes {
+    /// Counts tests of this file, binary or package that ended so; of none if it is not known.
+    pub(super) fn add(&mut self, of: &str, outcome: Outcome, times: u64) {
+        let place = outcome as usize;
+        self.all[place] = self.all[place].saturating_add(times);
+        if of.is_empty() || times == 0 {
+            return;
+        }
+        if let Some(counts) = self.counts.get_mut(of) {
+            counts[place] = counts[place].saturating_add(times);
+        } else if self.counts.len() < KEPT && of.len() <= LONGEST {
+            let mut counts = [0; WORDS.len()];
+            counts[place] = times;
+            self.counts.insert(of.to_owned(), counts);
+        } else {
+            self.not_kept += 1;
+        }
+    }
+
+    /// All of them, as one text.
+    pub(super) fn counted(&self) -> String {
+        counted(&self.all)
+    }
+
+    /// Those with the most failures first, then the biggest.
+    pub(super) fn part(self, name: &str) -> Part {
+        let mut all: Vec<_> = self.counts.into_iter().collect();
+        let key = |counts: &[u64; WORDS.len()]| (counts[0].saturating_add(counts[1]), counts.iter().max().copied());
+        all.sort_by(|(a_name, a), (b_name, b)| key(b).cmp(&key(a)).then(a_name.cmp(b_name)));
+        let total = all.len() as u64 + self.not_kept;
+        let items = all.iter().take(60).map(|(name, counts)| Item::plain(format!("{name}: {}", counted(counts))));
+        Part::new(name, Weight::Shape, items.collect()).of(total)
+    }
+}
+
+fn counted(counts: &[u64; WORDS.len()]) -> String {
+    let named = counts.iter().zip(WORDS).filter(|(count, _)| **count > 0);
+    named.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The things with the highest values. Equal ones stay in the order in which they came.
+#[derive(Default)]
+pub(super) struct Top {
+    kept: Vec<(u64, String)>,
+    seen: u64,
+}
+
+impl Top {
+    /// Takes one. Its text is only asked for if it is among the highest.
+    pub(super) fn add(&mut self, value: u64, text: impl FnOnce() -> String) {
+        self.seen += 1;
+        let place = self.kept.partition_point(|(kept, _)| *kept >= value);
+        if place < TOP {
+            self.kept.insert(place, (value, clip(&text(), LONGEST)));
+            self.kept.truncate(TOP);
+        }
+    }
+
+    /// The highest first, of all that were taken.
+    pub(super) fn whole_part(self, name: &str, weight: Weight) -> Part {
+        let items = self.kept.into_iter().map(|(_, text)| Item::plain(text)).collect();
+        Part::new(name, weight, items).of(self.seen)
+    }
+
+    /// The highest first, of all that were taken. Those that are much lower than the highest tell nothing.
+    pub(super) fn part(mut self, name: &str, weight: Weight) -> Part {
+        let least = self.kept.first().map_or(0, |(value, _)| value / 10);
+        self.kept.retain(|(value, _)| *value >= least);
+        self.whole_part(name, weight)
+    }
+}
+
+/// A duration as runners print it, in microseconds: `2.10s`, `[  0.005s]`, `12 ms`, `1m 3s`.
+pub(super) fn micros(text: &str) -> Option<u64> {
+    let mut rest = text.trim().trim_start_matches(['[', '(', '>', ' ']);
+    let mut sum = None;
+    while let Some(end) = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.') {
+        let Ok(value) = rest[..end].parse::<f64>() else { break };
+        let unit = rest[end..].trim_start();
+        let units = [("ms", 1e3), ("µs", 1.0), ("us", 1.0), ("s", 1e6), ("m", 6e7), ("h", 3.6e9)];
+        let Some((unit, factor, after)) =
+            units.iter().find_map(|(name, factor)| Some((name, factor, unit.strip_prefix(name)?)))
+        else {
+            break;
+        };
+        // `1 min` is a minute too, and what follows is read on.
+        rest = if *unit == "m" { after.trim_start_matches("in").trim_start() } else { after.trim_start() };
+        sum = Some(sum.unwrap_or(0u64).saturating_add((value * factor) as u64));
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read() {
+        for (text, wanted) in
+            [("2.10s", 2_100_000), ("[   0.005s]", 5_000), ("(12 ms)", 12_000), ("1m 3s", 63_000_000), ("3µs", 3)]
+        {
+            assert_eq!(micros(text), Some(wanted), "{text}");
+        }
+        assert_eq!(micros("soon"), None);
+    }
+
+    #[test]
+    fn the_highest_are_kept_in_order() {
+        let mut top = Top::default();
+        for value in 0..1000u64 {
+            top.add(value % 500, || value.to_string());
+        }
+        let first: Vec<_> = top.part("slow", Weight::Fact).items.into_iter().take(3).map(|item| item.text).collect();
+        assert_eq!(first, ["499", "999", "498"]);
+    }
+}

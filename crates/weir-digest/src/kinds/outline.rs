@@ -1,0 +1,245 @@
+//! The headings of a document, whatever it is written in, and the versions of a changelog.
+
+use std::collections::BTreeMap;
+
+use super::passages::Passages;
+use crate::text::clip;
+use crate::{Item, Part, Weight};
+
+/// How many headings are kept.
+const MOST: usize = 2_000;
+/// How long a row of headings is.
+const ROW: usize = 160;
+/// How many rows are kept.
+const ROWS: usize = 60;
+/// From so many headings with a version on, a document is a changelog.
+const VERSIONS: usize = 3;
+
+/// The headings of a document.
+#[derive(Default)]
+pub(super) struct Outline {
+    kept: Vec<Heading>,
+    total: u64,
+    version_total: u64,
+}
+
+/// Whether headings are shown with the numbers of their lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbered {
+    Yes,
+    No,
+}
+
+struct Heading {
+    line: u64,
+    level: usize,
+    title: String,
+    /// How many items its lists have.
+    entries: u64,
+}
+
+impl Heading {
+    fn words(&self, numbered: Numbered) -> String {
+        match numbered {
+            Numbered::Yes => format!("{} {}", self.line, self.title),
+            Numbered::No => self.title.clone(),
+        }
+    }
+}
+
+impl Outline {
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Adds a heading.
+    pub(super) fn add(&mut self, line: u64, level: usize, title: &str) {
+        self.total += 1;
+        self.version_total += u64::from(has_version(title));
+        if self.kept.len() < MOST {
+            self.kept.push(Heading { line, level, title: clip(title, 120), entries: 0 });
+        }
+    }
+
+    /// Whether headings are versions.
+    pub(super) fn has_versions(&self) -> bool {
+        self.version_level().is_some()
+    }
+
+    /// How many versions there are so far.
+    pub(super) fn versions_so_far(&self) -> u64 {
+        self.version_total
+    }
+
+    /// Counts an item of a list under the last heading.
+    pub(super) fn entry(&mut self) {
+        if self.kept.len() as u64 == self.total
+            && let Some(heading) = self.kept.last_mut()
+        {
+            heading.entries += 1;
+        }
+    }
+
+    /// The parts: versions, the upper headings, the lower ones.
+    pub(super) fn parts(self, passages: &mut Passages, numbered: Numbered) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let version_level = self.version_level();
+        if let Some(level) = version_level {
+            parts.push(self.versions(level));
+        }
+        let others: Vec<&Heading> =
+            self.kept.iter().filter(|heading| version_level.is_none_or(|level| heading.level < level)).collect();
+        let mut levels: Vec<usize> = others.iter().map(|heading| heading.level).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        // A single title says little about the order of the rest.
+        let single = others.iter().filter(|heading| Some(&heading.level) == levels.first()).count() == 1;
+        let upper = levels.get(usize::from(single && levels.len() > 1)).copied().unwrap_or(1);
+        let (above, below): (Vec<&Heading>, Vec<&Heading>) =
+            others.into_iter().partition(|heading| heading.level <= upper);
+        for heading in &above {
+            passages.cover(&heading.title);
+        }
+        let beyond = self.total.saturating_sub(self.kept.len() as u64);
+        let part = |name: &str, weight, headings: &[&Heading], beyond: u64| {
+            let rows = if headings.len() > 40 || weight == Weight::Shape {
+                folded(headings, numbered)
+            } else {
+                rows(headings, numbered)
+            };
+            let total = headings.len() as u64 + beyond;
+            let name = format!("{name}, {total} in all, rows");
+            let count = rows.len() as u64;
+            // Where there is no line to go to, a few say what the rest is like.
+            let most = if weight == Weight::Shape && numbered == Numbered::No { 2 } else { ROWS };
+            Part::new(name, weight, rows.into_iter().take(most).collect()).of(count)
+        };
+        if !above.is_empty() {
+            parts.push(part("headings", Weight::Failure, &above, 0));
+        }
+        if !below.is_empty() {
+            parts.push(part("lower headings", Weight::Shape, &below, beyond));
+        }
+        parts
+    }
+
+    /// The level at which headings are versions.
+    fn version_level(&self) -> Option<usize> {
+        (1..=4).find(|level| {
+            let of_level = || self.kept.iter().filter(|heading| heading.level == *level);
+            let versions = of_level().filter(|heading| has_version(&heading.title)).count();
+            versions >= VERSIONS && versions * 2 >= of_level().count()
+        })
+    }
+
+    fn versions(&self, level: usize) -> Part {
+        let mut items: Vec<Item> = Vec::new();
+        let mut all = 0;
+        let mut at = 0;
+        while let Some(heading) = self.kept.get(at) {
+            at += 1;
+            if heading.level != level {
+                continue;
+            }
+            all += 1;
+            let mut entries = heading.entries;
+            let mut sorts: Vec<String> = Vec::new();
+            while let Some(below) = self.kept.get(at).filter(|below| below.level > level) {
+                entries += below.entries;
+                if below.entries > 0 && sorts.len() < 8 {
+                    sorts.push(format!("{} {}", below.title, below.entries));
+                }
+                at += 1;
+            }
+            let sorts = if sorts.is_empty() { String::new() } else { format!(" ({})", sorts.join(", ")) };
+            let brief = format!("{}: {entries}", heading.title);
+            items.push(Item::at(heading.line, format!("{brief} entries{sorts}")).or(brief));
+        }
+        // The first and the last say from where to where it goes.
+        let last = if items.len() > 2 { items.pop() } else { None };
+        let mut shown: Vec<Item> = Vec::new();
+        let mut row = String::new();
+        for (place, item) in items.into_iter().enumerate() {
+            if place == 0 {
+                shown.push(item);
+                shown.extend(last.clone());
+                continue;
+            }
+            if row.len() > ROW {
+                shown.push(Item::plain(std::mem::take(&mut row)));
+            }
+            if !row.is_empty() {
+                row.push_str("; ");
+            }
+            let brief = item.brief.unwrap_or_default();
+            row.push_str(&format!("{} {brief}", item.line.unwrap_or(0)));
+        }
+        if !row.is_empty() {
+            shown.push(Item::plain(row));
+        }
+        shown.truncate(ROWS);
+        let name =
+            format!("versions with their entries, {all} in all: the first, the last, then rows of those between");
+        Part::new(name, Weight::Fact, shown)
+    }
+}
+
+/// From so many headings that begin with the same word on, they are folded.
+const ALIKE: usize = 4;
+
+/// Headings in rows, those that begin alike as one: `×13 34 GET /flags … 1950 GET /roles/{id}`.
+fn folded(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
+    let first = |heading: &Heading| heading.title.split(' ').next().unwrap_or_default().to_owned();
+    let mut counts: BTreeMap<String, Vec<&Heading>> = BTreeMap::new();
+    for heading in headings {
+        counts.entry(first(heading)).or_default().push(heading);
+    }
+    let is_folded = |heading: &&Heading| {
+        headings.len() > 12 && counts.get(&first(heading)).is_some_and(|alike| alike.len() >= ALIKE)
+    };
+    let single: Vec<&Heading> = headings.iter().copied().filter(|heading| !is_folded(heading)).collect();
+    let mut items = rows(&single, numbered);
+    for alike in counts.values().filter(|alike| alike.first().is_some_and(is_folded)) {
+        if let [one, two, .., last] = alike.as_slice() {
+            let [one, two, last] = [one, two, last].map(|heading| heading.words(numbered));
+            items.push(Item::plain(format!("×{} {one}; {two} … {last}", alike.len())));
+        }
+    }
+    items
+}
+
+/// Headings in rows: `12 Install; 40 Usage`.
+fn rows(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
+    let mut rows: Vec<Item> = Vec::new();
+    let mut row = String::new();
+    for heading in headings {
+        if row.len() > ROW {
+            rows.push(Item::plain(std::mem::take(&mut row)));
+        }
+        if !row.is_empty() {
+            row.push_str("; ");
+        }
+        row.push_str(&heading.words(numbered));
+    }
+    if !row.is_empty() {
+        rows.push(Item::plain(row));
+    }
+    rows.truncate(ROWS);
+    rows
+}
+
+/// Whether a title names a version: `[1.2.0] - 2026-01-02`, `v2.0`, `Unreleased`.
+fn has_version(title: &str) -> bool {
+    let bare = title.trim_start_matches(['[', ' ']);
+    if bare.get(..10).is_some_and(|start| start.eq_ignore_ascii_case("unreleased")) {
+        return true;
+    }
+    title.split([' ', '[', ']', '(', ')', '@']).any(|word| {
+        let word = word.strip_prefix(['v', 'V']).unwrap_or(word);
+        let mut parts = word.split('.');
+        let number = |part: Option<&str>| {
+            part.is_some_and(|part| part.bytes().next().is_some_and(|byte| byte.is_ascii_digit()) && part.len() < 16)
+        };
+        number(parts.next()) && number(parts.next()) && !word.contains('/')
+    })
+}

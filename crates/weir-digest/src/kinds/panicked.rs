@@ -1,0 +1,192 @@
+//! What a failed Rust test printed: where it panicked, with which message, and what it said before.
+
+use super::failed::Failure;
+use crate::text::clip;
+
+/// How many lines are kept of what a test printed before it panicked, and of what follows the message.
+const BEFORE: usize = 3;
+const AFTER: usize = 12;
+/// Values of an assertion up to this length stand in the line of the message.
+const SHORT: usize = 140;
+
+/// The lines that one test printed.
+#[derive(Default)]
+pub(super) struct Printed {
+    place: String,
+    message: String,
+    after: Vec<String>,
+    before: Vec<String>,
+    /// A line that says how the test ended, for where nothing panicked.
+    end: String,
+    /// The first error of the compiler, for examples in documents.
+    error: String,
+    state: State,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Before,
+    Message,
+    After,
+    Backtrace,
+}
+
+impl Printed {
+    /// Takes a line that the test printed.
+    pub(super) fn line(&mut self, text: &str) {
+        if let Some((place, message)) = panic(text) {
+            // The first panic is the cause; a panic while unwinding is not.
+            if self.place.is_empty() {
+                self.place = place.to_owned();
+                self.message = clip(message, 400);
+                self.state = if message.is_empty() { State::Message } else { State::After };
+            } else {
+                self.state = State::Backtrace;
+            }
+            return;
+        }
+        let trimmed = text.trim();
+        match self.state {
+            State::Before | State::Backtrace if trimmed.starts_with("Error: ") && self.place.is_empty() => {
+                self.message = clip(trimmed, 400);
+                self.state = State::After;
+            }
+            State::Before => self.line_before(trimmed),
+            State::Backtrace if is_expectation(trimmed) && self.after.len() < AFTER => {
+                self.after.push(clip(trimmed, 300));
+            }
+            State::Message => {
+                self.message = clip(trimmed, 400);
+                self.state = State::After;
+            }
+            State::After if is_note(trimmed) => self.state = State::Backtrace,
+            State::After if !trimmed.is_empty() && self.after.len() < AFTER => self.after.push(clip(trimmed, 300)),
+            State::After | State::Backtrace => {}
+        }
+    }
+
+    fn line_before(&mut self, trimmed: &str) {
+        if trimmed.is_empty() || is_frame_of_the_runner(trimmed) {
+            return;
+        }
+        if self.error.is_empty() && (trimmed.starts_with("error[") || trimmed.starts_with("error: ")) {
+            self.error = clip(trimmed, 400);
+            return;
+        }
+        if let Some(place) = trimmed.strip_prefix("--> ")
+            && !self.error.is_empty()
+            && self.place.is_empty()
+        {
+            self.place = clip(place, 250);
+            return;
+        }
+        let ends =
+            ["test did not panic as expected", "(test aborted", "(test timed out", "(test leaked", "(test failed"];
+        if ends.iter().any(|end| trimmed.contains(end)) {
+            self.end = clip(trimmed, 300);
+        } else {
+            if self.before.len() == BEFORE {
+                self.before.remove(0);
+            }
+            self.before.push(clip(trimmed, 200));
+        }
+    }
+
+    /// Whether nothing was printed that tells of a failure.
+    pub(super) fn is_empty(&self) -> bool {
+        self.place.is_empty() && self.message.is_empty() && self.end.is_empty() && self.before.is_empty()
+    }
+
+    /// What is known of the failure of this test.
+    pub(super) fn failure(self, line: u64, test: &str) -> Failure {
+        let Self { place, mut message, mut after, mut before, end, error, .. } = self;
+        // The runner names the test again.
+        before.retain(|line| !test.ends_with(line.as_str()));
+        for said in [end, error] {
+            if message.is_empty() {
+                message = said;
+            }
+        }
+        if message.is_empty() {
+            message = before.pop().unwrap_or_default();
+        }
+        // The values say more than that they differ.
+        let values = after.iter().take_while(|line| line.starts_with("left: ") || line.starts_with("right: ")).count();
+        if values == 2 && after.iter().take(2).all(|line| line.len() <= SHORT) {
+            let rest = message.strip_prefix("assertion `left == right` failed").unwrap_or(&message);
+            let rest = rest.trim_start_matches(": ");
+            let values: Vec<String> = after.drain(..2).collect();
+            message = if rest.is_empty() { values.join(", ") } else { format!("{rest}: {}", values.join(", ")) };
+        }
+        after.extend(before);
+        let (test, case) = match test.find("::case_") {
+            Some(at) => test.split_at(at),
+            None => (test, ""),
+        };
+        Failure { line, test: test.to_owned(), case: case.to_owned(), place, message, details: after }
+    }
+}
+
+/// The test that panics, by the name of its thread.
+pub(super) fn panicking(text: &str) -> Option<&str> {
+    let (name, rest) = text.strip_prefix("thread '")?.split_once('\'')?;
+    (rest.contains(" panicked at ") && name != "main" && name != "<unnamed>").then_some(name)
+}
+
+/// The place of a panic, and its message where it stands in the same line, as it was printed before Rust 1.73.
+fn panic(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let rest = text.strip_prefix("thread '")?;
+    let (_, rest) = rest.split_once(" panicked at ")?;
+    if let Some(old) = rest.strip_prefix('\'') {
+        let (message, place) = old.rsplit_once("', ")?;
+        return Some((place, message));
+    }
+    Some((rest.strip_suffix(':').unwrap_or(rest), ""))
+}
+
+/// What is said of a panic that should have had another message.
+fn is_expectation(trimmed: &str) -> bool {
+    let starts = ["note: panic did not contain expected string", "panic message: ", "expected substring: "];
+    starts.iter().any(|start| trimmed.starts_with(start))
+}
+
+/// What follows a message.
+fn is_note(trimmed: &str) -> bool {
+    trimmed == "stack backtrace:" || trimmed.starts_with("note: run with `RUST_BACKTRACE=")
+}
+
+/// What the test harness prints around the one test that nextest asks it for.
+fn is_frame_of_the_runner(trimmed: &str) -> bool {
+    trimmed == "failures:"
+        || trimmed == "running 1 test"
+        || trimmed == "stderr:"
+        || trimmed.starts_with("test result: ")
+        || (trimmed.starts_with("---- ") && trimmed.ends_with(" ----"))
+        || (trimmed.starts_with("test ") && trimmed.ends_with(" ... FAILED"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(lines: &str) -> (String, String, Vec<String>) {
+        let mut printed = Printed::default();
+        lines.lines().for_each(|line| printed.line(line));
+        let failure = printed.failure(1, "t");
+        (failure.place, failure.message, failure.details)
+    }
+
+    #[test]
+    fn panics_of_all_times_are_read() {
+        let new = "asking\n\nthread 't' (12) panicked at src/a.rs:3:5:\nassertion `left == right` failed: sum\n  left: 1\n \
+                   right: 2\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        let wanted = ("src/a.rs:3:5".to_owned(), "sum: left: 1, right: 2".to_owned(), vec!["asking".to_owned()]);
+        assert_eq!(told(new), wanted);
+        let old = "thread 't' panicked at 'no', src/a.rs:3:5\nnote: run with `RUST_BACKTRACE=1`\n";
+        assert_eq!(told(old), ("src/a.rs:3:5".to_owned(), "no".to_owned(), Vec::new()));
+        assert_eq!(told("Error: NotFound\n").1, "Error: NotFound");
+        assert_eq!(told("note: test did not panic as expected\n").1, "note: test did not panic as expected");
+    }
+}

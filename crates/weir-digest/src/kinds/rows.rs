@@ -1,0 +1,241 @@
+//! Many records with the same fields, whatever they are written as: rows of a table, objects of an array, lines of JSON.
+//!
+//! Invariant: memory does not grow with the number of records.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::rc::Rc;
+
+use super::column::Column;
+use super::cross::Cross;
+use super::row::{Kept, Row, Sort};
+use super::value::{Role, hash_without_numbers};
+use crate::trouble::Trouble;
+
+/// How many fields are told apart.
+const MOST_COLUMNS: usize = 200;
+/// Of the first so many fields, so many different values are told apart, and of the others a few.
+const MAIN_COLUMNS: usize = 16;
+const MOST_VALUES: usize = 10_000;
+const FEW_VALUES: usize = 300;
+/// How many kinds of trouble are told apart.
+const MOST_GROUPS: usize = 300;
+/// How many of the first records are kept.
+pub(super) const FIRST: usize = 12;
+/// How many of those that are inside of the fewest others are kept.
+const TOPS: usize = 60;
+
+/// Records with the same fields.
+#[derive(Default)]
+pub(super) struct Rows {
+    /// What stands before the names of its fields: `lines[].`
+    pub path: String,
+    pub count: u64,
+    pub columns: Vec<Column>,
+    places: HashMap<String, usize>,
+    /// How many values had a field that is not told apart.
+    pub beyond: u64,
+    pub first: Vec<Rc<Kept>>,
+    last: Row,
+    /// The first records that are inside of the fewest others, and how many there are of these.
+    pub tops: Vec<Rc<Kept>>,
+    pub top_count: u64,
+    top_depth: usize,
+    pub errors: Groups,
+    pub warnings: Groups,
+    pub cross: Cross,
+}
+
+/// Records that tell of trouble, those that say the same together.
+#[derive(Default)]
+pub(super) struct Groups {
+    /// How many records.
+    pub count: u64,
+    /// Records that came when no more groups could be told apart.
+    pub beyond: u64,
+    pub found: Vec<Group>,
+    places: HashMap<u64, usize>,
+}
+
+/// Records that say the same.
+pub(super) struct Group {
+    pub count: u64,
+    pub first: Rc<Kept>,
+    pub last_line: u64,
+}
+
+impl Rows {
+    /// No records yet, at this path.
+    pub(super) fn at(path: String) -> Self {
+        Self { path, ..Self::default() }
+    }
+
+    /// The column of this name, if there are not too many.
+    pub(super) fn column(&mut self, name: &str) -> Option<usize> {
+        if let Some(&place) = self.places.get(name) {
+            return Some(place);
+        }
+        let place = self.columns.len();
+        if place >= MOST_COLUMNS || name.len() > 300 {
+            self.beyond += 1;
+            return None;
+        }
+        let most = if place < MAIN_COLUMNS { MOST_VALUES } else { FEW_VALUES };
+        self.columns.push(Column::new(name, most));
+        self.places.insert(name.to_owned(), place);
+        Some(place)
+    }
+
+    /// Takes a record. What is given back is to be filled with the next.
+    pub(super) fn add(&mut self, row: &mut Row) {
+        row.index = self.count;
+        self.count += 1;
+        let trouble = self.trouble(row);
+        row.troubled = trouble.is_some();
+        for field in &row.fields {
+            if let Some(column) = self.columns.get_mut(field.column) {
+                let taken = column.take(field, row);
+                self.cross.take(field.column, taken);
+            }
+        }
+        self.cross.end();
+        match trouble {
+            Some((Trouble::Error, key)) => self.errors.take(row, key),
+            Some((Trouble::Warning, key)) => self.warnings.take(row, key),
+            None => {}
+        }
+        if self.first.len() < FIRST {
+            self.first.push(row.keep());
+        }
+        self.keep_top(row);
+        std::mem::swap(row, &mut self.last);
+    }
+
+    /// Of records that may be inside of their like, those on the outside are what was asked for.
+    fn keep_top(&mut self, row: &Row) {
+        if row.depth == 0 {
+            return;
+        }
+        if self.top_count == 0 || row.depth < self.top_depth {
+            self.tops.clear();
+            self.top_count = 0;
+            self.top_depth = row.depth;
+        }
+        if row.depth == self.top_depth {
+            self.top_count += 1;
+            if self.tops.len() < TOPS {
+                self.tops.push(row.keep());
+            }
+        }
+    }
+
+    /// The last record.
+    pub(super) fn last(&self) -> Option<Rc<Kept>> {
+        (self.count > 0).then(|| self.last.keep())
+    }
+
+    /// Whether a record tells of trouble, and what it says, so that those that say the same are counted together.
+    fn trouble(&self, row: &Row) -> Option<(Trouble, u64)> {
+        let (mut level, mut other) = (None, None);
+        for field in &row.fields {
+            let Some(column) = self.columns.get(field.column) else { continue };
+            let text = row.text_of(field);
+            match column.role {
+                Role::Level if level.is_none() => level = of_level(text, field.sort),
+                Role::Error if says_error(text) => other = Some(Trouble::Error),
+                Role::Outcome if is_bad_end(text) => other = Some(Trouble::Error),
+                Role::Other if is_bad_word(text) => other = Some(Trouble::Error),
+                _ => {}
+            }
+        }
+        let trouble = match (level, other) {
+            (Some(Some(trouble)), _) => trouble,
+            (Some(None), Some(_)) => Trouble::Warning,
+            (None, Some(trouble)) => trouble,
+            _ => return None,
+        };
+        Some((trouble, self.key(row)))
+    }
+
+    /// What a record says, without the numbers in it.
+    fn key(&self, row: &Row) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let role = |column: usize| self.columns.get(column).map_or(Role::Other, |column| column.role);
+        let has_message = row.fields.iter().any(|field| matches!(role(field.column), Role::Message | Role::Error));
+        for field in &row.fields {
+            let counts = match role(field.column) {
+                Role::Level | Role::Message | Role::Error | Role::Outcome => true,
+                Role::Name => !has_message,
+                Role::Id | Role::Other => false,
+            };
+            if counts {
+                let first = row.text_of(field).lines().next().unwrap_or_default();
+                hash_without_numbers(first, &mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+}
+
+impl Groups {
+    /// How many there are, at most.
+    pub(super) fn groups(&self) -> u64 {
+        self.found.len() as u64 + self.beyond
+    }
+
+    fn take(&mut self, row: &Row, key: u64) {
+        self.count += 1;
+        let place = self.places.get(&key).and_then(|&place| self.found.get_mut(place));
+        if let Some(group) = place {
+            group.count += 1;
+            group.last_line = row.line;
+        } else if self.found.len() < MOST_GROUPS {
+            self.places.insert(key, self.found.len());
+            self.found.push(Group { count: 1, first: row.keep(), last_line: row.line });
+        } else {
+            self.beyond += 1;
+        }
+    }
+}
+
+/// What a level says: nothing known, no trouble, or some.
+#[expect(clippy::option_option, reason = "a level that is no trouble is not the same as no level")]
+fn of_level(text: &str, sort: Sort) -> Option<Option<Trouble>> {
+    if sort == Sort::Number {
+        // pino and bunyan count levels in tens.
+        return match text {
+            "10" | "20" | "30" => Some(None),
+            "40" => Some(Some(Trouble::Warning)),
+            "50" | "60" => Some(Some(Trouble::Error)),
+            _ => None,
+        };
+    }
+    let lower = text.get(..text.len().min(16))?.to_ascii_lowercase();
+    Some(match lower.as_str() {
+        "error" | "err" | "fatal" | "critical" | "crit" | "alert" | "emerg" | "emergency" | "panic" | "severe"
+        | "dpanic" | "failure" | "high" => Some(Trouble::Error),
+        "warn" | "warning" => Some(Trouble::Warning),
+        _ => None,
+    })
+}
+
+/// Whether the value of an error field tells of one.
+fn says_error(text: &str) -> bool {
+    !matches!(text, "" | "null" | "false" | "0" | "none" | "None" | "ok" | "[]" | "no" | "-" | "true")
+        && !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+/// Whether a value is nothing but a word for a bad end, whatever its field is called.
+fn is_bad_word(text: &str) -> bool {
+    const WORDS: [&str; 7] = ["fail", "failed", "failure", "error", "fatal", "critical", "crashed"];
+    matches!(text.as_bytes().first(), Some(b'f' | b'F' | b'e' | b'E' | b'c' | b'C'))
+        && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether something ended badly.
+fn is_bad_end(text: &str) -> bool {
+    let Some(lower) = text.get(..text.len().min(24)).map(str::to_ascii_lowercase) else { return false };
+    ["fail", "error", "crash", "fatal", "panic", "timeout", "timed out", "timed_out", "critical", "broken"]
+        .iter()
+        .any(|bad| lower.starts_with(bad))
+}

@@ -1,0 +1,355 @@
+//! Words what is known of many records: what is unusual first, then each field in a line, then both ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::column::{Column, Counted, shown};
+use super::cross::MOST_VALUES as MOST_CROSSED;
+use super::row::Kept;
+use super::rows::{FIRST, Groups, Rows};
+use super::rows_words::{VALUE, Words, is_amount, one_line};
+use super::value::Role;
+use crate::text::clip;
+use crate::{Item, Page, Part, Weight};
+
+/// How much of a record is shown as it stands.
+const RECORD: usize = 420;
+/// How much of a record is shown by the names of its fields.
+const NAMED: usize = 240;
+/// Up to this length, an unusual record is shown whole.
+const SHORT: usize = 150;
+/// How long a list of the names of records may be.
+const LIST: usize = 700;
+/// The fields that say most of a record beside its name.
+const TELLING: [&str; 7] = ["version", "value", "status", "state", "Status", "type", "kind"];
+/// How many crossings of columns are shown.
+const MOST_CROSSINGS: usize = 12;
+
+/// What is known of several tables of records.
+#[derive(Default)]
+pub(super) struct Gathered {
+    errors: Vec<Item>,
+    error_groups: u64,
+    warnings: Vec<Item>,
+    warning_groups: u64,
+    unusual: Vec<Item>,
+    names: Vec<Item>,
+    fields: Vec<Part>,
+    crossed: Vec<Item>,
+    ends: Vec<Part>,
+}
+
+impl Gathered {
+    /// Adds a table.
+    pub(super) fn add(&mut self, rows: &Rows) {
+        let words = Words::of(rows);
+        self.errors.extend(words.troubles(&rows.errors));
+        self.error_groups += rows.errors.groups();
+        self.warnings.extend(words.troubles(&rows.warnings));
+        self.warning_groups += rows.warnings.groups();
+        let is_first = self.fields.is_empty();
+        let unusual = words.unusual();
+        let seen: Vec<u64> = unusual.iter().map(|odd| odd.kept.index).collect();
+        self.unusual.extend(unusual.iter().map(|odd| words.odd_item(odd)));
+        self.names.extend(words.names());
+        self.fields.push(words.fields(&seen));
+        if is_first {
+            self.crossed = words.crossed();
+            self.ends.push(words.ends(&seen));
+        }
+    }
+
+    /// Puts everything on a page.
+    pub(super) fn push(self, page: &mut Page) {
+        let errors = Part::new("errors, those that say the same together", Weight::Failure, self.errors);
+        page.push(errors.of(self.error_groups));
+        let warnings = Part::new("warnings, those that say the same together", Weight::Fact, self.warnings);
+        page.push(warnings.of(self.warning_groups));
+        page.push(Part::uncounted("which records there are", Weight::Fact, self.names));
+        page.push(Part::new("unusual records", Weight::Fact, self.unusual));
+        for part in self.fields {
+            page.push(part);
+        }
+        page.push(Part::new("numbers by value", Weight::Shape, self.crossed));
+        for part in self.ends {
+            page.push(part);
+        }
+    }
+}
+
+/// What the records of a table are called, if each has a name of its own.
+pub(super) fn names(rows: &Rows) -> Option<Item> {
+    Words::of(rows).names()
+}
+
+/// The records of a table that has only a few, as they are.
+pub(super) fn few(rows: &Rows) -> Vec<Item> {
+    let words = Words::of(rows);
+    let path = rows.path.trim_end_matches('.');
+    let text = |kept: &Kept| kept.with_names(|column| words.name(column), &words.identity, NAMED);
+    rows.first.iter().map(|kept| Item::at(kept.line, format!("{path}: {}", clip(&text(kept), RECORD)))).collect()
+}
+
+/// A record that is not like the others.
+struct Odd {
+    kept: Rc<Kept>,
+    /// The columns in which it is not.
+    columns: Vec<usize>,
+}
+
+impl<'a> Words<'a> {
+    /// A record, as it stands in the output if that is a line of it.
+    fn item(&self, kept: &Kept, first: &[usize], after: &str) -> Item {
+        if !kept.raw.is_empty() {
+            return Item::at(kept.line, clip(&kept.raw, RECORD) + after);
+        }
+        let text = clip(&kept.with_names(|column| self.name(column), first, NAMED), RECORD);
+        self.at(kept, &(text + after))
+    }
+
+    /// A record that is not like the others: whole if it is short, or else which one it is and what is unusual.
+    fn odd_item(&self, odd: &Odd) -> Item {
+        let name = |column| self.name(column);
+        let names: Vec<&str> = odd.columns.iter().map(|&column| self.name(column)).collect();
+        let after = format!(" (unusual: {})", clip(&names.join(", "), 120));
+        let first: Vec<usize> = self.identity.iter().chain(&odd.columns).copied().collect();
+        let is_short = odd.kept.with_names(name, &[], NAMED).len() < SHORT;
+        if is_short || !odd.kept.raw.is_empty() {
+            let brief = odd.kept.with_names(name, &first, 1);
+            return self.item(&odd.kept, &[], &after).or(clip(&brief, 160) + &after);
+        }
+        let text = odd.kept.only(name, &first, 100);
+        self.at(&odd.kept, &text)
+    }
+
+    /// A record by its line, or by its place among the others where they stand on one line.
+    fn at(&self, kept: &Kept, text: &str) -> Item {
+        let same_line = self.rows.first.first().map(|first| first.line) == self.rows.last().map(|last| last.line);
+        if same_line && self.rows.count > 1 {
+            return Item::plain(format!("{}[{}] {text}", self.base(), kept.index));
+        }
+        Item::at(kept.line, text)
+    }
+
+    /// Where the records are, for those that have no line: `items`.
+    fn base(&self) -> &str {
+        self.rows.path.strip_suffix("[].").or(self.rows.path.strip_suffix("{}.")).unwrap_or_default()
+    }
+
+    fn troubles(&self, groups: &Groups) -> Vec<Item> {
+        let mut order: Vec<_> = groups.found.iter().collect();
+        order.sort_by_key(|group| std::cmp::Reverse(group.count));
+        let items = order.iter().take(60).map(|group| {
+            let times = if group.count > 1 { format!(" ×{}", group.count) } else { String::new() };
+            let item = self.item(&group.first, &self.identity, &times);
+            match self.message(&group.first) {
+                Some(message) => item.or(one_line(message, 200) + &times),
+                None => item,
+            }
+        });
+        items.collect()
+    }
+
+    fn message(&self, kept: &'a Kept) -> Option<&'a str> {
+        let of = |role| self.rows.columns.iter().position(|column| column.role == role);
+        of(Role::Message).or(of(Role::Error)).and_then(|column| kept.get(column))
+    }
+
+    /// Records that are not like the others, and in which fields.
+    fn unusual(&self) -> Vec<Odd> {
+        let mut found: BTreeMap<u64, Odd> = BTreeMap::new();
+        let rare = self.rows.columns.iter().filter(|column| is_rare(column, self.rows.count)).count();
+        // Where many fields are rare, none of them is unusual.
+        let is_sparse = rare > 6.max(self.rows.columns.len() / 4);
+        for (place, column) in self.rows.columns.iter().enumerate() {
+            if column.name == "of" || (is_sparse && is_rare(column, self.rows.count)) {
+                continue;
+            }
+            for kept in odd(column, self.rows.count).into_iter().filter(|kept| !kept.troubled) {
+                let odd = || Odd { kept: Rc::clone(kept), columns: Vec::new() };
+                let odd = found.entry(kept.index).or_insert_with(odd);
+                if !odd.columns.contains(&place) {
+                    odd.columns.push(place);
+                }
+            }
+        }
+        let mut found: Vec<Odd> = found.into_values().collect();
+        found.sort_by_key(|odd| (std::cmp::Reverse(odd.columns.len()), odd.kept.index));
+        found.truncate(12);
+        found
+    }
+
+    /// What the records are called that are on the outside, if each has a name of its own, and what it is.
+    fn names(&self) -> Option<Item> {
+        let rows = self.rows;
+        if rows.top_count < 3 || rows.tops.len() as u64 != rows.top_count {
+            return None;
+        }
+        let called_last = |column: &Column, name: &str| column.name.rsplit('.').next() == Some(name);
+        let place = |is: &dyn Fn(&Column) -> bool| rows.columns.iter().position(is);
+        let is_name = |column: &Column| column.role == Role::Name && column.name != "of" && !column.is_number();
+        let name = place(&|column| column.name == "key")
+            .or_else(|| self.identity.iter().copied().find(|&place| rows.columns.get(place).is_some_and(is_name)))?;
+        let names: Vec<&str> = rows.tops.iter().filter_map(|kept| kept.get(name)).collect();
+        let different: BTreeSet<&str> = names.iter().copied().collect();
+        if different.len() as u64 != rows.top_count || rows.tops.iter().any(|kept| !kept.raw.is_empty()) {
+            return None;
+        }
+        let tells = |column: &Column, word: &str| {
+            called_last(column, word) && column.longest <= VALUE && column.values.distinct() > 1
+        };
+        let second = TELLING.iter().find_map(|word| place(&|column| tells(column, word))).filter(|&at| at != name);
+        let called = rows.tops.iter().zip(names).map(|(kept, name)| {
+            let second = second.and_then(|second| kept.get(second)).filter(|second| !second.is_empty());
+            let second = second.map(|second| format!(" {second}")).unwrap_or_default();
+            one_line(name, VALUE) + &second
+        });
+        let text = format!("{}: {}", rows.path.trim_end_matches('.'), called.collect::<Vec<_>>().join(", "));
+        Some(Item::plain(clip(&text, LIST)).or(clip(&text, LIST / 2)))
+    }
+
+    /// A line for each field.
+    fn fields(&self, seen: &[u64]) -> Part {
+        let rows = self.rows;
+        let (mut items, mut same, mut none, mut once) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for column in &rows.columns {
+            let value = constant(column).map(|value| format!("{}={}", column.name, one_line(value, VALUE)));
+            match value {
+                _ if column.filled == 0 => none.push(column.name.clone()),
+                // Each record is in one of its own.
+                _ if column.name == "of" && column.is_unique() => {}
+                Some(value) if column.missing(rows.count) == 0 && rows.count > 2 => same.push(value),
+                Some(value) if column.filled == 1 && rows.count > 2 => once.push(value),
+                _ => items.push(((rank(column), column.depth()), self.field(column, seen))),
+            }
+        }
+        if items.len() > 10 {
+            items.sort_by_key(|(rank, _)| *rank);
+        }
+        let mut items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
+        for (name, values) in [("the same in all", same), ("in one record only", once), ("without a value", none)] {
+            if !values.is_empty() {
+                items.push(Item::plain(clip(&format!("{name}: {}", values.join(", ")), 500)));
+            }
+        }
+        if rows.beyond > 0 {
+            items.push(Item::plain(format!("{} values of further fields are not looked at", rows.beyond)));
+        }
+        if items.len() > 16 {
+            let names: Vec<&str> = rows.columns.iter().map(|column| column.name.as_str()).collect();
+            items.insert(4, Item::plain(clip(&format!("all names: {}", names.join(", ")), 400)));
+        }
+        if let Some(first) = items.first_mut().filter(|_| !rows.path.is_empty()) {
+            let path = format!("{}: ", rows.path.trim_end_matches('.'));
+            first.text.insert_str(0, &path);
+            if let Some(brief) = &mut first.brief {
+                brief.insert_str(0, &path);
+            }
+        }
+        Part::new(format!("fields of {} records", rows.count), Weight::Fact, items)
+    }
+
+    /// The numbers of some columns for each value of some others.
+    fn crossed(&self) -> Vec<Item> {
+        let cross = &self.rows.cross;
+        let mut items = Vec::new();
+        if self.rows.count < 10 {
+            return items;
+        }
+        let columns = &self.rows.columns;
+        let few = |column: &Column| {
+            (2..=MOST_CROSSED).contains(&column.values.distinct()) && !column.is_date() && column.role != Role::Name
+        };
+        for (text, by) in cross.texts.iter().enumerate().filter_map(|(place, &at)| Some((place, columns.get(at)?))) {
+            for (number, of) in
+                cross.numbers.iter().enumerate().filter_map(|(place, &at)| Some((place, columns.get(at)?)))
+            {
+                if !few(by)
+                    || !of.is_number()
+                    || !is_amount(of)
+                    || of.values.distinct() < 5
+                    || items.len() >= MOST_CROSSINGS
+                {
+                    continue;
+                }
+                let each = by.values.sorted().into_iter().filter_map(|value| {
+                    let sum = cross.sum(text, value.order, number)?;
+                    let decimals = of.numbers.decimals;
+                    if sum.count == 1 {
+                        return Some(format!("{} {}", one_line(value.text, VALUE), shown(sum.sum, decimals)));
+                    }
+                    let ends = format!("{} to {}", shown(sum.least, decimals), shown(sum.most, decimals));
+                    let mean = shown(sum.sum / sum.count as f64, (decimals + 1).min(6));
+                    Some(format!("{} {ends} mean {mean} sum {}", one_line(value.text, VALUE), shown(sum.sum, decimals)))
+                });
+                items.push(Item::plain(format!("{} by {}: {}", of.name, by.name, each.collect::<Vec<_>>().join(", "))));
+            }
+        }
+        items
+    }
+
+    /// The first and the last records, or all if there are few.
+    fn ends(&self, seen: &[u64]) -> Part {
+        let few = self.rows.count <= FIRST as u64;
+        let last = if few { None } else { self.rows.last() };
+        let ends = self.rows.first.iter().take(if few { FIRST } else { 2 }).chain(&last);
+        let ends = ends.filter(|kept| !seen.contains(&kept.index) && !kept.troubled);
+        let items = ends.map(|kept| self.item(kept, &self.identity, "")).collect();
+        let weight = if few { Weight::Shape } else { Weight::Sample };
+        Part::new(if few { "records" } else { "first and last records" }, weight, items).of(self.rows.count)
+    }
+}
+
+/// Which fields go first where there are many.
+fn rank(column: &Column) -> u8 {
+    match column.role {
+        Role::Level | Role::Outcome | Role::Error => 0,
+        Role::Message if column.is_sorted_out() => 0,
+        _ if column.is_sorted_out() && column.values.distinct() > 1 && !column.is_number() => 1,
+        Role::Name | Role::Id => 2,
+        _ if column.is_number() && !column.is_identity() && column.values.distinct() > 2 => 3,
+        _ => 4,
+    }
+}
+
+/// Whether nearly no record has this field.
+fn is_rare(column: &Column, records: u64) -> bool {
+    (1..=3).contains(&column.filled) && column.filled * 10 <= records
+}
+
+/// The records that stand out by this field.
+fn odd(column: &Column, records: u64) -> Vec<&Rc<Kept>> {
+    let mut found = Vec::new();
+    if records < 20 || column.filled == 0 {
+        return found;
+    }
+    let values = || column.values.sorted();
+    if is_rare(column, records) {
+        found.extend(values().iter().flat_map(|value| value.holders));
+    }
+    let is_listed = column.is_sorted_out() && (!column.is_number() || column.role != Role::Other);
+    if is_listed && column.filled >= 20 {
+        let values = values();
+        let is_even = values.first().is_some_and(|value| value.count * 5 < column.filled * 4);
+        let few =
+            |value: &&Counted<'_>| value.count <= 2 && value.count * (if is_even { 50 } else { 10 }) <= column.filled;
+        let rare: Vec<&Counted<'_>> = values.iter().filter(few).collect();
+        if rare.len() <= 5 {
+            found.extend(rare.iter().flat_map(|value| value.holders));
+        }
+    } else if column.is_number() && !column.is_identity() && column.numbers.count >= 20 {
+        let numbers = &column.numbers;
+        let few_negative = numbers.negative <= 3 && numbers.negative * 50 <= numbers.count;
+        let is_far = |number: f64| numbers.is_far(number) || (few_negative && number < 0.0);
+        let extremes = numbers.high.iter().chain(&numbers.low).filter(|extreme| is_far(extreme.number));
+        found.extend(extremes.filter_map(|extreme| extreme.holder.as_ref()));
+    }
+    found
+}
+
+/// The only value there is.
+fn constant(column: &Column) -> Option<&str> {
+    let value = || column.values.sorted().first().map(|value| value.text);
+    let is_one = column.values.distinct() == 1 && !column.values.is_varied();
+    if is_one { value() } else { None }
+}

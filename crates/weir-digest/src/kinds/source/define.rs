@@ -1,0 +1,216 @@
+//! What a line defines or imports, language by language.
+
+use super::language::{Found, Sort};
+
+/// The name that a text begins with.
+fn name(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-'))).unwrap_or(text.len());
+    text.get(..end).filter(|name| !name.is_empty())
+}
+
+/// Whether a name is written as constants are.
+fn is_shouted(name: &str) -> bool {
+    name.len() > 1
+        && name.bytes().any(|byte| byte.is_ascii_uppercase())
+        && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+fn definition<'a>(sort: Sort, text: &'a str) -> Option<Found<'a>> {
+    name(text).map(|name| Found::Definition(sort, name))
+}
+
+/// What follows the first of these words, after any number of those before it.
+fn after<'a>(text: &'a str, before: &[&str], words: &[&str]) -> Option<&'a str> {
+    let mut rest = text;
+    for _ in 0..8 {
+        if let Some(after) = words.iter().find_map(|word| rest.strip_prefix(word)) {
+            return Some(after);
+        }
+        rest = before.iter().find_map(|word| rest.strip_prefix(word))?.trim_start();
+    }
+    None
+}
+
+/// What a line of this language defines.
+pub(super) fn python(text: &str, top: bool) -> Option<Found<'_>> {
+    if let Some(rest) = after(text, &["async "], &["def "]) {
+        return definition(Sort::Function, rest);
+    }
+    if let Some(rest) = text.strip_prefix("class ") {
+        return definition(Sort::Type, rest);
+    }
+    if !top {
+        return None;
+    }
+    if let Some(rest) = text.strip_prefix("import ").or_else(|| text.strip_prefix("from ")) {
+        return Some(Found::Import(rest.split(" import ").next().unwrap_or(rest)));
+    }
+    let name = name(text)?;
+    let value = text.get(name.len()..)?.trim_start();
+    (is_shouted(name.trim_start_matches('_')) && (value.starts_with("= ") || value.starts_with(": ")))
+        .then_some(Found::Definition(Sort::Constant, name))
+}
+
+/// What a line of this language defines.
+pub(super) fn rust(text: &str) -> Option<Found<'_>> {
+    const BEFORE: [&str; 9] =
+        ["pub ", "pub(crate) ", "pub(super) ", "pub(in ", "unsafe ", "async ", "const ", "default ", "extern \"C\" "];
+    if let Some(rest) = text.strip_prefix("use ").or_else(|| text.strip_prefix("pub use ")) {
+        return Some(Found::Import(rest.trim_end_matches(';')));
+    }
+    if let Some(rest) = after(text, &BEFORE, &["fn "]) {
+        return definition(Sort::Function, rest);
+    }
+    if let Some(rest) = after(text, &BEFORE, &["struct ", "enum ", "trait ", "type ", "union ", "macro_rules! "]) {
+        return definition(Sort::Type, rest);
+    }
+    let rest = after(text, &["pub ", "pub(crate) ", "pub(super) "], &["const ", "static mut ", "static "])?;
+    text.contains('=').then(|| definition(Sort::Constant, rest)).flatten()
+}
+
+/// What a line of this language defines.
+pub(super) fn script<'a>(text: &'a str, line: &str) -> Option<Found<'a>> {
+    const BEFORE: [&str; 6] = ["export ", "default ", "async ", "declare ", "abstract ", "public "];
+    if text.starts_with("import ") || text.contains(" = require(") {
+        let from = text.rsplit(['\'', '"']).nth(1);
+        return from.map(Found::Import);
+    }
+    if let Some(rest) = after(text, &BEFORE, &["function* ", "function "]) {
+        return definition(Sort::Function, rest);
+    }
+    if let Some(rest) = after(text, &BEFORE, &["class ", "interface ", "enum ", "type ", "namespace "]) {
+        let named = definition(Sort::Type, rest);
+        return named.filter(|_| text.ends_with(['{', '=', '|', ';', '>', '&']) || text.contains(" = "));
+    }
+    let indent = line.len() - line.trim_start().len();
+    if let Some(rest) = after(text, &BEFORE, &["const ", "let ", "var "]) {
+        let found = name(rest)?;
+        let is_function =
+            text.contains("=>") || text.contains("function") || text.ends_with("= (") || text.contains("= async");
+        let sort = if is_function { Sort::Function } else { Sort::Constant };
+        return (indent == 0 && (is_function || text.contains('='))).then_some(Found::Definition(sort, found));
+    }
+    method(text, indent)
+}
+
+/// `  name(arguments): Type {` in a class.
+fn method(text: &str, indent: usize) -> Option<Found<'_>> {
+    const BEFORE: [&str; 9] =
+        ["public ", "private ", "protected ", "static ", "async ", "readonly ", "override ", "get ", "set "];
+    if indent == 0 || indent > 4 || !text.ends_with(['{', '(', ',']) {
+        return None;
+    }
+    let mut rest = text;
+    while let Some(after) = BEFORE.iter().find_map(|word| rest.strip_prefix(word)) {
+        rest = after;
+    }
+    let found = name(rest.trim_start_matches(['#', '*']))?;
+    let follows = rest.get(rest.find(found)? + found.len()..)?;
+    let keyword =
+        ["if", "for", "while", "switch", "catch", "return", "function", "else", "do", "try", "with", "new", "await"];
+    let called = follows.starts_with('(') && (text.ends_with('{') || text.ends_with('('));
+    (called && !keyword.contains(&found) && !text.contains("=>") && !text.contains(" = "))
+        .then_some(Found::Definition(Sort::Function, found))
+}
+
+/// What a line of this language defines.
+pub(super) fn go(text: &str, top: bool) -> Option<Found<'_>> {
+    if !top {
+        // Packages in `import (…)` are nothing but a text.
+        let path = text.rsplit_once(' ').map_or(text, |(_, path)| path);
+        let quoted = path.strip_prefix('"').and_then(|path| path.strip_suffix('"'));
+        return quoted.filter(|_| text.len() - path.len() < 16 && !text.contains(':')).map(Found::Import);
+    }
+    if let Some(rest) = text.strip_prefix("func ") {
+        let rest = rest.strip_prefix('(').and_then(|method| method.split_once(") ")).map_or(rest, |(_, rest)| rest);
+        return definition(Sort::Function, rest);
+    }
+    if let Some(rest) = text.strip_prefix("type ") {
+        return definition(Sort::Type, rest);
+    }
+    if let Some(rest) = text.strip_prefix("import ") {
+        return Some(Found::Import(rest.trim_matches('"'))).filter(|_| rest.contains('"'));
+    }
+    let rest = text.strip_prefix("const ").or_else(|| text.strip_prefix("var "))?;
+    text.contains('=').then(|| definition(Sort::Constant, rest)).flatten()
+}
+
+/// What a line of this language defines.
+pub(super) fn java(text: &str) -> Option<Found<'_>> {
+    const BEFORE: [&str; 16] = [
+        "public ",
+        "private ",
+        "protected ",
+        "static ",
+        "final ",
+        "abstract ",
+        "sealed ",
+        "synchronized ",
+        "default ",
+        "internal ",
+        "override ",
+        "async ",
+        "partial ",
+        "readonly ",
+        "open ",
+        "data ",
+    ];
+    if let Some(rest) = text.strip_prefix("import ").or_else(|| text.strip_prefix("using ")) {
+        return text.ends_with(';').then(|| Found::Import(rest.trim_end_matches(';')));
+    }
+    if let Some(rest) = after(text, &BEFORE, &["class ", "interface ", "enum ", "record ", "@interface ", "struct "]) {
+        return definition(Sort::Type, rest);
+    }
+    let modified = BEFORE.iter().any(|word| text.starts_with(word));
+    if !modified {
+        return None;
+    }
+    if let Some(at) = text.find('(').filter(|at| !text.get(..*at).is_some_and(|before| before.contains('='))) {
+        let before = text.get(..at)?;
+        return definition(Sort::Function, before.rsplit(' ').next()?);
+    }
+    let before = text.split('=').next()?.trim_end();
+    let found = before.rsplit(' ').next()?;
+    (text.contains('=') && is_shouted(found)).then_some(Found::Definition(Sort::Constant, found))
+}
+
+/// What a line of this language defines.
+pub(super) fn c(text: &str, top: bool) -> Option<Found<'_>> {
+    if let Some(rest) = text.strip_prefix("#include") {
+        return Some(Found::Import(rest.trim()));
+    }
+    if let Some(rest) = text.strip_prefix("#define ") {
+        return definition(Sort::Constant, rest).filter(|_| rest.contains(' '));
+    }
+    if let Some(rest) =
+        after(text, &["typedef ", "static ", "enum "], &["struct ", "class ", "enum ", "union ", "namespace "])
+        && text.ends_with('{')
+    {
+        return definition(Sort::Type, rest);
+    }
+    if !top || !text.contains('(') || text.ends_with(';') || text.starts_with(['#', '}', '(']) {
+        return None;
+    }
+    let before = text.split('(').next()?.trim_end();
+    let found = before.rsplit([' ', '*', '&']).next().filter(|found| !found.is_empty())?;
+    let keyword = ["if", "for", "while", "switch", "return", "sizeof"];
+    (before.contains(' ') && !before.contains('=') && !keyword.contains(&found))
+        .then_some(Found::Definition(Sort::Function, found))
+}
+
+/// What a line of this language defines.
+pub(super) fn shell(text: &str) -> Option<Found<'_>> {
+    if let Some(rest) = text.strip_prefix("function ") {
+        return definition(Sort::Function, rest);
+    }
+    if let Some(rest) = text.strip_prefix("source ").or_else(|| text.strip_prefix(". ")) {
+        return Some(Found::Import(rest));
+    }
+    let found = name(text)?;
+    let rest = text.get(found.len()..)?;
+    if rest.starts_with("()") {
+        return Some(Found::Definition(Sort::Function, found));
+    }
+    (rest.starts_with('=') && is_shouted(found)).then_some(Found::Definition(Sort::Constant, found))
+}

@@ -1,0 +1,173 @@
+//! Reads an output line by line, as a terminal would show it.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead};
+
+use weir_core::terminal;
+
+/// How much of a line is given. What is longer has no lines for people.
+const LONGEST: usize = 64 << 10;
+
+/// An output that can be read from its beginning, more than once.
+pub trait Source {
+    /// The bytes as they were printed.
+    fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
+    /// How many there are.
+    fn bytes(&self) -> u64;
+    /// Where lines are left out, if that is so.
+    fn jump(&self) -> Option<Jump> {
+        None
+    }
+}
+
+/// Where a source leaves lines out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Jump {
+    /// After so many bytes, which end a line.
+    pub at: u64,
+    /// The number of the line that comes next.
+    pub line: u64,
+}
+
+impl Source for &[u8] {
+    fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
+        Ok(Box::new(*self))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+/// One line of an output.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// Its number, from 1, as in the raw text.
+    pub number: u64,
+    /// Its text without the line end and without terminal codes: the first 64 KiB, if it is longer.
+    pub text: &'a str,
+    /// How many bytes more it has.
+    pub left_out: u64,
+}
+
+impl Line<'_> {
+    /// As much of it as can be shown in `most` bytes, and how much more there was.
+    pub(crate) fn clip(&self, most: usize) -> String {
+        if self.text.len() <= most && self.left_out == 0 {
+            return self.text.to_owned();
+        }
+        let end = self.text.floor_char_boundary(most);
+        let more = (self.text.len() - end) as u64 + self.left_out;
+        format!("{}… ({more} more bytes)", &self.text[..end])
+    }
+}
+
+/// The lines of an output.
+pub struct Lines<'a> {
+    input: Box<dyn BufRead + 'a>,
+    raw: Vec<u8>,
+    text: String,
+    number: u64,
+    /// How many bytes were read, and where the next jump is.
+    read: u64,
+    jump: Option<Jump>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines from the beginning.
+    pub fn of(source: &'a dyn Source) -> io::Result<Self> {
+        let (input, jump) = (source.open()?, source.jump());
+        Ok(Self { input, raw: Vec::new(), text: String::new(), number: 0, read: 0, jump })
+    }
+
+    /// The next line, or nothing after the last.
+    pub fn read(&mut self) -> io::Result<Option<Line<'_>>> {
+        if let Some(jump) = self.jump.take_if(|jump| jump.at == self.read) {
+            self.number = jump.line.saturating_sub(1);
+        }
+        self.raw.clear();
+        let mut left_out = 0;
+        let mut ended = false;
+        while !ended {
+            let piece = self.input.fill_buf()?;
+            if piece.is_empty() {
+                break;
+            }
+            let end = memchr::memchr(b'\n', piece);
+            let line = &piece[..end.unwrap_or(piece.len())];
+            let room = (LONGEST - self.raw.len()).min(line.len());
+            self.raw.extend_from_slice(&line[..room]);
+            left_out += (line.len() - room) as u64;
+            ended = end.is_some();
+            let used = line.len() + usize::from(ended);
+            self.input.consume(used);
+            self.read += used as u64;
+        }
+        if !ended && self.raw.is_empty() {
+            return Ok(None);
+        }
+        self.number += 1;
+        self.text.clear();
+        let clean = match is_plain(&self.raw) {
+            true => Cow::Borrowed(self.raw.as_slice()),
+            false => terminal::clean(&self.raw),
+        };
+        self.text.push_str(&String::from_utf8_lossy(&clean));
+        Ok(Some(Line { number: self.number, text: &self.text, left_out }))
+    }
+}
+
+/// Whether a line has nothing that a terminal would act on.
+fn is_plain(line: &[u8]) -> bool {
+    memchr::memchr3(0x1b, b'\r', 0x08, line).is_none() && !line.iter().any(|byte| (0x80..0xa0).contains(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &[u8]) -> Vec<(u64, String, u64)> {
+        let mut lines = Lines::of(&text).unwrap();
+        let mut found = Vec::new();
+        while let Some(line) = lines.read().unwrap() {
+            found.push((line.number, line.text.to_owned(), line.left_out));
+        }
+        found
+    }
+
+    #[test]
+    fn lines_are_numbered_and_cleaned() {
+        let found = all(b"one\n\x1b[31mtwo\x1b[0m\r\n\n10%\r100%\nlast");
+        let texts: Vec<&str> = found.iter().map(|line| line.1.as_str()).collect();
+        assert_eq!(texts, ["one", "two", "", "100%", "last"]);
+        assert_eq!(found.last().map(|line| line.0), Some(5));
+    }
+
+    #[test]
+    fn lines_after_a_jump_have_their_own_numbers() {
+        struct Ends;
+        impl Source for Ends {
+            fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
+                Ok(Box::new(&b"one\ntwo\nlast\n"[..]))
+            }
+            fn bytes(&self) -> u64 {
+                1_000
+            }
+            fn jump(&self) -> Option<Jump> {
+                Some(Jump { at: 8, line: 90 })
+            }
+        }
+        let mut lines = Lines::of(&Ends).unwrap();
+        let mut numbers = Vec::new();
+        while let Some(line) = lines.read().unwrap() {
+            numbers.push(line.number);
+        }
+        assert_eq!(numbers, [1, 2, 90]);
+    }
+
+    #[test]
+    fn a_line_without_end_takes_bounded_memory() {
+        let found = all("x".repeat(LONGEST + 7).as_bytes());
+        assert_eq!((found.len(), found[0].1.len(), found[0].2), (1, LONGEST, 7));
+    }
+}

@@ -1,0 +1,268 @@
+//! Gives each line of an output to the kind it belongs to, so that a build with tests in it is digested as both.
+//!
+//! Invariant: a line is given to exactly one stretch, and each kind has at most one.
+
+use std::collections::VecDeque;
+use std::io;
+
+use crate::kinds::{How, KINDS, Stretch, stamp};
+use crate::text::clip;
+use crate::{About, Item, Line, Lines, Page, Part, Source, Weight};
+
+mod prefix;
+
+use prefix::Prefix;
+
+/// Reads an output whose lines may be of several kinds.
+pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
+    let prefix = Prefix::of(source)?;
+    let mut route = Route {
+        about,
+        stretches: KINDS.iter().map(|_| None).collect(),
+        order: Vec::new(),
+        now: LOG,
+        held: VecDeque::new(),
+        spare: Vec::new(),
+        ends: VecDeque::new(),
+        prefix,
+    };
+    let mut lines = Lines::of(source)?;
+    while let Some(line) = lines.read()? {
+        route.line(&line);
+    }
+    Ok(route.page())
+}
+
+/// The log takes what nobody else does.
+const LOG: usize = KINDS.len() - 1;
+/// How many lines are shown from the end, and how much of each.
+const ENDS: usize = 3;
+const LONGEST_END: usize = 240;
+/// A page of so many parts tells of several things.
+const MANY: usize = 6;
+/// Where so much went wrong, so many other lines are samples, and so much of each.
+const FAILURES: usize = 6;
+const SAMPLES: usize = 8;
+const LONGEST_SAMPLE: usize = 120;
+/// How many lines that nobody has claimed wait for the line after them.
+const HELD: usize = 2;
+
+struct Route<'a> {
+    about: About<'a>,
+    stretches: Vec<Option<Box<dyn Stretch>>>,
+    /// The kinds in the order of their first lines.
+    order: Vec<usize>,
+    now: usize,
+    /// Lines for the log, unless the next line begins something that they belong to.
+    held: VecDeque<Held>,
+    /// Texts of lines that are held no more, to be used again.
+    spare: Vec<String>,
+    /// The last lines, as long as nobody else has taken them: they often hold the verdict.
+    ends: VecDeque<Held>,
+    prefix: Prefix,
+}
+
+struct Held {
+    number: u64,
+    text: String,
+    left_out: u64,
+}
+
+impl Held {
+    fn line(&self) -> Line<'_> {
+        Line { number: self.number, text: &self.text, left_out: self.left_out }
+    }
+}
+
+impl Route<'_> {
+    fn line(&mut self, whole: &Line<'_>) {
+        let line = &Line { text: self.prefix.strip(whole.text), ..*whole };
+        if self.now != LOG && self.stretches[self.now].as_mut().is_some_and(|stretch| stretch.take(line)) {
+            self.let_go(0);
+            self.ends.clear();
+            return;
+        }
+        for (place, kind) in KINDS.iter().enumerate() {
+            let How::Lines { opens, .. } = kind.how else { continue };
+            if opens(line.text, self.about) && self.open(place, line) {
+                self.now = place;
+                self.ends.clear();
+                return;
+            }
+        }
+        // A stretch that refused a line may have more after it, so it goes on being asked, unless a script says that it
+        // does something else now.
+        if announces(line.text) {
+            self.now = LOG;
+        }
+        self.hold(whole);
+    }
+
+    /// Gives a line to the kind that it opens, with those before it that belong to it.
+    fn open(&mut self, place: usize, line: &Line<'_>) -> bool {
+        let held = std::mem::take(&mut self.held);
+        let before: Vec<Line<'_>> =
+            held.iter().map(|held| Line { text: self.prefix.strip(&held.text), ..held.line() }).collect();
+        let stretch = stretch(&mut self.stretches, &mut self.order, place);
+        let belong = stretch.leads(&before).min(before.len());
+        let taken = stretch.take(line);
+        self.held = held;
+        if taken {
+            let kept = self.held.len() - belong;
+            self.held.truncate(kept);
+            self.let_go(0);
+        }
+        taken
+    }
+
+    fn hold(&mut self, line: &Line<'_>) {
+        let mut text = self.spare.pop().unwrap_or_default();
+        text.clear();
+        text.push_str(line.text);
+        self.held.push_back(Held { number: line.number, text, left_out: line.left_out });
+        self.let_go(HELD);
+    }
+
+    /// Gives the log all but the last `kept` of the lines that are held.
+    fn let_go(&mut self, kept: usize) {
+        while self.held.len() > kept {
+            let Some(held) = self.held.pop_front() else { return };
+            stretch(&mut self.stretches, &mut self.order, LOG).take(&held.line());
+            if held.text.trim().is_empty() {
+                self.spare.push(held.text);
+                continue;
+            }
+            self.ends.push_back(held);
+            if self.ends.len() > ENDS {
+                self.spare.extend(self.ends.pop_front().map(|end| end.text));
+            }
+        }
+    }
+
+    fn page(mut self) -> Page {
+        self.let_go(0);
+        let mut page = Page::default();
+        for place in std::mem::take(&mut self.order) {
+            if let Some(stretch) = self.stretches[place].take() {
+                page.join(stretch.page());
+            }
+        }
+        make_room(&mut page);
+        if let Some(part) = last_lines(&self.ends, &mut page) {
+            // Of what went wrong, a script's own verdict is wanted first.
+            let place = if part.weight == Weight::Failure && page.parts.len() >= MANY { 0 } else { page.parts.len() };
+            page.parts.insert(place, part);
+        }
+        page
+    }
+}
+
+/// Whether a script says what it runs next.
+fn announces(text: &str) -> bool {
+    let runs =
+        text.strip_prefix("$ ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '.'));
+    runs || ["##[group]", "::group::", "==> ", "== ", "### "].iter().any(|start| text.starts_with(start))
+}
+
+/// Where other kinds tell what went wrong, lines that nobody knows keep but a few samples.
+fn make_room(page: &mut Page) {
+    let failures = page.parts.iter().filter(|part| part.weight == Weight::Failure).map(|part| part.items.len());
+    if failures.sum::<usize>() < FAILURES {
+        return;
+    }
+    for part in page.parts.iter_mut().filter(|part| part.weight == Weight::Sample && part.name == "other lines") {
+        part.items.truncate(SAMPLES);
+        for item in &mut part.items {
+            item.text = clip(&item.text, LONGEST_SAMPLE);
+        }
+    }
+}
+
+/// The last lines, taken out of the parts that have them by the way. In a log the last line is one like many, so it is
+/// shown only if it is rare or there is room.
+fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
+    let last = ends.back()?;
+    let stamped = stamp::of(&last.text).is_some();
+    let most = if stamped { 1 } else { ENDS };
+    let mut weight = if stamped { Weight::Sample } else { Weight::Failure };
+    let mut items = Vec::new();
+    for end in ends.iter().skip(ends.len().saturating_sub(most)) {
+        let is_here = |item: &Item| item.line == Some(end.number);
+        let place = page.parts.iter().position(|part| part.items.iter().any(is_here));
+        if let Some((place, part)) = place.and_then(|place| Some((place, page.parts.get_mut(place)?))) {
+            // One that stands for many stays where it is, and so does all but the very last.
+            let stands_for_many = part.items.iter().any(|item| is_here(item) && item.text.len() > end.text.len());
+            if end.number != last.number || stands_for_many {
+                continue;
+            }
+            part.items.retain(|item| !is_here(item));
+            weight = Weight::Failure;
+            // A part whose only fact is shown here has nothing left to say.
+            if part.total == 1 {
+                page.parts.remove(place);
+            }
+        }
+        items.push(Item::at(end.number, end.line().clip(LONGEST_END)));
+    }
+    // The very last says most.
+    items.reverse();
+    (!items.is_empty()).then(|| Part::new("last lines", weight, items))
+}
+
+fn stretch<'a>(
+    stretches: &'a mut [Option<Box<dyn Stretch>>],
+    order: &mut Vec<usize>,
+    place: usize,
+) -> &'a mut dyn Stretch {
+    let slot = &mut stretches[place];
+    if slot.is_none() {
+        order.push(place);
+    }
+    slot.get_or_insert_with(|| match KINDS[place].how {
+        How::Lines { begin, .. } => begin(),
+        How::Whole { .. } => unreachable!("only kinds of lines are given lines"),
+    })
+    .as_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn a_prefix_of_every_line_hides_no_kind() {
+        let lines = ["up", "Traceback (most recent call last):", "  File \"/app/a.py\", line 3, in run", "    go()"];
+        let more = ["ValueError: no", "up", "up again", "down"];
+        let raw: String = lines.iter().chain(&more).map(|line| format!("web-1  | {line}\n")).collect();
+        check(
+            &raw,
+            400,
+            &expect![[r#"
+                exit 0; python: 1 traceback; 8 lines, 186 B held as [ctx:0000000000]
+                <<<0000000000
+                == python tracebacks, by kind: 1
+                2: ValueError: no
+                  after 1: up
+                  File "/app/a.py", line 3, in run
+                == other lines: 4, 3 shown
+                1: web-1  | up
+                6: web-1  | up
+                7: web-1  | up again
+                == last lines: 1
+                8: web-1  | down
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+        let raw: String =
+            lines.iter().chain(&more).map(|line| format!("2026-11-15T09:58:35.1234567Z {line}\n")).collect();
+        assert!(digest(&raw, 400).contains("ValueError: no"));
+    }
+
+    #[test]
+    fn the_last_lines_are_shown() {
+        let raw: String = (0..100).map(|number| format!("step {number}\n")).collect();
+        assert!(digest(&format!("{raw}all is lost\n"), 400).contains("101: all is lost"));
+    }
+}

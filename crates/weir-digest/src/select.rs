@@ -1,0 +1,226 @@
+//! Takes some values out of a structured output: by a path in JSON, by columns in separated values.
+//!
+//! Invariants: the output is read once, with bounded memory; what is asked for and not there is answered with what is.
+
+mod csv;
+mod json;
+mod path;
+
+use std::io;
+
+use crate::Source;
+
+/// Which of the values found are wanted, counted from 1, and how many bytes of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+    /// No more bytes than this.
+    pub room: usize,
+}
+
+/// Values that were found, a line each.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// What they are: `values`, `rows`.
+    pub unit: &'static str,
+    /// A line that says what is in them, such as the names of columns.
+    pub head: Option<String>,
+    /// Those that were wanted and had room.
+    pub lines: Vec<String>,
+    /// How many there are in all.
+    pub total: u64,
+}
+
+/// Why nothing was taken.
+#[derive(Debug, thiserror::Error)]
+pub enum NotSelected {
+    /// The output is neither.
+    #[error("this output is neither JSON nor separated values")]
+    NoStructure,
+    /// It breaks off or is damaged.
+    #[error("the JSON cannot be read: {0}")]
+    Damaged(String),
+    /// What was asked for cannot be understood.
+    #[error("`{0}` is no path and no list of columns")]
+    NoPath(String),
+    /// What was asked for is not there.
+    #[error("there is no `{wanted}`; there are: {there}")]
+    NotThere {
+        /// The name that was not found.
+        wanted: String,
+        /// The names that are there.
+        there: String,
+    },
+    /// The output could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+}
+
+/// Takes the values at `what` for which `keep` says yes: `items[3].name`, `/items/3/name`, `items[].name` in JSON or
+/// one JSON value per line; `name,total` in separated values.
+pub fn select(
+    source: &dyn Source,
+    what: &str,
+    wanted: Wanted,
+    keep: &dyn Fn(&str) -> bool,
+) -> Result<Selected, NotSelected> {
+    let out = Out { wanted, keep, room: wanted.room, selected: Selected::default() };
+    match first_byte(source)? {
+        Some(b'{' | b'[') => json::select(source, &path::parse(what)?, out),
+        Some(_) => csv::select(source, what, out),
+        None => Err(NotSelected::NoStructure),
+    }
+}
+
+/// The first byte that is not white space.
+fn first_byte(source: &dyn Source) -> io::Result<Option<u8>> {
+    let mut input = source.open()?;
+    loop {
+        let piece = input.fill_buf()?;
+        let length = piece.len();
+        match piece.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(&byte) => return Ok(Some(byte)),
+            None if length == 0 => return Ok(None),
+            None => input.consume(length),
+        }
+    }
+}
+
+/// Gathers what is wanted and counts the rest.
+struct Out<'a> {
+    wanted: Wanted,
+    keep: &'a dyn Fn(&str) -> bool,
+    room: usize,
+    selected: Selected,
+}
+
+impl Out<'_> {
+    fn push(&mut self, line: String) {
+        if !(self.keep)(&line) {
+            return;
+        }
+        self.selected.total += 1;
+        let number = self.selected.total;
+        if number < self.wanted.first || number > self.wanted.last {
+            return;
+        }
+        match self.room.checked_sub(line.len() + 1) {
+            Some(left) => {
+                self.room = left;
+                self.selected.lines.push(line);
+            }
+            // What comes after a value without room must not be shown as if it were next.
+            None => self.room = 0,
+        }
+    }
+}
+
+/// Names in a message, as many as one reads.
+fn some_names<'n>(names: impl Iterator<Item = &'n str>, total: usize) -> String {
+    const MOST: usize = 30;
+    let shown: Vec<&str> = names.take(MOST).collect();
+    let more = total.saturating_sub(shown.len());
+    let names = shown.join(", ");
+    if more > 0 { format!("{names} and {more} more") } else { names }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, what: &str, expected: Expect) {
+        let bytes = text.as_bytes();
+        let wanted = Wanted { first: 1, last: 5, room: 400 };
+        let found = match select(&bytes, what, wanted, &|_| true) {
+            Ok(found) => {
+                let head = found.head.map(|head| format!("{head}\n")).unwrap_or_default();
+                format!("{} {}\n{head}{}", found.total, found.unit, found.lines.join("\n"))
+            }
+            Err(error) => format!("error: {error}"),
+        };
+        expected.assert_eq(&found);
+    }
+
+    const ORDERS: &str =
+        r#"{"page": 1, "items": [{"id": 7, "lines": [{"sku": "a/b"}]}, {"id": 8, "lines": []}], "a/b": {"": true}}"#;
+
+    #[test]
+    fn a_path_leads_to_a_value_or_to_what_is_in_it() {
+        check(ORDERS, "page", expect!["1 values\n1"]);
+        check(
+            ORDERS,
+            "/items/1",
+            expect![[r#"
+            2 values
+            id: 8
+            lines: []"#]],
+        );
+        check(ORDERS, "$.items[0].lines[0].sku", expect!["1 values\n\"a/b\""]);
+        check(ORDERS, "/a~1b/", expect!["1 values\ntrue"]);
+        check(ORDERS, "items[].id", expect!["2 values\n7\n8"]);
+        check(
+            ORDERS,
+            ".",
+            expect![[r#"
+            3 values
+            page: 1
+            items: [{"id":7,"lines":[{"sku":"a/b"}]},{"id":8,"lines":[]}]
+            a/b: {"":true}"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_is_answered_with_what_is() {
+        check(ORDERS, "items[0].name", expect!["error: there is no `name`; there are: id, lines"]);
+        check(ORDERS, "items[9]", expect!["error: there is no `9`; there are: 0 to 1"]);
+        check(ORDERS, "page.x", expect!["error: there is no `x`; there are: a number and nothing in it"]);
+        check(
+            "{\"a\": [1, 2",
+            "a",
+            expect!["error: the JSON cannot be read: EOF while parsing a list at line 1 column 11"],
+        );
+        check("id,total\n1,2\n3,4\n", "id,sum", expect!["error: there is no `sum`; there are: id, total"]);
+        check(
+            "just a sentence\nand another\n",
+            "id",
+            expect!["error: this output is neither JSON nor separated values"],
+        );
+    }
+
+    #[test]
+    fn one_value_per_line_is_taken_line_by_line() {
+        check(
+            "{\"a\": 1}\n{\"b\": 2}\n{\"a\": {\"b\": 3}}\n",
+            "a",
+            expect![[r#"
+            2 values
+            1
+            {"b":3}"#]],
+        );
+    }
+
+    #[test]
+    fn columns_are_taken_by_name_or_number() {
+        let text = "id;name;note\n1;ann;\"a;b\"\n2;\"bob\nby\";x\n";
+        check(
+            text,
+            "NAME, 3",
+            expect![[r#"
+            2 rows
+            name;note
+            ann;"a;b"
+            "bob\nby";x"#]],
+        );
+    }
+
+    #[test]
+    fn no_more_is_shown_than_is_wanted_and_all_is_counted() {
+        let text = format!("[{}]", (0..1000).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+        check(&text, "[]", expect!["1000 values\n0\n1\n2\n3\n4"]);
+        check(&format!("[\"{}\", 1]", "x".repeat(500)), "", expect!["2 values\n"]);
+    }
+}

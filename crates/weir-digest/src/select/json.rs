@@ -1,0 +1,298 @@
+//! Walks through JSON as it is read, and prints only what a path leads to.
+
+use std::fmt;
+use std::io::BufRead;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::path::Step;
+use super::{NotSelected, Out, Selected, some_names};
+use crate::Source;
+
+/// How much of one value is printed.
+const LONGEST: usize = 4 << 10;
+
+/// Takes the values that a path leads to.
+pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Out<'_>) -> Result<Selected, NotSelected> {
+    out.selected.unit = "values";
+    let many = has_one_value_per_line(source)?;
+    let mut missed = None;
+    let mut reader = source.open()?;
+    let mut text = serde_json::Deserializer::from_reader(&mut reader);
+    loop {
+        let apart = !many && !steps.contains(&Step::Every);
+        let walk = Walk { steps, out: &mut out, missed: &mut missed, apart };
+        match walk.deserialize(&mut text) {
+            Ok(()) if many => {}
+            Ok(()) => break,
+            Err(error) if many && error.is_eof() && error.column() == 0 => break,
+            Err(error) => return Err(NotSelected::Damaged(error.to_string())),
+        }
+        if many && text.end().is_ok() {
+            break;
+        }
+    }
+    match missed {
+        Some((wanted, there)) if out.selected.total == 0 => Err(NotSelected::NotThere { wanted, there }),
+        _ => Ok(out.selected),
+    }
+}
+
+/// Whether the first line is a whole value and others follow.
+fn has_one_value_per_line(source: &dyn Source) -> Result<bool, NotSelected> {
+    let mut first = Vec::new();
+    let mut input = std::io::Read::take(source.open()?, 1 << 20);
+    while first.trim_ascii().is_empty() && input.read_until(b'\n', &mut first)? > 0 {}
+    let whole = serde_json::from_slice::<IgnoredAny>(&first).is_ok();
+    Ok(whole && input.fill_buf()?.iter().any(|byte| !byte.is_ascii_whitespace()))
+}
+
+/// Follows the steps that are left.
+struct Walk<'a, 'o> {
+    steps: &'a [Step],
+    out: &'a mut Out<'o>,
+    /// The first name that was not there, and what was.
+    missed: &'a mut Option<(String, String)>,
+    /// Whether what is in the value is listed by itself.
+    apart: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        if self.steps.is_empty() && !self.apart {
+            let text = Print.deserialize(value)?;
+            self.out.push(text);
+            return Ok(());
+        }
+        value.deserialize_any(self)
+    }
+}
+
+impl<'o> Walk<'_, 'o> {
+    /// The same with the steps after the next.
+    fn further(&mut self) -> Walk<'_, 'o> {
+        Walk { steps: &self.steps[1..], out: &mut *self.out, missed: &mut *self.missed, apart: self.apart }
+    }
+
+    fn miss(&mut self, there: String) {
+        if let (Some(Step::Name(name)), None) = (self.steps.first(), &self.missed) {
+            *self.missed = Some((name.clone(), there));
+        }
+    }
+
+    fn scalar<E: Error>(mut self, what: &str, text: String) -> Result<(), E> {
+        match self.steps {
+            [] => self.out.push(text),
+            _ => self.miss(format!("{what} and nothing in it")),
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        let (mut names, mut total, mut found) = (Vec::new(), 0, false);
+        while let Some(key) = map.next_key::<String>()? {
+            total += 1;
+            match self.steps.first() {
+                None => {
+                    let value = map.next_value_seed(Print)?;
+                    self.out.push(format!("{key}: {value}"));
+                }
+                Some(Step::Every) => map.next_value_seed(self.further())?,
+                Some(Step::Name(name)) if *name == key => {
+                    found = true;
+                    map.next_value_seed(self.further())?;
+                }
+                Some(Step::Name(_)) => {
+                    map.next_value::<IgnoredAny>()?;
+                    if names.len() < 40 {
+                        names.push(key);
+                    }
+                }
+            }
+        }
+        if !found {
+            self.miss(some_names(names.iter().map(String::as_str), total));
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        let index = match self.steps.first() {
+            Some(Step::Name(name)) => name.parse::<u64>().ok(),
+            _ => None,
+        };
+        let (mut place, mut found) = (0, false);
+        loop {
+            let more = match self.steps.first() {
+                None => list.next_element_seed(Print)?.map(|value| self.out.push(value)),
+                Some(Step::Every) => list.next_element_seed(self.further())?,
+                Some(Step::Name(_)) if index == Some(place) => {
+                    let element = list.next_element_seed(self.further())?;
+                    found = element.is_some();
+                    element
+                }
+                Some(Step::Name(_)) => list.next_element::<IgnoredAny>()?.map(|_| ()),
+            };
+            if more.is_none() {
+                break;
+            }
+            place += 1;
+        }
+        if !found {
+            self.miss(if place == 0 { "no elements".to_owned() } else { format!("0 to {}", place - 1) });
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.scalar("a truth value", value.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.scalar("a number", value.to_string())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.scalar("a number", value.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.scalar("a number", value.to_string())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+        self.scalar("a text", quoted(value))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.scalar("null", "null".to_owned())
+    }
+}
+
+/// Prints a value in one line, as much of it as is shown, whatever its size.
+struct Print;
+
+impl<'de> DeserializeSeed<'de> for Print {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<String, D::Error> {
+        let mut printed = Printed::default();
+        Printer(&mut printed).deserialize(value)?;
+        if printed.left_out > 0 {
+            printed.text.push_str(&format!("… ({} more bytes)", printed.left_out));
+        }
+        Ok(printed.text)
+    }
+}
+
+#[derive(Default)]
+struct Printed {
+    text: String,
+    left_out: usize,
+}
+
+impl Printed {
+    fn push(&mut self, text: &str) {
+        let room = if self.left_out > 0 { 0 } else { LONGEST.saturating_sub(self.text.len()) };
+        let end = text.floor_char_boundary(room);
+        self.text.push_str(&text[..end]);
+        self.left_out += text.len() - end;
+    }
+}
+
+struct Printer<'a>(&'a mut Printed);
+
+impl<'de> DeserializeSeed<'de> for Printer<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        value.deserialize_any(self)
+    }
+}
+
+/// An element with the mark before it.
+struct After<'a>(&'static str, &'a mut Printed);
+
+impl<'de> DeserializeSeed<'de> for After<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        self.1.push(self.0);
+        Printer(self.1).deserialize(value)
+    }
+}
+
+impl<'de> Visitor<'de> for Printer<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut before = "{";
+        while let Some(key) = map.next_key::<String>()? {
+            self.0.push(before);
+            self.0.push(&quoted(&key));
+            self.0.push(":");
+            map.next_value_seed(Printer(self.0))?;
+            before = ",";
+        }
+        self.0.push(if before == "{" { "{}" } else { "}" });
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut before = "[";
+        // The mark before an element is printed when that has begun, since only then it is known to be there.
+        while list.next_element_seed(After(before, &mut *self.0))?.is_some() {
+            before = ",";
+        }
+        self.0.push(if before == "[" { "[]" } else { "]" });
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.0.push(if value { "true" } else { "false" });
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.0.push(&value.to_string());
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.0.push(&value.to_string());
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.0.push(&value.to_string());
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+        self.0.push(&quoted(value));
+        Ok(())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.0.push("null");
+        Ok(())
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,71 @@
+//! Paths into JSON, as pointers and as people write them.
+
+use super::NotSelected;
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A key of an object, or the index of an array if it is a number.
+    Name(String),
+    /// Every element or value.
+    Every,
+}
+
+/// Reads `/items/3/name`, `items[3].name`, `$.items[*].name`, `.items[]["a.b"]`.
+pub(super) fn parse(text: &str) -> Result<Vec<Step>, NotSelected> {
+    let text = text.trim();
+    if let Some(pointer) = text.strip_prefix('/') {
+        let name = |part: &str| Step::Name(part.replace("~1", "/").replace("~0", "~"));
+        return Ok(pointer.split('/').map(name).collect());
+    }
+    let wrong = || NotSelected::NoPath(text.to_owned());
+    let mut rest = text.strip_prefix('$').unwrap_or(text);
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        let step;
+        if let Some(inner) = rest.strip_prefix("[\"").or_else(|| rest.strip_prefix("['")) {
+            let quote = &rest[1..2];
+            let (name, after) = inner.split_once(&format!("{quote}]")).ok_or_else(wrong)?;
+            (step, rest) = (Step::Name(name.to_owned()), after);
+        } else if let Some(inner) = rest.strip_prefix('[') {
+            let (name, after) = inner.split_once(']').ok_or_else(wrong)?;
+            (step, rest) = (name_or_every(name.trim()), after);
+        } else {
+            let bare = rest.strip_prefix('.').unwrap_or(rest);
+            let end = bare.find(['.', '[']).unwrap_or(bare.len());
+            rest = &bare[end..];
+            if end == 0 {
+                continue;
+            }
+            step = name_or_every(&bare[..end]);
+        }
+        steps.push(step);
+    }
+    Ok(steps)
+}
+
+fn name_or_every(name: &str) -> Step {
+    if name.is_empty() || name == "*" { Step::Every } else { Step::Name(name.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ways_people_write_paths() {
+        let name = |name: &str| Step::Name(name.to_owned());
+        for (text, expected) in [
+            ("/items/3/a~1b", vec![name("items"), name("3"), name("a/b")]),
+            ("items[3].name", vec![name("items"), name("3"), name("name")]),
+            ("$.items[*].name", vec![name("items"), Step::Every, name("name")]),
+            (".items[][\"a.b\"]", vec![name("items"), Step::Every, name("a.b")]),
+            ("", vec![]),
+            (".", vec![]),
+            ("é.ü", vec![name("é"), name("ü")]),
+        ] {
+            assert_eq!(parse(text).unwrap(), expected, "{text}");
+        }
+        assert!(parse("a[").is_err() && parse("a['b").is_err());
+    }
+}

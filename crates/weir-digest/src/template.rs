@@ -1,0 +1,330 @@
+//! Lines that differ only in their values, as one template with a count.
+//!
+//! A line is taken apart at white space. Of a word with digits in it, and of the value in `key=value`, the part that
+//! changes is a slot. Lines whose words are otherwise the same are one template from the start. Where many templates
+//! differ in one word only, that word is a slot too; where many begin alike and go on differently, the beginning is.
+//!
+//! Invariants: the counts are exact; memory is bounded by the caps below, and lines beyond them are counted; time is
+//! linear in the lines, since templates are found by hashes that can be changed word by word.
+
+use std::collections::{BTreeMap, HashMap};
+
+mod alike;
+mod slot;
+mod words;
+
+pub(crate) use alike::Template;
+use words::{WILD, Words, hash, mixed};
+
+/// How many templates are kept apart.
+const MOST: usize = 1_000;
+/// How many of the first templates are never given up.
+const FIRST: usize = 40;
+/// How many sets of slots are tried for a line that is not known as it is.
+const MOST_MASKS: usize = 24;
+/// How many words that stand at one place make it a slot.
+const ALIKE: usize = 4;
+/// How much of a first and of a last line is kept.
+const LONGEST: usize = 500;
+/// How many values are kept in all slots together.
+const MOST_VALUES: usize = 12_000;
+
+/// The sort of lines that matter least.
+pub(crate) const COMMON: u8 = u8::MAX;
+
+/// One line, as it is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// Its number.
+    pub number: u64,
+    /// Its text.
+    pub text: &'a str,
+    /// Bytes of the text that do not count: its time.
+    pub skip: (usize, usize),
+    /// What sort of line it is. Lines of different sorts never share a template; those of the sort [`COMMON`] are given
+    /// up first when there are too many.
+    pub sort: u8,
+}
+
+/// The templates of the lines given so far.
+#[derive(Debug, Default)]
+pub(crate) struct Templates {
+    all: Vec<Template>,
+    by_key: HashMap<u64, usize>,
+    /// For a number of words, the sets of places that are slots.
+    masks: BTreeMap<usize, Vec<u64>>,
+    /// For how many words the beginnings of lines are looked up.
+    beginnings: Vec<usize>,
+    /// Lines that are in no template, since there are too many.
+    pub others: u64,
+    values: usize,
+    words: Words,
+    /// At which number of templates they are next joined where they are alike.
+    join_at: usize,
+    /// Whether templates have been given up, so that later counts may be too low.
+    gave_up: bool,
+}
+
+impl Templates {
+    /// Counts a line. Answers with its template's place, and whether it is the first of it.
+    pub(crate) fn add(&mut self, given: &Given<'_>) -> Option<(usize, bool)> {
+        let mut words = std::mem::take(&mut self.words);
+        words.split(given.text, given.skip);
+        let found = self.add_words(&words, given);
+        self.words = words;
+        found
+    }
+
+    /// All of them in the order of their first lines, joined where they are alike.
+    pub(crate) fn finish(mut self) -> (Vec<Template>, u64) {
+        self.join();
+        self.all.sort_by_key(|template| template.first.0);
+        (self.all, self.others)
+    }
+
+    fn add_words(&mut self, words: &Words, given: &Given<'_>) -> Option<(usize, bool)> {
+        let mut place = self.find(words, given.sort);
+        if place.is_none() && self.all.len() >= self.join_at.max(MOST / 2) {
+            self.join();
+            // Not before there are many new ones again, or each new line would cost as much.
+            self.join_at = self.all.len() + MOST / 8;
+            place = self.find(words, given.sort);
+        }
+        let Some(place) = place else {
+            if self.all.len() >= MOST {
+                self.give_up();
+            }
+            if self.all.len() >= MOST {
+                self.others += 1;
+                return None;
+            }
+            let template = Template { late: self.gave_up, ..Template::of(words, given) };
+            self.by_key.insert(template.key, self.all.len());
+            self.all.push(template);
+            let place = self.all.len() - 1;
+            self.fill(place, words, given);
+            return Some((place, true));
+        };
+        let template = self.all.get_mut(place)?;
+        template.count += 1;
+        template.last.0 = given.number;
+        template.last.1.clear();
+        template.last.1.push_str(&given.text[..given.text.floor_char_boundary(LONGEST)]);
+        self.fill(place, words, given);
+        Some((place, false))
+    }
+
+    /// Counts the values of a line in the slots of its template.
+    fn fill(&mut self, place: usize, words: &Words, given: &Given<'_>) {
+        let Some(template) = self.all.get_mut(place) else { return };
+        for (word, span) in template.words.iter_mut().zip(&words.spans) {
+            let Some(slot) = &mut word.slot else { continue };
+            let whole = word.before.is_empty() && word.after.is_empty();
+            let (start, end) = if whole { span.word } else { span.value.unwrap_or(span.word) };
+            let value = given.text.get(start..end).unwrap_or_default();
+            self.values += usize::from(slot.add(value, given.number, self.values < MOST_VALUES));
+        }
+    }
+
+    fn find(&self, words: &Words, sort: u8) -> Option<usize> {
+        let key = words.key(sort);
+        if let Some(&place) = self.by_key.get(&key) {
+            return Some(place);
+        }
+        for mask in self.masks.get(&words.spans.len()).into_iter().flatten() {
+            let mut masked = key;
+            for (place, span) in words.spans.iter().enumerate().filter(|(place, _)| mask >> place & 1 == 1) {
+                masked = masked.wrapping_sub(mixed(span.hash, place)).wrapping_add(mixed(WILD, place));
+            }
+            if let Some(&place) = self.by_key.get(&masked) {
+                return Some(place);
+            }
+        }
+        self.beginnings
+            .iter()
+            .filter(|&&count| count < words.spans.len())
+            .find_map(|&count| self.by_key.get(&words.beginning_key(sort, count)).copied())
+    }
+
+    /// Joins templates that differ in one word, and those that begin alike and go on differently.
+    fn join(&mut self) {
+        // Each pass joins at one place more. Three slots of names in one line are enough.
+        for _ in 0..3 {
+            if !self.join_at_words() {
+                break;
+            }
+        }
+        for (count, many) in [(8, 6), (7, 6), (6, 6), (5, 8), (4, 12), (3, 24)] {
+            self.join_beginnings(count, many);
+        }
+    }
+
+    fn join_at_words(&mut self) -> bool {
+        let mut keys: Vec<(u64, usize, usize)> = Vec::new();
+        for (place, template) in self.all.iter().enumerate().filter(|(_, template)| !template.open) {
+            for (at, word) in template.words.iter().enumerate().filter(|(_, word)| word.slot.is_none()) {
+                let key = template.key.wrapping_sub(mixed(word.hash, at)).wrapping_add(mixed(WILD, at));
+                keys.push((key, place, at));
+            }
+        }
+        keys.sort_unstable();
+        let mut groups: Vec<&[(u64, usize, usize)]> =
+            keys.chunk_by(|one, two| one.0 == two.0 && one.2 == two.2).filter(|group| group.len() >= ALIKE).collect();
+        // The biggest first; the same order whatever the hashes are.
+        groups.sort_by_key(|group| (usize::MAX - group.len(), group.iter().map(|entry| entry.1).min(), group[0].2));
+        let mut gone = vec![false; self.all.len()];
+        let mut joined = false;
+        for group in groups {
+            let members: Vec<usize> = group.iter().map(|entry| entry.1).filter(|&place| !gone[place]).collect();
+            let (key, _, at) = group[0];
+            if members.len() < ALIKE || self.by_key.contains_key(&key) || !self.allow_mask(members[0], at) {
+                continue;
+            }
+            joined = true;
+            let into = members[0];
+            for &place in &members[1..] {
+                gone[place] = true;
+                let other = self.all[place].clone();
+                self.all[into].join(&other, at);
+            }
+            self.all[into].close_at(at, key);
+        }
+        self.keep(&gone);
+        joined
+    }
+
+    /// Whether lines can be looked up with this place as a slot too.
+    fn allow_mask(&mut self, place: usize, at: usize) -> bool {
+        let template = &self.all[place];
+        if at >= 64 {
+            return false;
+        }
+        let mask = template.wild | 1 << at;
+        let masks = self.masks.entry(template.words.len()).or_default();
+        if masks.contains(&mask) {
+            return true;
+        }
+        let room = masks.len() < MOST_MASKS;
+        if room {
+            masks.push(mask);
+        }
+        room
+    }
+
+    /// Joins what begins with the same words, if there are many that came only once or twice.
+    fn join_beginnings(&mut self, count: usize, many: usize) {
+        let mut keys: Vec<(u64, usize)> = Vec::new();
+        for (place, template) in self.all.iter().enumerate() {
+            if template.count <= 2 && !template.open && template.words.len() > count {
+                keys.push((template.beginning_key(count), place));
+            }
+        }
+        keys.sort_unstable();
+        let mut gone = vec![false; self.all.len()];
+        for group in keys.chunk_by(|one, two| one.0 == two.0).filter(|group| group.len() >= many) {
+            let (key, into) = group[0];
+            if self.by_key.contains_key(&key) {
+                continue;
+            }
+            self.all[into].open_after(count, key);
+            for &(_, place) in &group[1..] {
+                gone[place] = true;
+                let other = self.all[place].clone();
+                self.all[into].join(&other, usize::MAX);
+            }
+            if !self.beginnings.contains(&count) {
+                self.beginnings.push(count);
+            }
+        }
+        self.keep(&gone);
+    }
+
+    /// Makes room: of what came once only and is no trouble, the older half becomes a number, but not the very first.
+    fn give_up(&mut self) {
+        let single = |template: &Template| template.count == 1 && template.sort == COMMON;
+        let mut firsts: Vec<u64> = self.all.iter().filter(|one| single(one)).map(|one| one.first.0).collect();
+        if firsts.len() < MOST / 8 {
+            return;
+        }
+        firsts.sort_unstable();
+        let from = firsts.get(FIRST).copied().unwrap_or(0);
+        let until = firsts.get(firsts.len() / 2).copied().unwrap_or(0);
+        let gone: Vec<bool> = self.all.iter().map(|one| single(one) && (from..=until).contains(&one.first.0)).collect();
+        self.others += gone.iter().filter(|&&gone| gone).count() as u64;
+        self.gave_up = true;
+        self.keep(&gone);
+        self.join_at = self.all.len() + MOST / 8;
+    }
+
+    fn keep(&mut self, gone: &[bool]) {
+        let mut place = 0;
+        self.all.retain(|_| {
+            place += 1;
+            !gone.get(place - 1).copied().unwrap_or(false)
+        });
+        self.by_key = self.all.iter().enumerate().map(|(place, template)| (template.key, place)).collect();
+    }
+}
+
+/// The hash of a text, for those who look things up as templates are.
+pub(crate) fn text_hash(text: &str) -> u64 {
+    hash(text.as_bytes(), b"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(lines: &[String]) -> Vec<String> {
+        let mut templates = Templates::default();
+        for (number, text) in (1..).zip(lines) {
+            templates.add(&Given { number, text, skip: (0, 0), sort: COMMON });
+        }
+        templates.finish().0.iter().map(|template| format!("{} {}", template.times(), template.show(200))).collect()
+    }
+
+    fn lines(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn values_are_slots_with_their_counts() {
+        let found =
+            shown(&lines(&["job 1 took 12ms user=a", "job 2 took 900ms user=b", "job 3 took 1s user=a", "bye"]));
+        assert_eq!(found, ["3 job {1..3} took {12ms..1s} user={a ×2, b}", "1 bye"]);
+    }
+
+    #[test]
+    fn a_value_that_never_changes_is_text() {
+        assert_eq!(shown(&lines(&["sshd[12]: hello", "sshd[12]: hello"])), ["2 sshd[12]: hello"]);
+    }
+
+    #[test]
+    fn words_become_slots_only_where_many_differ() {
+        let users = ["ann", "bob", "cid", "dan", "eve"].map(|name| format!("login of {name} ok"));
+        assert_eq!(shown(&users), ["5 login of {ann, bob, cid, dan, eve} ok"]);
+        assert_eq!(shown(&lines(&["link is up", "link is down"])), ["1 link is up", "1 link is down"]);
+    }
+
+    #[test]
+    fn beginnings_are_joined_where_the_rest_is_free_text() {
+        let words = ["one", "two", "red", "sun", "sea", "fog", "elm", "oak"];
+        let texts: Vec<String> = (1..=8).map(|count| format!("a b c d e f g h {}", words[..count].join(" "))).collect();
+        assert_eq!(shown(&texts), ["8 a b c d e f g h …"]);
+    }
+
+    #[test]
+    fn too_many_templates_are_counted() {
+        let letters = |number: usize| -> String {
+            number.to_string().bytes().map(|byte| char::from(byte - b'0' + b'a')).collect()
+        };
+        let texts: Vec<String> = (0..5_000).map(|number| format!("{0} x{0} y{0}", letters(number))).collect();
+        let mut templates = Templates::default();
+        for (number, text) in (1..).zip(&texts) {
+            templates.add(&Given { number, text, skip: (0, 0), sort: COMMON });
+        }
+        let (all, others) = templates.finish();
+        assert!(all.len() <= MOST);
+        assert_eq!(all.iter().map(|template| template.count).sum::<u64>() + others, 5_000);
+    }
+}

@@ -1,0 +1,159 @@
+//! Lines that are alike: their words, their slots, and how often they came.
+
+use super::slot::Slot;
+use super::words::{self, WILD, Words};
+use super::{Given, LONGEST};
+use crate::text::clip;
+
+/// Lines that are alike.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    /// How many.
+    pub count: u64,
+    /// The number of the first, and its text.
+    pub first: (u64, String),
+    /// The number of the last, and its text.
+    pub last: (u64, String),
+    /// What sort of lines they are.
+    pub sort: u8,
+    pub(super) words: Vec<Word>,
+    /// Whether lines go on after the words, each in its own way.
+    pub(super) open: bool,
+    pub(super) key: u64,
+    /// The places that are slots because templates were joined there.
+    pub(super) wild: u64,
+    /// Whether lines like these may have come before and been given up.
+    pub(super) late: bool,
+}
+
+/// A word of a template: text, then perhaps a slot, then text.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub(super) before: String,
+    pub(super) slot: Option<Box<Slot>>,
+    pub(super) after: String,
+    pub(super) hash: u64,
+}
+
+impl Template {
+    pub(super) fn of(words: &Words, given: &Given<'_>) -> Self {
+        let made = words.spans.iter().map(|span| {
+            let part = |start: usize, end: usize| given.text.get(start..end).unwrap_or_default().to_owned();
+            let (start, end) = span.word;
+            match span.value {
+                Some((from, to)) => Word {
+                    before: part(start, from),
+                    slot: Some(Box::default()),
+                    after: part(to, end),
+                    hash: span.hash,
+                },
+                None => Word { before: part(start, end), slot: None, after: String::new(), hash: span.hash },
+            }
+        });
+        Self {
+            count: 1,
+            first: (given.number, clip(given.text, LONGEST)),
+            last: (given.number, String::new()),
+            sort: given.sort,
+            words: made.collect(),
+            open: words.more,
+            key: words.key(given.sort),
+            wild: 0,
+            late: false,
+        }
+    }
+
+    pub(super) fn beginning_key(&self, count: usize) -> u64 {
+        words::beginning_key(self.sort, self.words.iter().map(|word| word.hash), count)
+    }
+
+    /// Adds the counts of another, which differs at one place at most.
+    pub(super) fn join(&mut self, other: &Self, at: usize) {
+        for (place, (word, theirs)) in self.words.iter_mut().zip(&other.words).enumerate() {
+            if place == at {
+                let (ours, count, first) = (word.before.clone(), self.count, self.first.0);
+                let slot = word.slot.get_or_insert_with(Box::default);
+                if slot.count == 0 {
+                    slot.add_many(&ours, count, first);
+                    word.before.clear();
+                }
+                slot.add_many(&theirs.before, other.count, other.first.0);
+            } else if let (Some(slot), Some(theirs)) = (&mut word.slot, &theirs.slot) {
+                slot.join(theirs);
+            }
+        }
+        self.count += other.count;
+        self.late |= other.late;
+        if other.first.0 < self.first.0 {
+            self.first = other.first.clone();
+        }
+        if other.last.0 > self.last.0 {
+            let text = if other.last.1.is_empty() { &other.first.1 } else { &other.last.1 };
+            self.last = (other.last.0, text.clone());
+        }
+    }
+
+    /// Makes a place a slot for good.
+    pub(super) fn close_at(&mut self, at: usize, key: u64) {
+        self.key = key;
+        self.wild |= 1 << at.min(63);
+        if let Some(word) = self.words.get_mut(at) {
+            word.hash = WILD;
+        }
+    }
+
+    /// Keeps the first words only.
+    pub(super) fn open_after(&mut self, count: usize, key: u64) {
+        self.words.truncate(count);
+        self.open = true;
+        self.key = key;
+    }
+
+    /// How many, as it is written: `12`, or `12+` where some may have been given up before.
+    pub(crate) fn times(&self) -> String {
+        format!("{}{}", self.count, if self.late { "+" } else { "" })
+    }
+
+    /// The last line, if it is another than the first.
+    pub(crate) fn last_text(&self) -> Option<&str> {
+        (!self.last.1.is_empty()).then_some(self.last.1.as_str())
+    }
+
+    /// The slots whose values differ, each with the text right before it.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (&str, &Slot)> {
+        self.words.iter().enumerate().filter_map(|(place, word)| {
+            let slot = word.slot.as_deref().filter(|slot| slot.differs())?;
+            let before = match word.before.as_str() {
+                "" => place.checked_sub(1).and_then(|at| self.words.get(at)).map_or("", |word| word.before.as_str()),
+                before => before,
+            };
+            Some((before, slot))
+        })
+    }
+
+    /// The template with its values, in about `most` bytes.
+    pub(crate) fn show(&self, most: usize) -> String {
+        let mut text = String::new();
+        for word in &self.words {
+            if text.len() > most {
+                text.push_str(" …");
+                return text;
+            }
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(&word.before);
+            // The numbers of processes tell nothing.
+            match &word.slot {
+                Some(slot) if word.before.ends_with(['[', '#']) && slot.differs() => text.push('*'),
+                Some(slot) => slot.show(&mut text),
+                None => {}
+            }
+            text.push_str(&word.after);
+        }
+        if self.open {
+            text.push_str(" …");
+        }
+        text
+    }
+}

@@ -1,0 +1,204 @@
+//! The values that stand at one place of a template.
+
+use std::collections::BTreeMap;
+
+/// How many values are told apart.
+const MOST: usize = 64;
+/// How much of a value is kept.
+const LONGEST: usize = 60;
+/// How many values are shown.
+const SHOWN: usize = 5;
+
+/// The values at one place of a template.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Slot {
+    /// How many there were.
+    pub count: u64,
+    values: BTreeMap<String, u64>,
+    /// Whether there were values that are not among the ones kept.
+    more: bool,
+    /// How many were numbers, and the least, the greatest and the sum.
+    numbers: Option<Numbers>,
+}
+
+#[derive(Debug, Clone)]
+struct Numbers {
+    count: u64,
+    sum: f64,
+    least: (f64, String),
+    greatest: (f64, String, u64),
+    unit: String,
+}
+
+impl Slot {
+    /// Counts a value. Answers whether it is a new one that is kept.
+    pub(super) fn add(&mut self, value: &str, line: u64, room: bool) -> bool {
+        self.count += 1;
+        self.add_number(value, line);
+        let value = &value[..value.floor_char_boundary(LONGEST)];
+        if let Some(count) = self.values.get_mut(value) {
+            *count += 1;
+            return false;
+        }
+        if !room || self.more || self.values.len() >= MOST {
+            self.more = true;
+            return false;
+        }
+        self.values.insert(value.to_owned(), 1);
+        true
+    }
+
+    /// Counts a value that came so often.
+    pub(super) fn add_many(&mut self, value: &str, count: u64, line: u64) {
+        if self.add(value, line, true) || self.values.contains_key(value) {
+            let more = count.saturating_sub(1);
+            self.values.entry(value.to_owned()).and_modify(|known| *known += more);
+        }
+        self.count += count.saturating_sub(1);
+    }
+
+    /// Adds the values of another.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.count += other.count;
+        // A value that either has not counted from its first on has no exact count.
+        for (value, count) in &other.values {
+            if let Some(known) = self.values.get_mut(value) {
+                *known += count;
+            } else if self.more || self.values.len() >= MOST {
+                self.more = true;
+            } else {
+                self.values.insert(value.clone(), *count);
+            }
+        }
+        if other.more {
+            self.more = true;
+            self.values.retain(|value, _| other.values.contains_key(value));
+        }
+        match (&mut self.numbers, &other.numbers) {
+            (Some(ours), Some(theirs)) => ours.join(theirs),
+            (ours @ None, Some(theirs)) => *ours = Some(theirs.clone()),
+            _ => {}
+        }
+    }
+
+    /// Whether there is more than one value.
+    pub(crate) fn differs(&self) -> bool {
+        self.more || self.values.len() > 1
+    }
+
+    /// Whether the values are times or sizes, and the greatest is far from the usual.
+    pub(crate) fn outlier(&self) -> Option<(&str, u64)> {
+        let numbers = self.numbers.as_ref().filter(|numbers| numbers.count == self.count && numbers.count >= 5)?;
+        let mean = numbers.sum / numbers.count as f64;
+        (numbers.greatest.0 > mean * 5.0).then_some((numbers.greatest.1.as_str(), numbers.greatest.2))
+    }
+
+    /// The values with their counts, the most frequent first.
+    pub(crate) fn most_frequent(&self) -> Vec<(&str, u64)> {
+        let mut values: Vec<(&str, u64)> = self.values.iter().map(|(value, &count)| (value.as_str(), count)).collect();
+        values.sort_by_key(|&(value, count)| (u64::MAX - count, value));
+        values
+    }
+
+    /// Writes the values in short: the one there is, the few there are with their counts, or from where to where.
+    pub(super) fn show(&self, text: &mut String) {
+        let mut values = self.values.iter();
+        match (values.next(), values.next(), self.more) {
+            (Some((value, _)), None, false) => return text.push_str(value),
+            (None, _, _) if self.numbers.is_none() => return text.push('*'),
+            _ => {}
+        }
+        text.push('{');
+        let kept: u64 = self.values.values().sum();
+        let few = !self.more && self.values.len() <= SHOWN + 1;
+        let all_numbers = self.numbers.as_ref().filter(|numbers| numbers.count == self.count);
+        // Values that hardly come twice are names of single things: there is nothing to count.
+        let telling = kept >= 3 * self.values.len() as u64 && kept * 2 >= self.count;
+        if let Some(numbers) = all_numbers.filter(|_| !few || !telling) {
+            text.push_str(&format!("{}..{}", numbers.least.1, numbers.greatest.1));
+            if let Some((_, line)) = self.outlier() {
+                text.push_str(&format!(" at line {line}"));
+            }
+        } else if few || telling {
+            let values = self.most_frequent();
+            let shown = if few { values.len() } else { SHOWN };
+            let list: Vec<String> = values
+                .iter()
+                .take(shown)
+                .map(|(value, count)| if *count == 1 { (*value).to_owned() } else { format!("{value} ×{count}") })
+                .collect();
+            text.push_str(&list.join(", "));
+            if values.len() > shown || self.more {
+                let plus = if self.more { "+" } else { "" };
+                text.push_str(&format!(", {}{plus} more", values.len() - shown));
+            }
+        } else {
+            text.push('…');
+        }
+        text.push('}');
+    }
+
+    fn add_number(&mut self, value: &str, line: u64) {
+        let Some((number, unit)) = number(value) else { return };
+        match &mut self.numbers {
+            Some(numbers) if numbers.unit == unit => numbers.add(number, value, line),
+            Some(_) => {}
+            none => {
+                *none = Some(Numbers {
+                    count: 1,
+                    sum: number,
+                    least: (number, value.to_owned()),
+                    greatest: (number, value.to_owned(), line),
+                    unit: unit.to_owned(),
+                });
+            }
+        }
+    }
+}
+
+impl Numbers {
+    fn add(&mut self, number: f64, text: &str, line: u64) {
+        self.count += 1;
+        self.sum += number;
+        if number < self.least.0 {
+            self.least = (number, text.to_owned());
+        }
+        if number > self.greatest.0 {
+            self.greatest = (number, text.to_owned(), line);
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        if self.unit != other.unit {
+            return;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        if other.least.0 < self.least.0 {
+            self.least = other.least.clone();
+        }
+        if other.greatest.0 > self.greatest.0 {
+            self.greatest = other.greatest.clone();
+        }
+    }
+}
+
+/// A number with at most a short unit: `12.5ms`. Times are all in milliseconds.
+fn number(value: &str) -> Option<(f64, &str)> {
+    if value.len() > 24 {
+        return None;
+    }
+    let end = value.bytes().position(|byte| !(byte.is_ascii_digit() || byte == b'.')).unwrap_or(value.len());
+    let (digits, unit) = value.split_at_checked(end)?;
+    let known = unit.is_empty() || (unit.len() <= 3 && unit.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    if !known || !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let number: f64 = digits.parse().ok()?;
+    Some(match unit {
+        "ns" => (number / 1.0e6, "ms"),
+        "us" => (number / 1.0e3, "ms"),
+        "s" => (number * 1.0e3, "ms"),
+        unit => (number, unit),
+    })
+}

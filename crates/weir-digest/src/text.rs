@@ -1,0 +1,51 @@
+//! Small things about lines that several kinds need.
+
+/// Whether a shell command runs a program of this name, with all the words that follow it here: `git log`.
+pub(crate) fn runs(command: &str, program: &str) -> bool {
+    let mut wanted = program.split(' ');
+    let Some(name) = wanted.next() else { return false };
+    command.split(['|', ';', '&', '\n', '(', ')']).any(|simple| {
+        let mut words = simple.split_whitespace();
+        let named = |word: &str| word == name || word.strip_suffix(name).is_some_and(|path| path.ends_with('/'));
+        words.any(named) && wanted.clone().all(|word| words.any(|given| given == word))
+    })
+}
+
+/// As much of a line as can be shown in `most` bytes, and how much more there was.
+pub(crate) fn clip(line: &str, most: usize) -> String {
+    if line.len() <= most {
+        return line.to_owned();
+    }
+    let end = line.floor_char_boundary(most);
+    format!("{}… ({} more bytes)", &line[..end], line.len() - end)
+}
+
+/// The number that a text begins with, and what follows it.
+pub(crate) fn number(text: &str) -> Option<(u64, &str)> {
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_in_a_command() {
+        for (command, program) in [
+            ("git log -n 5", "git log"),
+            ("cd x && git -C y log", "git log"),
+            ("/usr/bin/ls -la", "ls"),
+            ("cat a | sudo grep b", "grep"),
+        ] {
+            assert!(runs(command, program), "{command}");
+        }
+        assert!(!runs("git status", "git log") && !runs("tools", "ls") && !runs("git x; log", "git log"));
+    }
+
+    #[test]
+    fn a_cut_is_said() {
+        assert_eq!(clip("äöü", 3), "ä… (4 more bytes)");
+        assert_eq!(clip("abc", 3), "abc");
+    }
+}

@@ -1,0 +1,420 @@
+//! Whether a line tells of trouble, whatever printed it.
+//!
+//! A level that the line states wins: `INFO retry failed` is no error. Without one, the words decide, as long as they
+//! stand as words: `0 errors`, `error.rs`, `thiserror` and `--fail-fast` tell of nothing.
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Trouble {
+    /// Something went wrong.
+    Error,
+    /// Something may go wrong.
+    Warning,
+}
+
+/// What a line says of trouble. `0 errors` is none.
+pub(crate) fn of(line: &str) -> Option<Trouble> {
+    match level(line) {
+        Some(level) => level.trouble(),
+        None => by_words(line),
+    }
+}
+
+/// A level as a line states it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Level(u8);
+
+/// The names of levels, the worst first, and which of them are trouble. The same name in small letters is the same.
+const LEVELS: [(&str, Option<Trouble>); 22] = [
+    ("EMERGENCY", Some(Trouble::Error)),
+    ("EMERG", Some(Trouble::Error)),
+    ("PANIC", Some(Trouble::Error)),
+    ("FATAL", Some(Trouble::Error)),
+    ("ALERT", Some(Trouble::Error)),
+    ("CRITICAL", Some(Trouble::Error)),
+    ("CRIT", Some(Trouble::Error)),
+    ("SEVERE", Some(Trouble::Error)),
+    ("ERROR", Some(Trouble::Error)),
+    ("ERR", Some(Trouble::Error)),
+    ("WARNING", Some(Trouble::Warning)),
+    ("WARN", Some(Trouble::Warning)),
+    ("NOTICE", None),
+    ("INFO", None),
+    ("CONFIG", None),
+    ("LOG", None),
+    ("STATEMENT", None),
+    ("DEBUG", None),
+    ("VERBOSE", None),
+    ("FINE", None),
+    ("TRACE", None),
+    ("DETAIL", None),
+];
+
+/// How far into a line a level may stand.
+const HEAD: usize = 160;
+/// How many words are looked at for one.
+const WORDS: usize = 9;
+
+impl Level {
+    /// How many there are.
+    pub(crate) const COUNT: usize = LEVELS.len();
+
+    /// Its place among all, the worst first.
+    pub(crate) fn place(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The name of the level with this place.
+    pub(crate) fn name(place: usize) -> &'static str {
+        LEVELS.get(place).map_or("", |level| level.0)
+    }
+
+    fn trouble(self) -> Option<Trouble> {
+        LEVELS.get(self.place()).and_then(|level| level.1)
+    }
+
+    /// The level of this name.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        // Most words end here: their first letter begins no level.
+        let first = word.as_bytes().first()?.to_ascii_uppercase();
+        if word.len() > 9 || !b"EPFACSWNILDVTER".contains(&first) {
+            return None;
+        }
+        let place = LEVELS.iter().position(|level| level.0.eq_ignore_ascii_case(word))?;
+        Some(Self(u8::try_from(place).ok()?))
+    }
+}
+
+/// The level that a line states: `ERROR`, `[warn]`, `level=error`, `"level":"error"`, `E0102 15:04:05`.
+pub(crate) fn level(line: &str) -> Option<Level> {
+    let head = &line[..line.floor_char_boundary(HEAD)];
+    if let Some(level) = by_letter(head) {
+        return Some(level);
+    }
+    let mut at_start = true;
+    let mut before = "";
+    for word in head.split_ascii_whitespace().take(WORDS) {
+        if let Some(level) = in_word(word, at_start) {
+            return Some(level);
+        }
+        // Right after a time, the bare word is a level: `05:00:47.928Z error order failed`.
+        if before.contains(':') && before.ends_with(|c: char| c.is_ascii_digit() || c == 'Z') && is_plain(word) {
+            return Level::named(word);
+        }
+        before = word;
+        // After a time or a name in brackets the line still begins.
+        at_start &= word.bytes().any(|byte| byte.is_ascii_digit()) || word.starts_with('[') || word.ends_with(':');
+    }
+    if head.starts_with('{') { by_field(line) } else { None }
+}
+
+fn is_plain(word: &str) -> bool {
+    ["error", "warn", "warning", "info", "debug", "fatal", "critical", "trace", "notice"].contains(&word)
+}
+
+/// glog and klog: one letter before the date. logcat and others: one letter in brackets or before a slash.
+fn by_letter(head: &str) -> Option<Level> {
+    let letter = match head.as_bytes() {
+        [letter, b'0' | b'1', rest @ ..]
+            if rest.len() > 10 && rest[..3].iter().all(u8::is_ascii_digit) && rest[3] == b' ' =>
+        {
+            letter
+        }
+        [b'[', letter, b']', ..] => letter,
+        [letter, b'/', next, ..] if next.is_ascii_uppercase() => letter,
+        _ => return None,
+    };
+    Level::named(match letter {
+        b'F' => "FATAL",
+        b'E' => "ERROR",
+        b'W' => "WARN",
+        b'I' => "INFO",
+        b'D' => "DEBUG",
+        b'V' => "VERBOSE",
+        _ => return None,
+    })
+}
+
+fn in_word(word: &str, at_start: bool) -> Option<Level> {
+    if let Some((key, value)) = word.split_once('=')
+        && matches!(key.trim_start_matches(['[', '{', ',']), "level" | "lvl" | "severity" | "log.level" | "loglevel")
+    {
+        return Level::named(value.trim_matches(|c: char| !c.is_ascii_alphabetic()));
+    }
+    let bare = word.trim_matches(|c: char| !c.is_ascii_alphabetic());
+    if bare.len() < 3 {
+        return None;
+    }
+    if let Some(level) = Level::named(bare) {
+        let shouted = bare.bytes().all(|byte| byte.is_ascii_uppercase());
+        let enclosed = word.starts_with(['[', '<', '(', '|']) && word.ends_with([']', '>', ')', '|', ':']);
+        let announced = at_start && word.len() == bare.len() + 1 && word.ends_with(':');
+        let named = !matches!(Level::name(level.place()), "LOG" | "STATEMENT" | "DETAIL" | "CONFIG" | "FINE");
+        let stated = (shouted && (named || word.ends_with(':'))) || enclosed && named || announced && named;
+        // `errors: 0` and `ERROR_COUNT` are not levels, and neither is `ERROR` as a path or a name.
+        return (stated && !word.contains('/')).then_some(level);
+    }
+    // Python's default and Windows tools glue the level to a name: `ERROR:root:message`.
+    let (first, rest) = word.trim_start_matches('[').split_once(':')?;
+    let shouted = first.len() >= 4 && first.bytes().all(|byte| byte.is_ascii_uppercase());
+    if shouted && !rest.is_empty() { Level::named(first) } else { None }
+}
+
+/// The level in a line of JSON.
+fn by_field(line: &str) -> Option<Level> {
+    let head = &line[..line.floor_char_boundary(1_000)];
+    for key in ["\"level\":", "\"severity\":", "\"lvl\":", "\"log.level\":", "\"levelname\":"] {
+        let Some(at) = head.find(key) else { continue };
+        let value = head[at + key.len()..].trim_start();
+        if let Some(text) = value.strip_prefix('"') {
+            return Level::named(text.split('"').next().unwrap_or_default());
+        }
+        return Level::named(match crate::text::number(value)?.0 {
+            60.. => "FATAL",
+            50.. => "ERROR",
+            40.. => "WARN",
+            30.. => "INFO",
+            _ => "DEBUG",
+        });
+    }
+    None
+}
+
+fn by_words(line: &str) -> Option<Trouble> {
+    if is_pass(line) {
+        return None;
+    }
+    let bytes = line.as_bytes();
+    let mut found = None;
+    let mut at = 0;
+    // What is said far into a long line is rarely what the line is about.
+    let end_of_line = bytes.len().min(2_000);
+    let mut before = "";
+    while at < end_of_line {
+        if !bytes[at].is_ascii_alphanumeric() {
+            // Only the word right before counts: `ok=0 failed=1`, `0, failed`.
+            if bytes[at] == b'=' || bytes[at] == b',' || bytes[at] == b';' {
+                before = "";
+            }
+            at += 1;
+            continue;
+        }
+        let mut end = at + 1;
+        while end < bytes.len() && (bytes[end].is_ascii_alphanumeric() || bytes[end] == b'_' || bytes[end] == b'\'') {
+            end += 1;
+        }
+        // Both ends are at ASCII bytes, so the slice is at character boundaries.
+        let word = &line[at..end];
+        match of_word(word, before, &line[end..]) {
+            Some(trouble) if stands_free(bytes, at, end) => {
+                if trouble == Trouble::Error {
+                    return Some(trouble);
+                }
+                found = Some(trouble);
+            }
+            _ => {}
+        }
+        let of_field = at > 0 && bytes[at - 1] == b'=';
+        before = if of_field { "" } else { word };
+        at = end;
+    }
+    found
+}
+
+/// Lines of tests that passed may be named after any trouble.
+fn is_pass(line: &str) -> bool {
+    let text = line.trim();
+    let begins = ["✓", "✔", "√", "ok ", "PASS", "--- PASS", "Compiling ", "Downloading ", "Checking ", "Downloaded "];
+    text.ends_with("... ok") || text.ends_with(" PASSED") || begins.iter().any(|begin| text.starts_with(begin))
+}
+
+/// What a word says, given the word before it and the text after it.
+fn of_word(word: &str, before: &str, after: &str) -> Option<Trouble> {
+    let mut letters = [0; 16];
+    let said = letters.get_mut(..word.len()).map(|letters| {
+        letters.copy_from_slice(word.as_bytes());
+        letters.make_ascii_lowercase();
+        by_name(letters)
+    });
+    match said.flatten() {
+        Some(Trouble::Error) => {
+            // `err` is a word only where it is a key: `err=…`.
+            let named = word.len() > 3 || after.starts_with(['=', ':', '!']) || word == "OOM";
+            (named && !is_none(before, after)).then_some(Trouble::Error)
+        }
+        Some(Trouble::Warning) => {
+            let setting = word.eq_ignore_ascii_case("timeout") && after.starts_with(['=', ':', '_']);
+            (!setting && !is_none(before, after)).then_some(Trouble::Warning)
+        }
+        None if is_pair(before, word) || is_exit(word, before) => Some(Trouble::Error),
+        None => {
+            // `ValueError: …`, `java.io.IOException`: the name of an error, and what it says.
+            let named = ["Error", "Exception"].iter().any(|end| word.len() > end.len() && word.ends_with(end));
+            let says = after.is_empty() || after.starts_with([':', ' ']);
+            (named && says && !word.contains('_')).then_some(Trouble::Error)
+        }
+    }
+}
+
+/// What a word in small letters says by itself.
+fn by_name(word: &[u8]) -> Option<Trouble> {
+    match word {
+        b"error" | b"errors" | b"errored" | b"err" | b"failed" | b"failure" | b"failures" | b"fail" | b"fails"
+        | b"failing" | b"fatal" | b"panic" | b"panicked" | b"exception" | b"exceptions" | b"crash" | b"crashed"
+        | b"abort" | b"aborted" | b"aborting" | b"denied" | b"refused" | b"unreachable" | b"killed" | b"segfault"
+        | b"segmentation" | b"deadlock" | b"corrupt" | b"corrupted" | b"traceback" | b"cannot" | b"can't"
+        | b"couldn't" | b"unable" | b"oom" | b"rejected" | b"unauthorized" | b"forbidden" | b"unresolved"
+        | b"emergency" | b"critical" | b"unhandled" | b"uncaught" | b"severe" => Some(Trouble::Error),
+        b"warning" | b"warnings" | b"warn" | b"deprecated" | b"timeout" | b"retrying" | b"degraded" | b"slow"
+        | b"stale" | b"unreadable" => Some(Trouble::Warning),
+        _ => None,
+    }
+}
+
+/// `timed out`, `could not`, `command not found`: words that say it together.
+fn is_pair(before: &str, word: &str) -> bool {
+    let befores: &[&str] = match word.len() {
+        3 if word.eq_ignore_ascii_case("out") => &["timed"],
+        3 if word.eq_ignore_ascii_case("not") => &["could"],
+        5 if word.eq_ignore_ascii_case("found") => &["not"],
+        4 if word.eq_ignore_ascii_case("such") => &["no"],
+        6 if word.eq_ignore_ascii_case("memory") => &["of"],
+        6 if word.eq_ignore_ascii_case("dumped") => &["core"],
+        5 if word.eq_ignore_ascii_case("exist") => &["not"],
+        9 if word.eq_ignore_ascii_case("permitted") => &["not"],
+        4 if word.eq_ignore_ascii_case("down") => &["is"],
+        2 if word.eq_ignore_ascii_case("up") => &["gave"],
+        10 if word.eq_ignore_ascii_case("responding") => &["not"],
+        _ => &[],
+    };
+    befores.iter().any(|known| known.eq_ignore_ascii_case(before))
+}
+
+/// `exit code 2`, `exited with code 1`, `exit status 101`, `(code=1)`; but not 0.
+fn is_exit(word: &str, before: &str) -> bool {
+    let counts = word.bytes().all(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte != b'0');
+    counts && ["code", "status", "exit", "signal", "exited"].iter().any(|name| name.eq_ignore_ascii_case(before)) && {
+        // A code of three digits is rather an answer of a server: `status 200`.
+        before != "status" || word.len() < 3 || word.starts_with('1')
+    }
+}
+
+/// Whether it is said that there is none: `0 errors`, `no errors`, `errors: 0`, `error=null`.
+fn is_none(before: &str, after: &str) -> bool {
+    if matches!(before, "0" | "no" | "No" | "without" | "zero" | "not" | "ignore" | "ignoring" | "if" | "on" | "any") {
+        return true;
+    }
+    let rest = after.trim_start_matches(['"', '\'']);
+    let Some(value) = rest.strip_prefix(['=', ':']) else { return false };
+    // After a colon the value may be set off; after `=` it may be missing.
+    let value = if rest.starts_with(':') { value.trim_start() } else { value };
+    let value = value.trim_start_matches(['"', '\'']);
+    let end = value.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(value.len());
+    let empty = rest.starts_with('=') && end == 0 && !value.starts_with(['/', '<', '(', '-']);
+    empty
+        || ["0", "null", "nil", "none", "None", "false", "no", "undefined"].contains(&&value[..end])
+        || value.starts_with("[]")
+}
+
+/// Whether a word is no part of a path, an option or a name.
+fn stands_free(bytes: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map_or(b' ', |at| bytes[at]);
+    let after = bytes.get(end).copied().unwrap_or(b' ');
+    let next = bytes.get(end + 1).copied().unwrap_or(b' ');
+    let glued = matches!(after, b'/' | b'-' | b'\\' | b'(' | b'@' | b'+' | b'*')
+        || (after == b'.' && next.is_ascii_alphanumeric())
+        || (after == b':' && next == b':');
+    let path = matches!(before, b'/' | b'-' | b'\\' | b'@' | b'_' | b'$' | b'#' | b'+' | b'=') && start > 0;
+    let path = path || (before == b':' && start > 1 && bytes[start - 2] == b':');
+    // A qualified name is free only when it is the name of an error.
+    let part = before == b'.' && !bytes[start].is_ascii_uppercase();
+    !glued && !path && !part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_by_levels_and_words() {
+        let errors = [
+            "2026-09-02 00:35:43,001 ERROR    billing.db [MainThread] lost",
+            "2026/11/15 09:58:35 [error] 12#12: *1 connect() failed (111: Connection refused)",
+            "level=error msg=\"no route\"",
+            "time=2026-01-01T00:00:00Z lvl=crit msg=x",
+            "{\"time\":\"…\",\"level\":\"error\",\"msg\":\"x\"}",
+            "{\"level\":50,\"msg\":\"x\"}",
+            "E0102 15:04:05.123456       1 reflector.go:138] x",
+            "ERROR:root:it broke",
+            "2025-03-03T05:00:47.928Z error order 7036 failed",
+            "SEVERE: Servlet threw",
+            "2026-11-15 09:54:47.1 UTC [1] shop@shop FATAL:  remaining connection slots are reserved",
+            "Oct  3 00:12:15 gw sshd[1201]: Failed password for invalid user admin",
+            "error: could not compile `x`",
+            "error[E0308]: mismatched types",
+            "bash: foo: command not found",
+            "ls: cannot access 'x': No such file or directory",
+            "ValueError: bad",
+            "java.io.IOException: Broken pipe",
+            "npm ERR! code ELIFECYCLE",
+            "thread 'main' panicked at src/main.rs:1:2:",
+            "Process completed with exit code 1.",
+            "make: *** [Makefile:3: all] Error 2",
+            "3 failed, 2 passed",
+            "wan0: link is down",
+            "request took 30s: timed out",
+            "FAIL src/a.test.ts",
+            "web07 : ok=27 changed=4 unreachable=0 failed=1 skipped=3",
+            "Out of memory: Killed process 2290",
+        ];
+        for line in errors {
+            assert_eq!(of(line), Some(Trouble::Error), "{line}");
+        }
+    }
+
+    #[test]
+    fn warnings_are_told_by_levels_and_words() {
+        let warnings = [
+            "WARN  o.a.k.c.NetworkClient - x",
+            "warning: unused variable: `x`",
+            "npm WARN deprecated x@1",
+            "W0102 15:04:05.123456       1 x.go:1] y",
+            "[WARNING] plugin missing",
+            "x.c:1:2: warning: unused",
+            "(node:12) DeprecationWarning: the punycode module is deprecated",
+        ];
+        for line in warnings {
+            assert_eq!(of(line), Some(Trouble::Warning), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_trouble_is_none() {
+        let nothing = [
+            "INFO  request failed as expected",
+            "0 errors, 0 warnings",
+            "Found 0 errors.",
+            "test result: ok. 5 passed; 0 failed; 0 ignored",
+            "no errors found",
+            "errors: 0",
+            "failed=0 ok=3",
+            "web07 : ok=27 changed=4 unreachable=0 failed=0 skipped=3",
+            "{\"error\":null}",
+            "error= status=200",
+            "   Compiling thiserror v1.0.40",
+            "src/error.rs",
+            "modified: src/errors.py",
+            "cargo test --no-fail-fast",
+            "test handles_error ... ok",
+            "✓ should fail when empty",
+            "GET /error-page 200",
+            "exit code 0",
+            "use std::error::Error as _;",
+            "status 200",
+            "timeout=30s",
+        ];
+        for line in nothing {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
+}

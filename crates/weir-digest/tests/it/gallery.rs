@@ -1,0 +1,51 @@
+//! The gallery, docs/digests.md: made from real outputs by `UPDATE_EXPECT=1 cargo test -p weir-digest gallery`.
+
+use std::fmt::Write as _;
+
+use expect_test::expect_file;
+use weir_core::wording::size;
+
+use crate::outputs::{digest, one, project};
+
+/// What is shown, in this order.
+const SHOWN: [(&str, &str); 10] = [
+    ("pytest-billing", "pytest"),
+    ("rustc-depot", "cargo check"),
+    ("git-diff-shop", "git diff"),
+    ("npm-install-storefront", "npm install"),
+    ("json-array-orders", "curl …/orders"),
+    ("csv-psql-orders", "psql --csv"),
+    ("log-postgres-shop", "cat postgresql.log"),
+    ("access-log-nginx-shop", "cat access.log"),
+    ("trace-java-pool", "jstack"),
+    ("a11y-backoffice", "a page in a browser"),
+];
+
+/// How many lines of the output are shown before its digest.
+const BEFORE: usize = 4;
+
+#[test]
+fn the_gallery_is_current() {
+    let mut text = "\
+# Digests
+
+What the model gets instead of a big output. Ten outputs of real tools from the development half of the [recall \
+set](benchmarks.md), each with its first lines and its whole digest. This page is made by
+`UPDATE_EXPECT=1 cargo test -p weir-digest gallery` and checked by every run of the tests.
+"
+    .to_owned();
+    for (name, command) in SHOWN {
+        let output = one(name);
+        let raw = String::from_utf8_lossy(&output.raw);
+        let tokens = weir_tokens::count(&raw);
+        let digest = digest(&output.raw);
+        let after = weir_tokens::count(&digest);
+        write!(text, "\n## `{command}`\n\nBefore: {} lines, ", raw.lines().count()).unwrap();
+        write!(text, "{}, {tokens} tokens, beginning with\n\n", size(output.raw.len() as u64)).unwrap();
+        let first: Vec<String> = raw.lines().take(BEFORE).map(|line| line.chars().take(100).collect()).collect();
+        write!(text, "````text\n{}\n````\n\n", first.join("\n")).unwrap();
+        let share = 100.0 * after as f64 / tokens as f64;
+        write!(text, "After: {after} tokens, {share:.1} % of it:\n\n````text\n{digest}\n````\n").unwrap();
+    }
+    expect_file![project().join("docs/digests.md")].assert_eq(&text);
+}

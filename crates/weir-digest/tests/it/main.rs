@@ -1,0 +1,12 @@
+//! Real outputs through the whole crate: their digests, and what must hold for every one of them.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
+
+mod gallery;
+mod goldens;
+mod hostile;
+mod linear;
+mod openers;
+mod outputs;
+mod properties;
+mod rules;

@@ -1,0 +1,39 @@
+//! What of a text matches what someone wants to know: facts of its digest, and sections.
+
+use serde_json::json;
+use weir_core::{Entry, Origin};
+use weir_digest::{About, Frame, Page, intent};
+use weir_store::BlobReader;
+
+use crate::answer::{Answer, Budget, headline};
+use crate::error::CommandError;
+use crate::run;
+use crate::text::Stored;
+
+/// The facts and the sections that match best, as they stand, and words for a next question.
+pub(super) fn answer(
+    entry: &Entry,
+    text: &BlobReader,
+    (intent, origin): (&str, Origin),
+    budget: Budget,
+) -> Result<Answer, CommandError> {
+    let failed = |error: std::io::Error| CommandError::broken(&format!("the text cannot be read: {error}"));
+    let source = Stored::new(text)?;
+    let remarks: Vec<String> = source.remark().into_iter().collect();
+    let found = intent::find(&source, intent).map_err(failed)?;
+    let facts = found.facts(weir_digest::read(&source, About::default()).map_err(failed)?);
+    let matching = found.sections.total + facts.total;
+    let head = format!("{}{}", headline(entry), super::about(entry));
+    let frame = Frame {
+        head: &head,
+        remarks: &remarks,
+        reference: entry.reference,
+        lines: text.line_ends_before(text.bytes())?,
+        bytes: entry.bytes,
+        read_on: if matching == 0 { "nothing matches: try other words or a pattern" } else { run::read_on(origin) },
+    };
+    let page = Page { what: String::new(), parts: vec![found.often, facts, found.sections, found.words] };
+    let digest = page.render(&frame, budget.tokens());
+    let data = json!({ "reference": entry.reference.to_string(), "matching": matching, "text": digest.body });
+    Ok(Answer::new(digest.to_string(), data))
+}

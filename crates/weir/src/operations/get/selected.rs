@@ -1,0 +1,40 @@
+//! Values taken out of JSON or separated values.
+
+use weir_digest::select::{NotSelected, Wanted, select};
+use weir_store::BlobReader;
+
+use super::lines::{BYTES_PER_TOKEN, Filter, Lines, Part};
+use crate::error::CommandError;
+use crate::text::Stored;
+
+/// The values at a path, or the rows with these columns: those with these numbers that match.
+pub(super) fn read(
+    text: &BlobReader,
+    path: &str,
+    (lines, filter): (Lines, Filter<'_>),
+    tokens: usize,
+) -> Result<Part, CommandError> {
+    let (first, last) = match lines {
+        Lines::Between(first, last) => (first, last),
+        Lines::Around(line) => (line.saturating_sub(15).max(1), line.saturating_add(15)),
+        Lines::Last(_) | Lines::Bytes(..) => {
+            return Err(CommandError::usage("with `select`, `lines` counts values from the first")
+                .hint("write lines such as 1-50 or 51-"));
+        }
+    };
+    let wanted = Wanted { first, last, room: tokens * BYTES_PER_TOKEN };
+    let keep = |line: &str| filter.pattern.is_none_or(|pattern| pattern.is_match(line));
+    let found = select(&Stored::whole(text), path, wanted, &keep).map_err(explain)?;
+    Ok(Part::of_values(found, (first, last)))
+}
+
+fn explain(error: NotSelected) -> CommandError {
+    let hint = match &error {
+        NotSelected::NoStructure => "use `lines`, `pattern` or `intent` on it",
+        NotSelected::Damaged(_) => "it may be cut or not only JSON: use `lines` or `pattern` on it",
+        NotSelected::NoPath(_) => "write items[3].name, items[].name, /items/3/name or columns such as id,total",
+        NotSelected::NotThere { .. } => "choose one of those",
+        NotSelected::Unreadable(_) => "run `weir doctor`",
+    };
+    CommandError::usage(error.to_string()).hint(hint)
+}
