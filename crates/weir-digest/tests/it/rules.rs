@@ -56,22 +56,55 @@ fn every_part_says_how_many_there_are_and_how_many_are_shown() {
 #[test]
 fn failures_are_shown_in_the_words_of_the_output() {
     each(|output, page| {
-        let raw = lines_of(&output.raw).join(" ");
-        let words: Vec<&str> = raw.split_whitespace().map(bare).collect();
-        let known: HashSet<&str> = words.into_iter().collect();
+        let raw = lines_of(&output.raw).join(" ") + &String::from_utf8_lossy(&output.raw);
+        let known: HashSet<&str> = words(&raw).chain(OURS).collect();
         for item in page.parts.iter().filter(|part| part.weight == Weight::Failure).flat_map(|part| &part.items) {
-            let shown: Vec<&str> = item.text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
-            let same = shown.iter().filter(|word| known.contains(*word)).count();
-            // Lines may be put together and counted, but with words of the output.
-            let all = shown.len();
-            assert!(same * 2 >= all, "{}: {same} of {all} words are in the output:\n{}", output.name, item.text);
+            let made: Vec<&str> = words(&item.text).filter(|word| !known.contains(word)).collect();
+            assert!(made.is_empty(), "{}: {made:?} are not in the output", output.name);
         }
     });
 }
 
-/// A word without the marks around it.
-fn bare(word: &str) -> &str {
-    word.trim_matches(|c: char| !c.is_alphanumeric())
+/// What a digest itself says of failures that it puts together or cuts.
+const OURS: [&str; 31] = [
+    "after",
+    "and",
+    "at",
+    "by",
+    "bytes",
+    "called",
+    "cases",
+    "caused",
+    "differ",
+    "fields",
+    "frames",
+    "greatest",
+    "in",
+    "last",
+    "libraries",
+    "like",
+    "line",
+    "lines",
+    "member",
+    "messages",
+    "more",
+    "of",
+    "once",
+    "other",
+    "others",
+    "rare",
+    "row",
+    "this",
+    "values",
+    "while",
+    "without",
+];
+
+/// The whole words of a text: not those that a cut (`…`) went through, nor numbers, which are counts as often as not.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let whole = |piece: &str| !piece.starts_with('…') && !piece.ends_with('…');
+    text.split(|c: char| !c.is_alphanumeric() && c != '…')
+        .filter(move |word| whole(word) && word.contains(char::is_alphabetic))
 }
 
 #[test]
