@@ -28,22 +28,22 @@ pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
     let half = value("--half").unwrap_or("held_out");
     let set = Set::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recall").join(half));
     let mut rows = Vec::new();
-    let digest = measure(&mut Mcp::weir(weir, set::folder(&set), Ask::Get), &set);
+    let digest = measure(&mut Mcp::weir(weir, set.project.path(), Ask::Get), &set);
     let ends = measure(&mut Ends::of(digest.iter().map(|shown| shown.tokens).collect()), &set);
     rows.push(("head and tail of the same size".to_owned(), ends));
     rows.push(("digest, then `ctx_get` with the question".to_owned(), digest));
     rows.push((
         "digest, then `ctx_search` with the question".to_owned(),
-        measure(&mut Mcp::weir(weir, set::folder(&set), Ask::Search), &set),
+        measure(&mut Mcp::weir(weir, set.project.path(), Ask::Search), &set),
     ));
     rows.push((
         "digest with the question as `intent`".to_owned(),
-        measure(&mut Mcp::weir(weir, set::folder(&set), Ask::First), &set),
+        measure(&mut Mcp::weir(weir, set.project.path(), Ask::First), &set),
     ));
     if let Some(peer) = value("--peer") {
         for ask in [Ask::Search, Ask::First] {
             let name = format!("peer: {} {}", peer.rsplit('/').next().unwrap_or(peer), ask.name());
-            rows.push((name, measure(&mut Mcp::peer(peer, set::folder(&set), ask), &set)));
+            rows.push((name, measure(&mut Mcp::peer(peer, set.project.path(), ask), &set)));
         }
     }
     let text = table::write(half, &set, &rows);

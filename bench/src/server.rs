@@ -58,6 +58,8 @@ impl Server {
             let answer: Value = serde_json::from_str(&answer).unwrap();
             // What a server says in between is not the answer.
             if answer["id"] == self.calls {
+                // A server that does not work must not be measured as one that does.
+                assert!(answer["error"].is_null() && answer["result"]["isError"] != true, "{tool}: {answer}");
                 let parts = answer["result"]["content"].as_array().into_iter().flatten();
                 let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
                 return texts.join("\n");
@@ -77,6 +79,12 @@ impl Server {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Ends it without asking, for those of others.
+    pub(crate) fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
     }
 
     /// Closes its input and waits for its end.

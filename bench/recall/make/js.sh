@@ -4,16 +4,10 @@
 #       | tsc-museum | tsc-airfield | eslint-museum | eslint-airfield   > OUTPUT
 # MODULES names a node_modules folder with jest, vitest, typescript, eslint,
 # @eslint/js and typescript-eslint. Sources are written by js_gen.mjs.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/folder.sh"
 name=$1
 project=${name#*-}
-dir=/srv/$project
-# never touch a folder that was there before
-if [ -e "$dir" ]; then echo "$dir exists already" >&2; exit 2; fi
-mkdir -p "$dir" || exit 2
-node "$here/js_gen.mjs" "$project" "$dir" || exit 2
-cd "$dir" || exit 2
+generate node js_gen.mjs "$project"
 # a copy by hard links: tools print the real paths of modules
 cp -al "$MODULES" node_modules 2>/dev/null || cp -r "$MODULES" node_modules
 export NO_COLOR=1 FORCE_COLOR=0 CI=true
@@ -29,6 +23,4 @@ case $name in
   eslint-museum)    $bin/eslint . ;;
   eslint-airfield)  $bin/eslint --format json src ;;
 esac 2>&1
-rc=$?
-cd / && rm -rf "$dir"
-exit "$rc"
+leave $?

@@ -2,8 +2,7 @@
 # mixed-more.sh go|py|c|nightly|gha|junit > OUTPUT: scripts of other ecosystems than those of mixed.sh, and the
 # JUnit report of node:test.
 # py needs black, flake8, pylint and pytest beside PY=…/bin/python.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/folder.sh"
 export LC_ALL=C.UTF-8 TZ=UTC NO_COLOR=1 TERM=dumb PYTHONDONTWRITEBYTECODE=1
 clean() { sed -e 's#/[^ "]*/lib/python3\.[0-9]*/#/usr/lib/python3/#g' -e "s#$dir#/home/dev/project#g"; }
 dir=/srv/r1-mixed-$1
@@ -20,6 +19,4 @@ for n, line in enumerate(sys.stdin):
     print(at.strftime("%Y-%m-%dT%H:%M:%S.%f") + "0Z " + line, end="")'; ;;
   junit) node "$here/runs/gha-node.mjs" "$dir"; cd "$dir" && node --test --test-reporter=junit test/ 2>&1 | clean | sed 's# hostname="[^"]*"# hostname="build-7"#' ;;
 esac
-rc=${PIPESTATUS[0]}
-cd / && rm -rf "$dir"
-exit "$rc"
+leave "${PIPESTATUS[0]}"

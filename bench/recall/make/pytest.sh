@@ -3,16 +3,12 @@
 #   pytest.sh orders|billing|ingest|telemetry|scheduler|scheduler-green|junit-billing   > OUTPUT
 # Needs a Python environment with pytest 9 (PY=…/bin/python). The project is
 # copied to /srv so that no local path is printed.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/folder.sh"
 py=${PY:-python3}
 name=$1
 project=${name#junit-}
 project=${project%-green}
-dir=/srv/$project
-# never touch a folder that was there before
-if [ -e "$dir" ]; then echo "$dir exists already" >&2; exit 2; fi
-mkdir -p /srv && cp -r "$here/pytest/$project" "$dir" && cd "$dir" || exit 2
+copied "$project" pytest
 export PYTHONDONTWRITEBYTECODE=1 PYTHONHASHSEED=0 COLUMNS=100
 case $name in
   orders)        "$py" -m pytest -q -p no:cacheprovider ;;
@@ -24,6 +20,4 @@ case $name in
   junit-billing) "$py" -m pytest -q -p no:cacheprovider --junitxml=report.xml >/dev/null; rc=$?
                  cat report.xml; (exit $rc) ;;
 esac 2>&1 | sed -e 's#/[^ "]*/lib/python3\.[0-9]*/#/usr/lib/python3/#g' -e 's#/[^ "]*/bin/python3*#/usr/bin/python3#g' -e 's# hostname="[^"]*"# hostname="build-7"#'
-rc=${PIPESTATUS[0]}
-cd / && rm -rf "$dir"
-exit "$rc"
+leave "${PIPESTATUS[0]}"

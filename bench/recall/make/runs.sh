@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # runs.sh NAME > OUTPUT: test runs of two small Python projects with other flags than those of pytest.sh.
 # Needs pytest, pytest-xdist, pytest-cov, pytest-timeout and pytest-asyncio (PY=…/bin/python).
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/folder.sh"
 py=${PY:-python3}
 name=$1
 dir=/srv/r1-$name
@@ -18,6 +17,4 @@ case $name in
   mailer-junit)  "$py" -m pytest $common -q --doctest-modules --continue-on-collection-errors --junitxml=report.xml >/dev/null; rc=$?
                  cat report.xml; (exit $rc) ;;
 esac 2>&1 | sed -e 's#/[^ "]*/lib/python3\.[0-9]*/#/usr/lib/python3/#g' -e 's#/[^ "]*/bin/python3*#/usr/bin/python3#g' -e 's# hostname="[^"]*"# hostname="build-7"#' -e "s#$dir#/home/dev/$project#g"
-rc=${PIPESTATUS[0]}
-cd / && rm -rf "$dir"
-exit "$rc"
+leave "${PIPESTATUS[0]}"

@@ -4,16 +4,10 @@
 #         | check-depot | check-bakery | clippy-quarry | clippy-mill   > OUTPUT
 # The workspaces are written by rust_gen.py with fixed seeds. They have no
 # dependencies, so nothing is downloaded.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/folder.sh"
 name=$1
 project=${name##*-}
-dir=/srv/$project
-# never touch a folder that was there before
-if [ -e "$dir" ]; then echo "$dir exists already" >&2; exit 2; fi
-mkdir -p "$dir" || exit 2
-python3 "$here/rust_gen.py" "$project" "$dir" || exit 2
-cd "$dir" || exit 2
+generate python3 rust_gen.py "$project"
 export CARGO_TARGET_DIR=$dir/target CARGO_TERM_COLOR=never CARGO_NET_OFFLINE=true RUST_BACKTRACE=0
 export CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0 CARGO_INCREMENTAL=0
 case $name in
@@ -27,6 +21,4 @@ case $name in
   clippy-quarry)       cargo clippy --workspace --keep-going ;;
   clippy-mill)         cargo clippy --workspace -- -W clippy::pedantic ;;
 esac 2>&1
-rc=$?
-cd / && rm -rf "$dir"
-exit "$rc"
+leave $?

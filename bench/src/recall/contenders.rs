@@ -61,8 +61,14 @@ pub(crate) struct Mcp {
     /// Whether a later output takes the place of an earlier one, so that it is asked right after each.
     forgets: bool,
     first: Vec<(usize, String)>,
-    _home: tempfile::TempDir,
+    /// How a peer is started again, and how often it was asked since. One holds back answers when it is asked more often
+    /// than a model would.
+    peer: Option<(Vec<String>, usize)>,
+    home: tempfile::TempDir,
 }
+
+/// How often a peer is asked before it is started again.
+const PATIENT: usize = 3;
 
 impl Mcp {
     /// Weir itself, in an empty home.
@@ -70,7 +76,7 @@ impl Mcp {
         let home = tempfile::tempdir().unwrap();
         let path = std::fs::canonicalize(path).unwrap();
         let server = Server::start(path.to_str().unwrap(), home.path(), project);
-        Self { server, ask, project: project.to_owned(), forgets: false, first: Vec::new(), _home: home }
+        Self { server, ask, project: project.to_owned(), forgets: false, first: Vec::new(), peer: None, home }
     }
 
     /// Another server, by its command.
@@ -78,7 +84,20 @@ impl Mcp {
         let home = tempfile::tempdir().unwrap();
         let words: Vec<&str> = command.split_whitespace().collect();
         let server = Server::start_any(&words, home.path(), project);
-        Self { server, ask, project: project.to_owned(), forgets: true, first: Vec::new(), _home: home }
+        let peer = Some((words.iter().map(|word| (*word).to_owned()).collect(), 0));
+        Self { server, ask, project: project.to_owned(), forgets: true, first: Vec::new(), peer, home }
+    }
+
+    /// Starts a peer again that was asked often; what it has stored stays.
+    fn refresh(&mut self) {
+        let Some((words, asked)) = &mut self.peer else { return };
+        *asked += 1;
+        if *asked > PATIENT {
+            *asked = 1;
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let old = std::mem::replace(&mut self.server, Server::start_any(&words, self.home.path(), &self.project));
+            old.kill();
+        }
     }
 
     /// What was shown of an output without a question.
@@ -124,7 +143,10 @@ impl Contender for Mcp {
                 let reference = first.1.split_once("held as [ctx:")?.1.split(']').next()?;
                 Some(self.server.call("ctx_get", &json!({ "ref": reference, "intent": question })))
             }
-            Ask::Search => Some(self.server.call("ctx_search", &json!({ "queries": [question], "limit": 1 }))),
+            Ask::Search => {
+                self.refresh();
+                Some(self.server.call("ctx_search", &json!({ "queries": [question], "limit": 1 })))
+            }
         }
     }
 }

@@ -86,11 +86,6 @@ impl Set {
     }
 }
 
-/// Where the outputs are, as files.
-pub(crate) fn folder(set: &Set) -> &Path {
-    set.project.path()
-}
-
 impl Question {
     /// Whether all parts of the answer are in a text.
     pub(crate) fn is_answered_by(&self, text: &str) -> bool {

@@ -1,5 +1,7 @@
 //! Numbers and texts as answers word them.
 
+use crate::Reference;
+
 /// A number of things, in words.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
@@ -19,6 +21,16 @@ pub fn size(bytes: u64) -> String {
         unit += 1;
     }
     format!("{value:.1} {}", UNITS[unit])
+}
+
+/// A text between marks that carry its reference. A text was written before its reference was drawn, so it cannot hold
+/// its own closing mark.
+pub fn fence(reference: Reference, text: &str) -> String {
+    let mark = reference.as_str();
+    match text.trim_end_matches('\n') {
+        "" => format!("<<<{mark}\n{mark}>>>"),
+        text => format!("<<<{mark}\n{text}\n{mark}>>>"),
+    }
 }
 
 /// As much of a text as makes one short line.

@@ -1,101 +1,24 @@
-//! The kinds of output. A kind is one file in this folder and one line in [`KINDS`].
+//! The kinds of output. A kind is one file in the folder of its subject and one line in [`KINDS`].
 
 use std::io;
 
 use crate::sample::Sample;
 use crate::{About, Line, Page, Source};
 
-mod access_log;
-mod accessibility;
-mod apt;
-mod binary;
-mod build_steps;
-mod bytes;
-mod cargo_build;
-mod cargo_test;
-mod cells;
-mod chatter;
-mod column;
-mod counts;
-mod coverage;
-mod cross;
-mod csv;
-mod dates;
-mod definition;
+mod data;
 mod diagnostics;
-mod diagnostics_shown;
-mod eslint;
-mod failed;
-mod find;
-mod folders;
-mod gcc;
-mod git_blame;
-mod git_commits;
-mod git_diff;
-mod git_log;
-mod git_oneline;
-mod git_status;
-mod go_output;
-mod go_test;
-mod go_test_json;
-mod go_trace;
-mod grep;
-mod grid;
-mod html;
-mod java_threads;
-mod java_trace;
-mod jest;
-mod js_block;
-mod json;
-mod json_graph;
-mod json_reader;
-mod json_rows;
-mod junit;
-mod kept;
-mod layout;
-mod listing;
-mod log;
-mod ls;
-mod magic;
-mod markdown;
-mod minified;
-mod mypy;
-mod ndjson;
-mod nextest;
-mod node_trace;
-mod npm;
-mod npm_tree;
-mod opaque;
-mod outcomes;
-mod outline;
-mod panicked;
-mod passages;
-mod patch;
-mod pip;
-mod prose;
-mod pytest;
-mod pytest_block;
-mod pytest_lines;
-mod python_trace;
-mod row;
-mod rows;
-mod rows_page;
-mod rows_words;
-mod ruff;
-mod rust_trace;
-mod rustc;
-mod source;
-pub(crate) mod stamp;
-mod stat;
-mod table;
-mod tally;
+mod documents;
+mod encoded;
+mod git;
+mod listings;
+mod logs;
+mod packages;
+mod shared;
+mod test_runs;
 mod tool_output;
 mod traces;
-mod tree;
-mod tsc;
-mod value;
-mod vitest;
-mod xml;
+
+pub(crate) use shared::stamp;
 
 /// A kind of output.
 pub(crate) struct Kind {
@@ -131,53 +54,53 @@ pub(crate) trait Stretch {
 /// Every kind, the more particular before the more general. The first that claims an output or a line has it; what
 /// nobody claims is a log.
 pub(crate) const KINDS: &[Kind] = &[
-    binary::KIND,
-    junit::KIND,
-    go_test_json::KIND,
-    html::KIND,
-    json::KIND,
-    ndjson::KIND,
-    accessibility::KIND,
-    git_blame::KIND,
-    git_oneline::KIND,
-    git_status::SHORT,
-    access_log::KIND,
-    ls::KIND,
-    tree::KIND,
+    encoded::binary::KIND,
+    test_runs::junit::KIND,
+    test_runs::go_test_json::KIND,
+    documents::html::KIND,
+    data::json::KIND,
+    data::ndjson::KIND,
+    documents::accessibility::KIND,
+    git::blame::KIND,
+    git::oneline::KIND,
+    git::status::SHORT,
+    logs::access_log::KIND,
+    listings::ls::KIND,
+    listings::tree::KIND,
     tool_output::KIND,
-    grep::KIND,
-    opaque::KIND,
-    csv::KIND,
-    table::KIND,
-    find::KIND,
-    markdown::KIND,
-    source::KIND,
-    prose::KIND,
-    nextest::KIND,
-    cargo_test::KIND,
-    pytest::KIND,
-    jest::KIND,
-    vitest::KIND,
-    go_test::KIND,
-    rustc::KIND,
-    tsc::KIND,
-    eslint::KIND,
-    gcc::KIND,
-    ruff::KIND,
-    mypy::KIND,
-    git_log::KIND,
-    git_diff::KIND,
-    git_status::KIND,
-    cargo_build::KIND,
-    npm::KIND,
-    pip::KIND,
-    apt::KIND,
-    python_trace::KIND,
-    java_trace::KIND,
-    node_trace::KIND,
-    rust_trace::KIND,
-    go_trace::KIND,
-    log::KIND,
+    listings::grep::KIND,
+    encoded::opaque::KIND,
+    data::csv::KIND,
+    data::table::KIND,
+    listings::find::KIND,
+    documents::markdown::KIND,
+    documents::source::KIND,
+    documents::prose::KIND,
+    test_runs::nextest::KIND,
+    test_runs::cargo_test::KIND,
+    test_runs::pytest::KIND,
+    test_runs::jest::KIND,
+    test_runs::vitest::KIND,
+    test_runs::go_test::KIND,
+    diagnostics::rustc::KIND,
+    diagnostics::tsc::KIND,
+    diagnostics::eslint::KIND,
+    diagnostics::gcc::KIND,
+    diagnostics::ruff::KIND,
+    diagnostics::mypy::KIND,
+    git::log::KIND,
+    git::diff::KIND,
+    git::status::KIND,
+    packages::cargo_build::KIND,
+    packages::npm::KIND,
+    packages::pip::KIND,
+    packages::apt::KIND,
+    traces::python::KIND,
+    traces::java::KIND,
+    traces::node::KIND,
+    traces::rust::KIND,
+    traces::go::KIND,
+    logs::log::KIND,
 ];
 
 #[cfg(test)]

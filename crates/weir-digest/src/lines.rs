@@ -5,6 +5,8 @@ use std::io::{self, BufRead};
 
 use weir_core::terminal;
 
+use crate::text::clip_part;
+
 /// How much of a line is given. What is longer has no lines for people.
 const LONGEST: usize = 64 << 10;
 
@@ -53,12 +55,7 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// As much of it as can be shown in `most` bytes, and how much more there was.
     pub(crate) fn clip(&self, most: usize) -> String {
-        if self.text.len() <= most && self.left_out == 0 {
-            return self.text.to_owned();
-        }
-        let end = self.text.floor_char_boundary(most);
-        let more = (self.text.len() - end) as u64 + self.left_out;
-        format!("{}… ({more} more bytes)", &self.text[..end])
+        clip_part(self.text, most, self.left_out)
     }
 }
 

@@ -4,7 +4,7 @@
 //! shown; what the output says stands between marks that carry the reference, which it could not know, and no line of
 //! it can be taken for a heading of ours; nothing in it is for a terminal to act on.
 
-use weir_core::wording::{counted, size};
+use weir_core::wording::{counted, fence, size};
 use weir_core::{Reference, terminal};
 
 use crate::page::{Item, Page, Part, Weight};
@@ -166,7 +166,6 @@ fn set_off(text: &str) -> String {
 }
 
 fn write(page: &Page, chosen: &Chosen, frame: &Frame<'_>) -> Digest {
-    let mark = frame.reference.as_str();
     let what = if page.what.is_empty() { String::new() } else { format!("; {}", page.what) };
     let lines = counted(frame.lines as usize, "line", "lines");
     let mut head = format!("{}{what}; {lines}, {} held as {}", frame.head, size(frame.bytes), frame.reference);
@@ -174,7 +173,7 @@ fn write(page: &Page, chosen: &Chosen, frame: &Frame<'_>) -> Digest {
         head.push('\n');
         head.push_str(remark);
     }
-    let mut body = format!("<<<{mark}\n");
+    let mut body = String::new();
     for (place, part) in page.parts.iter().enumerate().filter(|(place, _)| !chosen.hidden[*place]) {
         if part.total == 0 && chosen.parts[place].is_empty() {
             continue;
@@ -186,13 +185,11 @@ fn write(page: &Page, chosen: &Chosen, frame: &Frame<'_>) -> Digest {
             body.push('\n');
         }
     }
-    body.push_str(mark);
-    body.push_str(">>>");
     let foot = match chosen.hidden.iter().filter(|&&hidden| hidden).count() {
         0 => frame.read_on.to_owned(),
         hidden => format!("{hidden} more parts; {}", frame.read_on),
     };
-    Digest { head, body, foot }
+    Digest { head, body: fence(frame.reference, &body), foot }
 }
 
 fn heading(part: &Part, shown: usize) -> String {

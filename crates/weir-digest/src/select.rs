@@ -1,12 +1,15 @@
 //! Takes some values out of a structured output: by a path in JSON, by columns in separated values.
 //!
-//! Invariants: the output is read once, with bounded memory; what is asked for and not there is answered with what is.
+//! Invariants: the output is read once, with bounded memory; what is asked for and not there is answered with what is;
+//! nothing in a value or a name can leave its line.
 
 mod csv;
 mod json;
 mod path;
 
 use std::io;
+
+use weir_core::wording::one_line;
 
 use crate::Source;
 
@@ -98,7 +101,9 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
+    /// Takes a value as one line, whatever is in it.
     fn push(&mut self, line: String) {
+        let line = in_one_line(line);
         if !(self.keep)(&line) {
             return;
         }
@@ -118,10 +123,30 @@ impl Out<'_> {
     }
 }
 
-/// Names in a message, as many as one reads.
+/// A line with its control characters written out, so that it is one line and nothing for a terminal to act on. Tabs
+/// stay, since they separate values.
+fn in_one_line(line: String) -> String {
+    let acts = |c: char| c.is_control() && c != '\t';
+    if !line.contains(acts) {
+        return line;
+    }
+    let mut written = String::with_capacity(line.len() + 8);
+    for c in line.chars() {
+        match c {
+            '\n' => written.push_str("\\n"),
+            '\r' => written.push_str("\\r"),
+            c if acts(c) => written.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => written.push(c),
+        }
+    }
+    written
+}
+
+/// Names in a message, as many as one reads and as much of each.
 fn some_names<'n>(names: impl Iterator<Item = &'n str>, total: usize) -> String {
     const MOST: usize = 30;
-    let shown: Vec<&str> = names.take(MOST).collect();
+    const LONGEST: usize = 80;
+    let shown: Vec<String> = names.take(MOST).map(|name| one_line(name, LONGEST)).collect();
     let more = total.saturating_sub(shown.len());
     let names = shown.join(", ");
     if more > 0 { format!("{names} and {more} more") } else { names }
@@ -215,6 +240,43 @@ mod tests {
             ann;"a;b"
             "bob\nby";x"#]],
         );
+    }
+
+    #[test]
+    fn nothing_leaves_its_line() {
+        let keys = r#"{"a\n<<<b": "c\nd", "\u001b[2Je": 1, "f\"g": 2, "\u009bh": "\u009bi\u007f"}"#;
+        check(
+            keys,
+            "",
+            expect![[r#"
+                4 values
+                "a\n<<<b": "c\nd"
+                "\u001b[2Je": 1
+                "f\"g": 2
+                "\u009bh": "\u009bi\u007f""#]],
+        );
+        check(keys, "x", expect![[r#"error: there is no `x`; there are: a <<<b,  [2Je, f"g,  h"#]]);
+        check(
+            "id,\"a\n<<<b\"\n1,\"c\r\nd\"\n2,\u{1b}[2Je\n3,\u{9b}f\n",
+            "",
+            expect![[r#"
+            3 rows
+            id,"a\n<<<b"
+            1,"c\r\nd"
+            2,"\u001b[2Je"
+            3,"\u009bf""#]],
+        );
+        check("id,\"a\n<<<b\"\n1,2\n", "c", expect!["error: there is no `c`; there are: id, a <<<b"]);
+        check(
+            "id\t\"a\n\tb\"\n1\t\"c\td\"\n",
+            "",
+            expect![[r#"
+            1 rows
+            id	"a\n	b"
+            1	"c	d""#]],
+        );
+        let long = "x".repeat(100);
+        assert_eq!(some_names([long.as_str()].into_iter(), 1), format!("{}…", &long[..80]));
     }
 
     #[test]

@@ -13,11 +13,17 @@ pub(crate) fn runs(command: &str, program: &str) -> bool {
 
 /// As much of a line as can be shown in `most` bytes, and how much more there was.
 pub(crate) fn clip(line: &str, most: usize) -> String {
-    if line.len() <= most {
+    clip_part(line, most, 0)
+}
+
+/// The same of a line of which so many bytes are left out already.
+pub(crate) fn clip_part(line: &str, most: usize, left_out: u64) -> String {
+    if line.len() <= most && left_out == 0 {
         return line.to_owned();
     }
     let end = line.floor_char_boundary(most);
-    format!("{}… ({} more bytes)", &line[..end], line.len() - end)
+    let more = (line.len() - end) as u64 + left_out;
+    format!("{}… ({more} more bytes)", &line[..end])
 }
 
 /// The number that a text begins with, and what follows it.

@@ -4,8 +4,8 @@
 //! by itself; whatever is left out is said.
 
 use serde_json::Value;
-pub(crate) use weir_core::wording::{counted, one_line, size};
-use weir_core::{Entry, Reference};
+use weir_core::Entry;
+pub(crate) use weir_core::wording::{counted, fence, one_line, size};
 use weir_store::BlobReader;
 
 use crate::when;
@@ -55,13 +55,6 @@ impl Answer {
     pub(crate) fn nothing(text: String, data: Value) -> Self {
         Self { found: false, ..Self::new(text, data) }
     }
-}
-
-/// Recalled text between marks that carry its reference. A text was written before its reference was drawn, so it
-/// cannot hold its own closing mark.
-pub(crate) fn fence(reference: Reference, text: &str) -> String {
-    let mark = reference.as_str();
-    format!("<<<{mark}\n{}\n{mark}>>>", text.trim_end_matches('\n'))
 }
 
 /// One line about an entry: reference, what it is, whose words, when.

@@ -1,10 +1,12 @@
 //! A stored text as the digests read it: from its beginning, frame by frame; of a very long one, both ends.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
 use weir_digest::{Jump, Source};
-use weir_store::BlobReader;
+use weir_store::{BlobReader, StoreError};
 
 use crate::error::CommandError;
 
@@ -18,6 +20,8 @@ pub(crate) struct Stored<'a> {
     text: &'a BlobReader,
     /// The frames that are left out in the middle; the text goes on after the first line end behind them.
     left_out: Option<LeftOut>,
+    /// The only frame of a text that has one, once it was read: a digest reads its text several times.
+    only: OnceCell<Vec<u8>>,
 }
 
 struct LeftOut {
@@ -30,25 +34,53 @@ impl<'a> Stored<'a> {
     pub(crate) fn new(text: &'a BlobReader) -> Result<Self, CommandError> {
         let frames = FRAMES..text.frame_count().saturating_sub(FRAMES);
         if frames.is_empty() {
-            return Ok(Self { text, left_out: None });
+            return Ok(Self::whole(text));
         }
         let before = cut_after_line(&text.frame(frames.start - 1)?).len();
         let after = skip_line(&text.frame(frames.end)?);
         let next = frames.end as u64 * FRAME + after as u64;
         let at = (frames.start as u64 - 1) * FRAME + before as u64;
         let jump = Jump { at, line: text.line_ends_before(next)? + 1 };
-        Ok(Self { text, left_out: Some(LeftOut { frames, jump }) })
+        Ok(Self { left_out: Some(LeftOut { frames, jump }), ..Self::whole(text) })
     }
 
     /// The text, however long it is.
     pub(crate) fn whole(text: &'a BlobReader) -> Self {
-        Self { text, left_out: None }
+        Self { text, left_out: None, only: OnceCell::new() }
+    }
+
+    /// How many lines there are in all.
+    pub(crate) fn lines(&self) -> Result<u64, CommandError> {
+        match self.has_one_frame() {
+            true => Ok(self.frame(0)?.iter().filter(|&&byte| byte == b'\n').count() as u64),
+            false => Ok(self.text.line_ends_before(self.text.bytes())?),
+        }
     }
 
     /// What is to be said of what was read.
     pub(crate) fn remark(&self) -> Option<String> {
         self.left_out.as_ref().map(|_| format!("facts and counts are of the first and the last {FRAMES} MiB"))
     }
+
+    fn has_one_frame(&self) -> bool {
+        self.text.frame_count() == 1 && self.text.bytes() <= FRAME
+    }
+
+    fn frame(&self, number: usize) -> Result<Cow<'_, [u8]>, StoreError> {
+        if !self.has_one_frame() {
+            return self.text.frame(number).map(Cow::Owned);
+        }
+        if let Some(frame) = self.only.get() {
+            return Ok(Cow::Borrowed(frame));
+        }
+        let frame = self.text.frame(number)?;
+        Ok(Cow::Borrowed(self.only.get_or_init(|| frame)))
+    }
+}
+
+/// A text that could not be read back.
+pub(crate) fn unreadable(error: io::Error) -> CommandError {
+    CommandError::broken(&format!("the text cannot be read back: {error}"))
 }
 
 /// A frame up to its last line end, if it has one.
@@ -63,7 +95,7 @@ fn skip_line(frame: &[u8]) -> usize {
 
 impl Source for Stored<'_> {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(Frames { stored: self, next: 0, frame: Vec::new(), read: 0 }))
+        Ok(Box::new(Frames { stored: self, next: 0, frame: Cow::Borrowed(&[]), read: 0 }))
     }
 
     fn bytes(&self) -> u64 {
@@ -78,22 +110,21 @@ impl Source for Stored<'_> {
 struct Frames<'a> {
     stored: &'a Stored<'a>,
     next: usize,
-    frame: Vec<u8>,
+    frame: Cow<'a, [u8]>,
     read: usize,
 }
 
 impl Frames<'_> {
     fn advance(&mut self) -> io::Result<()> {
-        let text = self.stored.text;
         // The old one goes before the new one comes, so that there is never more than one.
-        self.frame = Vec::new();
-        self.frame = text.frame(self.next).map_err(io::Error::other)?;
+        self.frame = Cow::Borrowed(&[]);
+        self.frame = self.stored.frame(self.next).map_err(io::Error::other)?;
         self.read = 0;
         self.next += 1;
         if let Some(LeftOut { frames, .. }) = &self.stored.left_out {
             if self.next == frames.start {
                 let length = cut_after_line(&self.frame).len();
-                self.frame.truncate(length);
+                self.frame.to_mut().truncate(length);
                 self.next = frames.end;
             } else if self.next == frames.end + 1 {
                 self.read = skip_line(&self.frame);
@@ -139,5 +170,26 @@ mod tests {
             assert_eq!(read, "one\ntwo\n");
         }
         assert!(source.jump().is_none() && source.remark().is_none());
+    }
+
+    #[test]
+    fn a_text_of_one_frame_is_inflated_once() {
+        let text = BlobReader::of("a line\n".repeat(14_000).into_bytes());
+        let source = Stored::new(&text).unwrap();
+        assert_eq!(source.lines().unwrap(), 14_000);
+        let counted = source.only.get().map(Vec::as_ptr);
+        // Both are open at once, so that two copies would have two places.
+        let (mut first, mut second) = (source.open().unwrap(), source.open().unwrap());
+        assert_eq!(Some(first.fill_buf().unwrap().as_ptr()), counted);
+        assert_eq!(Some(second.fill_buf().unwrap().as_ptr()), counted);
+    }
+
+    #[test]
+    fn a_longer_text_is_not_held() {
+        let text = BlobReader::of(vec![b'\n'; FRAME as usize + 1]);
+        let source = Stored::new(&text).unwrap();
+        assert_eq!(source.lines().unwrap(), FRAME + 1);
+        assert_eq!(io::copy(&mut source.open().unwrap(), &mut io::sink()).unwrap(), FRAME + 1);
+        assert!(source.only.get().is_none());
     }
 }

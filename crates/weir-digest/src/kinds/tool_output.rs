@@ -2,9 +2,24 @@
 //! their kinds one by one; this kind only keeps those that judge by looser signs (searches, tables, prose, source) from
 //! taking them whole.
 
-use super::{How, Kind, apt, cargo_build, eslint, gcc, mypy, npm, pip, ruff, rustc, tsc};
-use super::{cargo_test, go_test, jest, nextest, pytest, vitest};
 use crate::About;
+use crate::kinds::diagnostics::eslint;
+use crate::kinds::diagnostics::gcc;
+use crate::kinds::diagnostics::mypy;
+use crate::kinds::diagnostics::ruff;
+use crate::kinds::diagnostics::rustc;
+use crate::kinds::diagnostics::tsc;
+use crate::kinds::packages::apt;
+use crate::kinds::packages::cargo_build;
+use crate::kinds::packages::npm;
+use crate::kinds::packages::pip;
+use crate::kinds::test_runs::cargo_test;
+use crate::kinds::test_runs::go_test;
+use crate::kinds::test_runs::jest;
+use crate::kinds::test_runs::nextest;
+use crate::kinds::test_runs::pytest;
+use crate::kinds::test_runs::vitest;
+use crate::kinds::{How, Kind};
 use crate::sample::Sample;
 
 pub(crate) const KIND: Kind = Kind {

@@ -1,6 +1,6 @@
 //! Takes columns out of separated values.
 
-use super::{NotSelected, Out, Selected, some_names};
+use super::{NotSelected, Out, Selected, in_one_line, some_names};
 use crate::Source;
 
 /// What may stand between values.
@@ -19,7 +19,7 @@ pub(super) fn select(source: &dyn Source, what: &str, mut out: Out<'_>) -> Resul
     let mut rows = csv::ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(source.open()?);
     let names = rows.byte_headers().map_err(|error| NotSelected::Damaged(error.to_string()))?.clone();
     let columns = columns(&names, what)?;
-    out.selected.head = Some(written(&names, &columns, separator));
+    out.selected.head = Some(in_one_line(written(&names, &columns, separator)));
     let mut row = csv::ByteRecord::new();
     while rows.read_byte_record(&mut row).map_err(|error| NotSelected::Damaged(error.to_string()))? {
         out.push(written(&row, &columns, separator));
@@ -44,13 +44,12 @@ fn columns(names: &csv::ByteRecord, what: &str) -> Result<Vec<usize>, NotSelecte
     Ok(if places.is_empty() { (0..known.len()).collect() } else { places })
 }
 
-/// Some values of a row, separated as they were.
+/// Some values of a row, separated as they were, and quoted where that would be doubtful.
 fn written(row: &csv::ByteRecord, columns: &[usize], separator: u8) -> String {
     let value = |place: &usize| {
         let value = String::from_utf8_lossy(row.get(*place).unwrap_or_default()).into_owned();
-        match value.contains([char::from(separator), '"', '\n']) {
-            // One row is one line, so that rows can be counted.
-            true => format!("\"{}\"", value.replace('"', "\"\"").replace('\n', "\\n")),
+        match value.contains(|c: char| c == char::from(separator) || c == '"' || (c.is_control() && c != '\t')) {
+            true => format!("\"{}\"", value.replace('"', "\"\"")),
             false => value,
         }
     };

@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
             match self.steps.first() {
                 None => {
                     let value = map.next_value_seed(Print)?;
-                    self.out.push(format!("{key}: {value}"));
+                    self.out.push(format!("{}: {value}", name(key)));
                 }
                 Some(Step::Every) => map.next_value_seed(self.further())?,
                 Some(Step::Name(name)) if *name == key => {
@@ -291,6 +291,11 @@ impl<'de> Visitor<'de> for Printer<'_> {
         self.0.push("null");
         Ok(())
     }
+}
+
+/// A key, quoted where it would not be told from what is around it.
+fn name(key: String) -> String {
+    if key.contains(|c: char| c.is_control() || c == '"') { quoted(&key) } else { key }
 }
 
 fn quoted(text: &str) -> String {

@@ -11,7 +11,7 @@ use weir_digest::{About, Digest, Frame};
 use super::Done;
 use crate::answer::{Answer, size};
 use crate::error::CommandError;
-use crate::text::Stored;
+use crate::text::{Stored, unreadable};
 
 /// Up to this many tokens, an output is shown whole.
 const WHOLE: usize = 2_000;
@@ -95,8 +95,8 @@ pub(crate) struct Shown {
 pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> {
     let bytes = done.entry.bytes;
     let ending = ending(done);
-    let lines = done.text.line_ends_before(bytes)?;
     let source = Stored::new(&done.text)?;
+    let lines = source.lines()?;
     if let Some(body) = weir_digest::whole(&source, want.whole).map_err(unreadable)? {
         let nothing = if body.is_empty() { ", no output" } else { "" };
         let remarks = done.remarks.iter().map(|remark| format!("\n{remark}")).collect::<String>();
@@ -124,10 +124,6 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     };
     let Digest { head, body, foot } = page.render(&frame, want.digest);
     Ok(Shown { head, body, foot, whole: false, lines })
-}
-
-fn unreadable(error: std::io::Error) -> CommandError {
-    CommandError::broken(&format!("the output cannot be read back: {error}"))
 }
 
 /// The least that can be said of a run, for a list that has no room.

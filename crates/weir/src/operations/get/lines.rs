@@ -12,7 +12,7 @@ use crate::answer::size;
 use crate::error::CommandError;
 
 /// How many lines before and after the one asked for are shown, unless asked otherwise.
-const AROUND: u64 = 15;
+pub(super) const AROUND: u64 = 15;
 /// A token is rarely longer than this many bytes, so more text than this for each token of a budget cannot fit.
 pub(super) const BYTES_PER_TOKEN: usize = 12;
 

@@ -8,7 +8,7 @@ use weir_store::BlobReader;
 use crate::answer::{Answer, Budget, headline};
 use crate::error::CommandError;
 use crate::run;
-use crate::text::Stored;
+use crate::text::{Stored, unreadable};
 
 /// The facts and the sections that match best, as they stand, and words for a next question.
 pub(super) fn answer(
@@ -17,18 +17,19 @@ pub(super) fn answer(
     (intent, origin): (&str, Origin),
     budget: Budget,
 ) -> Result<Answer, CommandError> {
-    let failed = |error: std::io::Error| CommandError::broken(&format!("the text cannot be read: {error}"));
     let source = Stored::new(text)?;
     let remarks: Vec<String> = source.remark().into_iter().collect();
-    let found = intent::find(&source, intent).map_err(failed)?;
-    let facts = found.facts(weir_digest::read(&source, About::default()).map_err(failed)?);
+    let found = intent::find(&source, intent).map_err(unreadable)?;
+    // What is no run has a title too, but no command printed it.
+    let command = entry.run.as_ref().map_or("", |_| &entry.title);
+    let facts = found.facts(weir_digest::read(&source, About { command }).map_err(unreadable)?);
     let matching = found.sections.total + facts.total;
     let head = format!("{}{}", headline(entry), super::about(entry));
     let frame = Frame {
         head: &head,
         remarks: &remarks,
         reference: entry.reference,
-        lines: text.line_ends_before(text.bytes())?,
+        lines: source.lines()?,
         bytes: entry.bytes,
         read_on: if matching == 0 { "nothing matches: try other words or a pattern" } else { run::read_on(origin) },
     };

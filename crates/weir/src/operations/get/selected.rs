@@ -3,7 +3,7 @@
 use weir_digest::select::{NotSelected, Wanted, select};
 use weir_store::BlobReader;
 
-use super::lines::{BYTES_PER_TOKEN, Filter, Lines, Part};
+use super::lines::{AROUND, BYTES_PER_TOKEN, Filter, Lines, Part};
 use crate::error::CommandError;
 use crate::text::Stored;
 
@@ -16,7 +16,7 @@ pub(super) fn read(
 ) -> Result<Part, CommandError> {
     let (first, last) = match lines {
         Lines::Between(first, last) => (first, last),
-        Lines::Around(line) => (line.saturating_sub(15).max(1), line.saturating_add(15)),
+        Lines::Around(line) => (line.saturating_sub(AROUND).max(1), line.saturating_add(AROUND)),
         Lines::Last(_) | Lines::Bytes(..) => {
             return Err(CommandError::usage("with `select`, `lines` counts values from the first")
                 .hint("write lines such as 1-50 or 51-"));

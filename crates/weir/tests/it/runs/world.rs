@@ -164,9 +164,18 @@ impl Server {
 
     /// The most memory that the program has had, in megabytes.
     pub(super) fn peak_megabytes(&self) -> f64 {
+        self.megabytes("VmHWM:")
+    }
+
+    /// The memory that the program has now, in megabytes.
+    pub(super) fn resident_megabytes(&self) -> f64 {
+        self.megabytes("VmRSS:")
+    }
+
+    fn megabytes(&self, name: &str) -> f64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        peak.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
+        let size = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        size.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
     }
 
     /// The time on a processor that the program itself has had so far.

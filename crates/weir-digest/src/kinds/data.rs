@@ -1,0 +1,18 @@
+//! Records and values: JSON, separated values, tables.
+
+pub(super) mod cells;
+mod column;
+mod cross;
+pub(super) mod csv;
+pub(super) mod json;
+mod json_graph;
+mod json_reader;
+mod json_rows;
+mod layout;
+pub(super) mod ndjson;
+mod row;
+mod rows;
+mod rows_page;
+mod rows_words;
+pub(super) mod table;
+mod value;

@@ -1,0 +1,432 @@
+//! Tables of cells between commas, semicolons, tabs or bars: what each column holds, and which rows stand out.
+//!
+//! Invariant: a cell in quotes may have several lines, but not so many that memory grows with the output.
+
+use std::io;
+
+use weir_core::wording::counted;
+
+use super::row::{Row, Sort};
+use super::rows::Rows;
+use super::rows_page::Gathered;
+use crate::kinds::{How, Kind};
+use crate::sample::Sample;
+use crate::text::clip;
+use crate::{Item, Lines, Page, Part, Source, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "csv", how: How::Whole { is: |sample| form(sample).is_some(), read } };
+
+/// What may stand between cells.
+const MARKS: [char; 4] = ['\t', ',', ';', '|'];
+/// How long a row may be that goes over several lines.
+const MOST_LINES: u64 = 100;
+const MOST_BYTES: usize = 128 << 10;
+/// How many rows that do not fit are kept.
+const MOST_MISFITS: usize = 60;
+/// How many lines may stand before the first row.
+const MOST_BEFORE: usize = 5;
+
+/// How a table is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Form {
+    mark: char,
+    width: usize,
+    /// How many lines stand before it.
+    before: usize,
+    header: bool,
+}
+
+fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
+    let Some(form) = form(sample) else { return Ok(None) };
+    let mut table =
+        Table { form, rows: Rows::default(), row: Row::default(), named: false, misfits: 0, kept: Vec::new() };
+    let mut join = Join::default();
+    let mut lines = Lines::of(source)?;
+    while let Some(line) = lines.read()? {
+        if join.take(line.number, line.text, form.mark) {
+            table.take(&join);
+            join.clear();
+        }
+    }
+    // A quote that is never closed: what was taken for a cell is rows.
+    if !join.text.is_empty() {
+        table.misfit(&join);
+    }
+    if table.misfits * 5 > table.rows.count {
+        return Ok(None);
+    }
+    Ok(Some(table.page()))
+}
+
+struct Table {
+    form: Form,
+    rows: Rows,
+    row: Row,
+    named: bool,
+    misfits: u64,
+    kept: Vec<Item>,
+}
+
+impl Table {
+    fn take(&mut self, record: &Join) {
+        if record.text.trim().is_empty() {
+            return;
+        }
+        if width(&record.text, self.form.mark) != self.form.width {
+            self.misfit(record);
+            return;
+        }
+        if !self.named {
+            self.named = true;
+            self.name_columns(&record.text);
+            if self.form.header {
+                return;
+            }
+        }
+        self.row.begin(record.line);
+        self.row.raw.push_str(record.text.get(..record.text.floor_char_boundary(1_000)).unwrap_or_default());
+        for (place, cell) in cells(&record.text, self.form.mark).enumerate() {
+            // Columns are few enough to be told apart, or this one is left out.
+            if place < self.rows.columns.len() {
+                let plain = unquoted(cell);
+                self.row.push(place, Sort::Cell, (&plain, plain.len()));
+            } else {
+                self.rows.beyond += 1;
+            }
+        }
+        self.rows.add(&mut self.row);
+    }
+
+    fn misfit(&mut self, record: &Join) {
+        self.misfits += 1;
+        if self.kept.len() < MOST_MISFITS {
+            self.kept.push(Item::at(record.line, clip(&record.text, 300)));
+        }
+    }
+
+    fn name_columns(&mut self, first: &str) {
+        for (place, cell) in cells(first, self.form.mark).enumerate() {
+            let name = unquoted(cell);
+            let name = name.trim().trim_start_matches('\u{feff}');
+            let taken = self.rows.columns.iter().any(|column| column.name == name);
+            if self.form.header && !name.is_empty() && name.len() <= 200 && !taken {
+                self.rows.column(name);
+            } else {
+                let mut name = format!("column {}", place + 1);
+                while self.rows.columns.iter().any(|column| column.name == name) {
+                    name.push('\'');
+                }
+                self.rows.column(&name);
+            }
+        }
+        // Columns that are too many are counted by their values.
+        self.rows.beyond = 0;
+    }
+
+    fn page(self) -> Page {
+        let Self { form, rows, misfits, kept, .. } = self;
+        let between = match form.mark {
+            '\t' => "tabs",
+            ',' => "commas",
+            ';' => "semicolons",
+            _ => "bars",
+        };
+        let header = if form.header { "" } else { ", without a header" };
+        let misfit = if misfits > 0 {
+            format!(", {} not fitting", counted(misfits as usize, "line", "lines"))
+        } else {
+            String::new()
+        };
+        let mut page = Page::new(format!(
+            "table of {} rows, {} columns between {between}{header}{misfit}",
+            rows.count, form.width
+        ));
+        page.push(Part::new("lines that do not fit", Weight::Failure, kept).of(misfits));
+        let mut gathered = Gathered::default();
+        gathered.add(&rows);
+        gathered.push(&mut page);
+        page
+    }
+}
+
+/// Puts the lines of a row together.
+#[derive(Default)]
+struct Join {
+    text: String,
+    line: u64,
+    lines: u64,
+}
+
+impl Join {
+    /// Takes a line. Returns whether the row is complete.
+    fn take(&mut self, number: u64, text: &str, mark: char) -> bool {
+        if self.lines == 0 {
+            self.line = number;
+        } else {
+            self.text.push('\n');
+        }
+        self.lines += 1;
+        self.text.push_str(text);
+        // Only the new line is looked at when a quote is open, so that time stays linear.
+        self.lines >= MOST_LINES || self.text.len() > MOST_BYTES || !self.is_open(text, mark)
+    }
+
+    fn is_open(&mut self, added: &str, mark: char) -> bool {
+        if !matches!(mark, ',' | ';') || (self.lines == 1 && !added.contains('"')) {
+            return false;
+        }
+        match self.lines {
+            1 => ends_open(added, mark),
+            // An odd number of quotes closes what is open, or opens what was closed.
+            _ => memchr::memchr_iter(b'"', added.as_bytes()).count().is_multiple_of(2),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.lines = 0;
+    }
+}
+
+/// The cells of a row, with their quotes.
+fn cells(row: &str, mark: char) -> impl Iterator<Item = &str> {
+    let quoting = matches!(mark, ',' | ';');
+    let mut rest = Some(row);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let start = if quoting && text.starts_with('"') { closing(text) } else { 0 };
+        let end = text.get(start..).and_then(|after| after.find(mark)).map(|end| end + start);
+        match end {
+            Some(end) => {
+                rest = text.get(end + mark.len_utf8()..);
+                text.get(..end)
+            }
+            None => rest.take(),
+        }
+    })
+}
+
+/// Where the quote that a text begins with is closed.
+fn closing(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut place = 1;
+    while let Some(next) = bytes.get(place..).and_then(|rest| memchr::memchr(b'"', rest)) {
+        place += next + 1;
+        if bytes.get(place) != Some(&b'"') {
+            return place;
+        }
+        place += 1;
+    }
+    text.len()
+}
+
+fn width(row: &str, mark: char) -> usize {
+    cells(row, mark).count()
+}
+
+/// Whether a line ends inside of a cell in quotes.
+fn ends_open(line: &str, mark: char) -> bool {
+    let last = cells(line, mark).last().unwrap_or_default();
+    last.starts_with('"') && (last.len() == 1 || closing(last) == last.len()) && !is_closed(last)
+}
+
+/// Whether a cell that begins with a quote ends with one that closes it.
+fn is_closed(cell: &str) -> bool {
+    let quotes = memchr::memchr_iter(b'"', cell.as_bytes()).count();
+    quotes.is_multiple_of(2) && cell.ends_with('"')
+}
+
+fn unquoted(cell: &str) -> std::borrow::Cow<'_, str> {
+    match cell.trim().strip_prefix('"').and_then(|cell| cell.strip_suffix('"')) {
+        Some(inner) => inner.replace("\"\"", "\"").into(),
+        None => cell.into(),
+    }
+}
+
+/// How the table is written that an output is, if it is one.
+fn form(sample: &Sample<'_>) -> Option<Form> {
+    let hinted = ["csv", "tsv", "COPY", "copy"].iter().any(|word| sample.about.command.contains(word));
+    MARKS.iter().filter_map(|&mark| form_with(sample, mark, hinted)).max_by_key(|form| form.width)
+}
+
+fn form_with(sample: &Sample<'_>, mark: char, hinted: bool) -> Option<Form> {
+    let first = sample.lines().take(MOST_BEFORE + 1).find(|line| line.contains(mark))?;
+    let before = sample.lines().position(|line| std::ptr::eq(line, first))?;
+    let rows = records(sample, mark, before);
+    let width = width(rows.first()?, mark);
+    if width < 2 || rows.len() < 4 {
+        return None;
+    }
+    let fitting: Vec<&String> = rows.iter().filter(|row| self::width(row, mark) == width).collect();
+    let header = is_header(rows.first()?, mark);
+    let form = Form { mark, width, before, header };
+    let enough = fitting.len() * 100 >= rows.len() * 95;
+    (enough && (header || width > 2) && is_table(&fitting, form, hinted)).then_some(form)
+}
+
+/// The rows of the sample.
+fn records(sample: &Sample<'_>, mark: char, before: usize) -> Vec<String> {
+    let mut join = Join::default();
+    let mut found = Vec::new();
+    for line in sample.lines().skip(before) {
+        if join.take(1, line, mark) {
+            if !join.text.trim().is_empty() {
+                found.push(std::mem::take(&mut join.text));
+            }
+            join.clear();
+        }
+    }
+    found
+}
+
+/// Whether rows of the same width are a table, and not lines of something else that has commas.
+fn is_table(rows: &[&String], form: Form, hinted: bool) -> bool {
+    let data = rows.get(usize::from(form.header)..).unwrap_or_default();
+    let mut typed = vec![(0, 0); form.width.min(100)];
+    let (mut all, mut spaced, mut odd, mut bytes, mut indented) = (0, 0, 0, 0, 0);
+    for row in data {
+        let mut unbalanced = false;
+        indented += usize::from(row.starts_with(form.mark));
+        for (place, cell) in cells(row, form.mark).enumerate() {
+            all += 1;
+            spaced += usize::from(place > 0 && cell.starts_with(' '));
+            bytes += cell.len();
+            unbalanced |= !cell.starts_with('"') && is_unbalanced(cell);
+            if let Some((blank, number)) = typed.get_mut(place) {
+                let cell = unquoted(cell);
+                let first = cell.trim().bytes().next();
+                *blank += usize::from(first.is_none());
+                *number += usize::from(first.is_some_and(|byte| byte.is_ascii_digit() || byte == b'-'));
+            }
+        }
+        odd += usize::from(unbalanced);
+    }
+    let numbers =
+        |(blank, number): &(usize, usize)| (blank + number) * 100 >= data.len() * 90 && number * 2 >= data.len();
+    let is_typed = typed.iter().any(numbers);
+    let spaced = spaced * 5 > all && !hinted;
+    let bars = form.mark == '|' && data.iter().any(|row| row.starts_with('|') || row.contains(" | "));
+    let sure = is_typed || hinted || (form.header && form.width > 2);
+    all > 0 && !spaced && !bars && indented * 3 <= data.len() && odd * 4 <= data.len() && bytes <= all * 80 && sure
+}
+
+/// Whether a cell has a bracket that another cell closes.
+fn is_unbalanced(cell: &str) -> bool {
+    let count = |byte: u8| memchr::memchr_iter(byte, cell.as_bytes()).count();
+    count(b'(') != count(b')') || count(b'{') != count(b'}') || count(b'[') != count(b']')
+}
+
+/// Whether a row is the names of the columns: short, all different, none of them a value.
+fn is_header(row: &str, mark: char) -> bool {
+    let mut names: Vec<String> =
+        cells(row, mark).map(|cell| unquoted(cell).trim().trim_start_matches('\u{feff}').to_owned()).collect();
+    let first = names.first().is_some_and(|name| name.starts_with('#'));
+    let good = |name: &String| {
+        let begin =
+            name.chars().next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '#' | '@' | '%' | '$' | '('));
+        name.len() <= 60
+            && begin
+            && name.split(' ').count() <= 6
+            && !matches!(name.as_str(), "true" | "false" | "null" | "NULL")
+            && !name.contains(['=', '<', '>', ';'])
+    };
+    let count = names.len();
+    // Some tables have a column of numbers without a name, or end every row with a mark.
+    let may_be_empty = |place: usize| (place == 0 && mark != '\t') || (place + 1 == count && count > 3);
+    let plausible =
+        names.iter().enumerate().all(|(place, name)| good(name) || (name.is_empty() && may_be_empty(place)));
+    names.sort_unstable();
+    names.dedup();
+    plausible && (names.len() == count || first)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::About;
+    use crate::check::check;
+
+    fn form_of(text: &str) -> Option<Form> {
+        form(&Sample::of(&text.as_bytes(), About::default()).unwrap())
+    }
+
+    #[test]
+    fn rows_are_counted_and_what_stands_out_is_shown() {
+        let mut raw = "id,placed,status,total,note\n".to_owned();
+        for id in 1..=60 {
+            let status = if id % 4 == 0 { "shipped" } else { "paid" };
+            raw.push_str(&format!("{id},2025-09-{:02},{status},{}.50,\n", 1 + id % 28, id * 3 % 50));
+        }
+        raw.push_str("61,2025-10-02,lost,98765.43,\"Call first,\nthen \"\"ring\"\"\"\n62,2025-10-03,broken\n");
+        check(
+            &raw,
+            400,
+            &expect![[r#"
+                exit 0; table of 61 rows, 5 columns between commas, 1 line not fitting; 64 lines, 1.6 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == lines that do not fit: 1
+                64: 62,2025-10-03,broken
+                == unusual records: 1
+                62: 61,2025-10-02,lost,98765.43,"Call first,
+                then ""ring""" (unusual: status, total, note)
+                == fields of 61 records: 5
+                id: 1 to 61, all different
+                placed: 2025-09-01 to 2025-10-02, 29 different
+                status: paid ×45, shipped ×15, lost ×1 (61)
+                total: 0.50 (50) to 98765.43, mean 1642.384, sum 100185.43
+                in one record only: note=Call first,⏎then "ring"
+                == numbers by value: 1
+                total by status: paid 0.50 to 49.50 mean 22.722 sum 1022.50, shipped 6.50 to 48.50 mean 26.500 sum 397.50, lost 98765.43
+                == first and last records: 61, 2 shown
+                2: 1,2025-09-02,paid,3.50,
+                3: 2,2025-09-03,paid,6.50,
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_lines_with_commas_are_no_table() {
+        for text in [
+            "2026-09-01 10:00:00,123 INFO started\n2026-09-01 10:00:01,456 INFO done\n2026-09-01 10:00:02,789 INFO x\n2026-09-01 10:00:02,790 INFO y\n",
+            "int a = 1;\nint b = 2;\nchar c = 3;\nreturn a + b + c;\nint d;\n",
+            "One, two, three.\nThe sea, the sky, the sun.\nHere, there, everywhere.\nFour, five, six.\n",
+            "INSERT INTO t VALUES (1,'a',2);\nINSERT INTO t VALUES (2,'b',3);\nINSERT INTO t VALUES (3,'c',4);\nINSERT INTO t VALUES (4,'d',5);\n",
+            "\tmodified:   a.rs\n\tmodified:   b.rs\n\tmodified:   c.rs\n\tmodified:   d.rs\n",
+            "| a | b |\n| - | - |\n| 1 | 2 |\n| 3 | 4 |\n",
+            "12K\ta\n13K\tb\n14K\tc\n15K\td\n",
+        ] {
+            assert_eq!(form_of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn marks_and_headers_are_seen() {
+        for (text, mark, header) in [
+            ("a;b;c\n1;2;3\n4;5;6\n7;8;9\n", ';', true),
+            ("a|b\n1|2\n3|4\n5|6\n", '|', true),
+            ("1\tx\t2\n3\ty\t4\n5\tz\t6\n7\tw\t8\n", '\t', false),
+            (",x,y\n0,1,2\n1,3,4\n2,5,6\n", ',', true),
+            ("# made by hand\na,b,c\n1,2,3\n4,5,6\n7,8,9\n", ',', true),
+        ] {
+            let form = form_of(text).unwrap();
+            assert_eq!((form.mark, form.header), (mark, header), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_takes_bounded_memory() {
+        let mut raw = "a,b,c\n".to_owned();
+        for row in 0..2_000 {
+            raw.push_str(&format!("{row},2,3\n"));
+        }
+        raw.push_str("9,\"open,3\n");
+        for row in 0..2_000 {
+            raw.push_str(&format!("{row},2,3\n"));
+        }
+        let text = crate::check::digest(&raw, 600);
+        assert!(text.contains("lines that do not fit"), "{text}");
+    }
+}

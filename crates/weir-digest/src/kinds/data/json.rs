@@ -1,0 +1,499 @@
+//! JSON documents: what is in them once is shown as it is, and what is in them many times is counted as records.
+//!
+//! A few lines of other text may stand before and after. Invariant: memory does not grow with the document.
+
+use std::io;
+
+use super::json_graph::{Graph, What};
+use super::json_reader::{Piece, Reader};
+use super::json_rows::Values;
+use super::row::Sort;
+use super::rows::Rows;
+use super::rows_page::{Gathered, few, names};
+use crate::kinds::logs::log::Log;
+use crate::kinds::{How, Kind, Stretch};
+use crate::sample::Sample;
+use crate::text::clip;
+use crate::{Item, Line, Page, Part, Source, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "json", how: How::Whole { is: |sample| begin(sample).is_some(), read } };
+
+/// How many lines of other text may stand before a document.
+const MOST_BEFORE: usize = 25;
+/// An array of so few records is shown by them, if they have no more fields than so.
+const FEW: u64 = 5;
+const FEW_FIELDS: usize = 16;
+/// How many of these are shown.
+const MOST_FEW: usize = 40;
+/// How many arrays are shown with all their fields.
+const MOST_TABLES: usize = 4;
+/// How much of a value is shown.
+const LONGEST: usize = 200;
+/// How long a line of values may be.
+const LINE: usize = 400;
+
+fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
+    let Some(before) = begin(sample) else { return Ok(None) };
+    let mut graph = Graph::new();
+    let mut log = Log::default();
+    walk(source, before, &mut graph, &mut log)?;
+    graph.settle();
+    let mut values = Values::new(&graph);
+    let mut log = Log::default();
+    let walked = walk(source, before, &mut values, &mut log)?;
+    if walked.documents == 0 || (walked.broken && log.lines() * 5 >= walked.lines) {
+        return Ok(None);
+    }
+    let mut page = page(&values, &walked);
+    log.put(&mut page);
+    Ok(Some(page))
+}
+
+/// What gathers something from documents.
+pub(super) trait Gather {
+    /// A document begins on this line.
+    fn begin(&mut self, line: u64);
+    /// The document as it stands in the output, if it is a line of it.
+    fn raw(&mut self, _line: &str) {}
+    /// The next piece, whose text the reader has.
+    fn piece(&mut self, piece: Piece, reader: &Reader<'_>);
+    /// The document ended, or is cut.
+    fn end(&mut self) {}
+}
+
+impl Gather for Graph {
+    fn begin(&mut self, _line: u64) {
+        Self::begin(self);
+    }
+
+    fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
+        match piece {
+            Piece::Object => self.value(What::Object),
+            Piece::Array => self.value(What::Array),
+            Piece::Text => self.value(What::Text),
+            Piece::Number | Piece::Word => self.value(What::Other),
+            Piece::Key => self.key(&reader.text),
+            Piece::Close => self.close(),
+            Piece::End | Piece::Broken => {}
+        }
+    }
+}
+
+impl Gather for Values<'_> {
+    fn begin(&mut self, line: u64) {
+        Self::begin(self, line);
+    }
+
+    fn raw(&mut self, line: &str) {
+        Self::raw(self, line);
+    }
+
+    fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
+        let sort = match piece {
+            Piece::Object | Piece::Array => return self.open(piece == Piece::Array, reader.line),
+            Piece::Key => return self.key(&reader.text),
+            Piece::Close => return self.close(),
+            Piece::End | Piece::Broken => return,
+            Piece::Text => Sort::Text,
+            Piece::Number => Sort::Number,
+            Piece::Word => Sort::Word,
+        };
+        self.value(sort, (&reader.text, reader.length), reader.line);
+    }
+
+    fn end(&mut self) {
+        Self::end(self);
+    }
+}
+
+/// What was met on the way through an output.
+struct Walked {
+    documents: u64,
+    lines: u64,
+    /// Whether the last document has no end.
+    cut: bool,
+    /// Whether there is one that goes wrong.
+    broken: bool,
+}
+
+/// Goes through all documents of an output. Lines between them go to the log.
+fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut Log) -> io::Result<Walked> {
+    let mut reader = Reader::of(source.open()?);
+    let mut walked = Walked { documents: 0, lines: 0, cut: false, broken: false };
+    for _ in 0..before {
+        other(&mut reader, log)?;
+    }
+    while let Some(byte) = reader.ahead()? {
+        if matches!(byte, b'{' | b'[') && !walked.broken {
+            reader.begin();
+            gather.begin(reader.line);
+            walked.documents += 1;
+            walked.broken = !document(&mut reader, gather)?;
+            gather.end();
+            if reader.cut {
+                walked.cut = true;
+                walked.broken = false;
+                break;
+            }
+        } else {
+            other(&mut reader, log)?;
+        }
+    }
+    walked.lines = reader.line;
+    Ok(walked)
+}
+
+/// Reads one document. Returns whether all of it is JSON.
+pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn Gather) -> io::Result<bool> {
+    loop {
+        match reader.next()? {
+            Piece::End => return Ok(true),
+            Piece::Broken => return Ok(false),
+            piece => gather.piece(piece, reader),
+        }
+    }
+}
+
+/// Gives a line to the log.
+fn other(reader: &mut Reader<'_>, log: &mut Log) -> io::Result<()> {
+    let number = reader.line;
+    let text = reader.rest_of_line()?;
+    if !text.trim().is_empty() {
+        log.take(&Line { number, text: &text, left_out: 0 });
+    }
+    Ok(())
+}
+
+/// How many lines stand before the first document, if the sample is a document or the beginning of one.
+fn begin(sample: &Sample<'_>) -> Option<usize> {
+    let mut place = 0;
+    for (before, line) in sample.raw.split(|&byte| byte == b'\n').take(MOST_BEFORE).enumerate() {
+        let rest = sample.raw.get(place..)?;
+        let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
+        if matches!(first, Some(b'{' | b'[' | 0x1b | 0xef)) && is_documents(rest, sample) {
+            return (place * 5 <= sample.raw.len() * 2).then_some(before);
+        }
+        place += line.len() + 1;
+    }
+    None
+}
+
+/// Whether these bytes are mostly documents.
+fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
+    let mut reader = Reader::on(bytes);
+    let (mut documents, mut read, mut lines, mut values) = (0, 0, 0, 0);
+    loop {
+        if !matches!(reader.ahead(), Ok(Some(b'{' | b'['))) {
+            break;
+        }
+        let line = reader.line;
+        reader.begin();
+        let whole = loop {
+            match reader.next() {
+                Ok(Piece::End) => break true,
+                Ok(Piece::Broken) | Err(_) => break false,
+                Ok(_) => values += 1,
+            }
+        };
+        if !whole {
+            // The sample ends in the middle of a document, or this is none.
+            if reader.cut && !sample.whole {
+                read = bytes.len();
+            }
+            break;
+        }
+        documents += 1;
+        lines += usize::from(reader.line == line);
+        read = reader.taken();
+    }
+    // One document a line is for the kind of records, which knows logs.
+    let records = documents >= 3 && lines == documents;
+    values >= 8 && read * 5 >= bytes.len() * 3 && !records
+}
+
+fn page(values: &Values<'_>, walked: &Walked) -> Page {
+    let mut page = Page::new(what(values, walked));
+    let mut single = Vec::new();
+    let mut many: Vec<&Rows> = Vec::new();
+    let mut small: Vec<&Rows> = Vec::new();
+    for table in &values.tables {
+        match table.count {
+            0 => {}
+            1 => facts(table, &mut single),
+            _ if is_small(table) => small.push(table),
+            _ => many.push(table),
+        }
+    }
+    single.sort_by_key(|group| group.depth);
+    let items = single.into_iter().flat_map(Group::items).collect();
+    page.push(Part::new("values that are there once, by the object they are in", Weight::Fact, items));
+    small.sort_by_key(|table| table.path.matches(['.', '[', '{']).count());
+    let items = small.iter().flat_map(|table| few(table)).take(MOST_FEW).collect();
+    let total = small.iter().map(|table| table.count).sum();
+    page.push(Part::new("records of small arrays", Weight::Fact, items).of(total));
+    many.sort_by_key(|table| std::cmp::Reverse(worth(table)));
+    let mut gathered = Gathered::default();
+    many.iter().take(MOST_TABLES).for_each(|table| gathered.add(table));
+    gathered.push(&mut page);
+    let rest = many.iter().skip(MOST_TABLES).map(|table| {
+        let fields: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let path = table.path.trim_end_matches('.');
+        let item = Item::plain(clip(&format!("{path}: {} records of {}", table.count, fields.join(", ")), 300));
+        names(table).unwrap_or(item)
+    });
+    page.push(Part::new("other arrays", Weight::Shape, rest.collect()));
+    page
+}
+
+/// Whether an array is shown best by its records.
+fn is_small(table: &Rows) -> bool {
+    // What is inside of other records is told with them.
+    let is_outside = table.path.matches(['[', '{']).count() <= 1;
+    is_outside
+        && table.count <= FEW
+        && table.columns.len() <= FEW_FIELDS
+        && table.errors.count + table.warnings.count == 0
+}
+
+/// How much an array has to say: many records of many fields, not too deep inside.
+fn worth(table: &Rows) -> u64 {
+    let depth = 1 + table.path.matches(['[', '{']).count() as u64;
+    table.count.min(1_000).saturating_mul(table.columns.len() as u64) / (depth * depth)
+}
+
+fn what(values: &Values<'_>, walked: &Walked) -> String {
+    let documents = if walked.documents == 1 { String::new() } else { format!("{} documents, ", walked.documents) };
+    let records = values.tables.iter().find(|table| table.path.is_empty() && table.count > 1);
+    let records = records.map(|table| format!("{} records, ", table.count)).unwrap_or_default();
+    let end = match (walked.cut, walked.broken) {
+        (true, _) => ", cut off before its end",
+        (_, true) => ", broken",
+        _ => "",
+    };
+    let beyond = match values.beyond {
+        0 => String::new(),
+        beyond => format!(", {beyond} records of further arrays not looked at"),
+    };
+    format!("JSON: {documents}{records}{} values up to {} deep{beyond}{end}", values.count, values.deepest)
+}
+
+/// The values of one object that is there once.
+struct Group {
+    path: String,
+    depth: usize,
+    /// `name=value`
+    values: Vec<String>,
+    /// Those that are 0, false, null or nothing.
+    empty: Vec<(String, String)>,
+}
+
+impl Group {
+    /// Its values in lines that are not too long.
+    fn items(self) -> Vec<Item> {
+        let Self { path, mut values, empty, .. } = self;
+        if empty.len() <= 3 {
+            values.extend(empty.iter().map(|(name, value)| format!("{name}={value}")));
+        } else {
+            let names: Vec<&str> = empty.iter().map(|(name, _)| name.as_str()).collect();
+            values.push(format!("empty, false or 0: {}", clip(&names.join(", "), 200)));
+        }
+        let mut items = Vec::new();
+        let mut line = String::new();
+        for value in values {
+            if !line.is_empty() && (line.len() + value.len() > LINE || value.starts_with("empty, false")) {
+                items.push(Item::plain(std::mem::take(&mut line)));
+            }
+            line.push_str(if line.is_empty() { &path } else { ", " });
+            line.push_str(&value);
+        }
+        items.push(Item::plain(line));
+        items
+    }
+}
+
+/// Puts the values of a table of one record into groups, by the object that they stand in.
+fn facts(table: &Rows, into: &mut Vec<Group>) {
+    let from = into.len();
+    for column in &table.columns {
+        let (parent, name) = column.name.rsplit_once('.').unwrap_or(("", &column.name));
+        if column.name == "[]" && table.path.is_empty() {
+            continue;
+        }
+        let path = match (table.path.trim_end_matches('.'), parent) {
+            ("", "") => String::new(),
+            ("", parent) => format!("{parent}: "),
+            (path, "") => format!("{path}: "),
+            (path, parent) => format!("{path}.{parent}: "),
+        };
+        let known = into.get_mut(from..).unwrap_or_default().iter_mut().find(|group| group.path == path);
+        let group = match known {
+            Some(group) => group,
+            None => {
+                let depth = path.matches(['.', '[', '{', ':']).count();
+                into.push(Group { path, depth, values: Vec::new(), empty: Vec::new() });
+                let Some(group) = into.last_mut() else { return };
+                group
+            }
+        };
+        let values: Vec<String> = column.values.sorted().iter().map(|value| clip(value.text, LONGEST)).collect();
+        match values.join(",") {
+            value if matches!(value.as_str(), "0" | "false") => group.empty.push((name.to_owned(), value)),
+            value if value.is_empty() => {
+                let gap = column.gaps.first().map(|gap| gap.0.as_str()).filter(|gap| !gap.is_empty());
+                group.empty.push((name.to_owned(), gap.unwrap_or("\"\"").to_owned()));
+            }
+            value => group.values.push(format!("{name}={}", clip(&value, LINE))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::About;
+    use crate::check::check;
+
+    #[test]
+    fn what_is_there_once_is_shown_and_records_are_counted() {
+        let record = |id: u32| {
+            let (status, more) = if id == 33 { ("stuck", ",\"error\":\"no lines\"") } else { ("paid", "") };
+            let total = if id == 40 { 98_765 } else { id * 7 % 90 };
+            format!(
+                "{{\"id\":{id},\"status\":\"{status}\",\"total\":{total}.50,\"lines\":[{{\"sku\":\"A{}\"}}],\"tag\":null{more}}}",
+                id % 3
+            )
+        };
+        let records = (1..=60).map(record).collect::<Vec<_>>().join(",");
+        let raw = format!(
+            "HTTP/1.1 200 OK\n\n{{\"version\":\"1.2.0\",\"page\":{{\"next\":2,\"more\":true}},\"orders\":[{records}]}}\n"
+        );
+        check(
+            &raw,
+            600,
+            &expect![[r#"
+                exit 0; JSON: 487 values up to 5 deep; 3 lines, 4.4 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == values that are there once, by the object they are in: 2
+                version=1.2.0, orders[]=60
+                page: next=2, more=true
+                == errors, those that say the same together: 1
+                orders[32] id=33 status=stuck total=51.50 lines[]=1 error="no lines"
+                == unusual records: 1
+                orders[39] id=40 status=paid total=98765.50 lines[]=1 (unusual: total)
+                == fields of 60 records: 6
+                orders[]: id: 1 to 60, all different
+                status: paid ×59, stuck ×1 (33)
+                total: 1.50 (13) to 98765.50, mean 1688.917, sum 101335.00
+                the same in all: lines[]=1
+                in one record only: error=no lines
+                without a value: tag
+                == fields of 60 records: 1
+                orders[].lines[]: sku: A1 ×20, A2 ×20, A0 ×20
+                == numbers by value: 1
+                total by status: paid 1.50 to 98765.50 mean 1716.669 sum 101283.50, stuck 51.50
+                == first and last records: 60, 3 shown
+                orders[0] id=1 status=paid total=7.50 lines[]=1
+                orders[1] id=2 status=paid total=14.50 lines[]=1
+                orders[59] id=60 status=paid total=60.50 lines[]=1
+                == other lines: 1
+                1: HTTP/1.1 200 OK
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_inside_of_its_like_is_counted_with_it() {
+        let leaf = "{\"type\":\"scan\",\"rows\":5}";
+        let inner = format!("{{\"type\":\"join\",\"rows\":9,\"plans\":[{leaf},{leaf}]}}");
+        let raw = format!("{{\"plan\":{{\"type\":\"limit\",\"plans\":[{inner},{inner}]}},\"ms\":1.250}}");
+        check(
+            &raw,
+            400,
+            &expect![[r#"
+            exit 0; JSON: 25 values up to 6 deep; 1 line, 216 B held as [ctx:0000000000]
+            <<<0000000000
+            == values that are there once, by the object they are in: 2
+            ms=1.250
+            plan: type=limit, plans[]=2
+            == fields of 6 records: 3
+            plan.plans[]: type: scan ×4, join ×2
+            rows: 5 ×4, 9 ×2, sum 38
+            plans[]: 2 ×2; 4 absent
+            == records: 6
+            plan.plans[0] type=scan rows=5
+            plan.plans[1] type=scan rows=5
+            plan.plans[2] type=join rows=9 plans[]=2
+            plan.plans[3] type=scan rows=5
+            plan.plans[4] type=scan rows=5
+            plan.plans[5] type=join rows=9 plans[]=2
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_called_by_its_keys_is_named() {
+        let verb = |verb: &str, id: &str| {
+            format!(
+                "\"{verb}\":{{\"tags\":[\"t\"],\"operationId\":\"{id}\",\"summary\":\"{id} it\",\"responses\":{{}}}}"
+            )
+        };
+        let path = |name: &str, verbs: &[&str]| {
+            let verbs: Vec<String> = verbs.iter().map(|of| verb(of, &format!("{of}_{name}"))).collect();
+            format!("\"/{name}\":{{{}}}", verbs.join(","))
+        };
+        let verbs: [&[&str]; 4] = [&["get", "post"], &["get", "put", "delete"], &["post"], &["get"]];
+        let paths: Vec<String> = (0..9).map(|n| path(&format!("p{n}"), verbs[n % 4])).collect();
+        let servers = "[{\"url\":\"https://a.example\"},{\"url\":\"https://b.example\"}]";
+        let raw = format!("{{\"openapi\":\"3.1.0\",\"servers\":{servers},\"paths\":{{{}}}}}", paths.join(","));
+        let text = crate::check::digest(&raw, 700);
+        for told in ["paths{}=9", "get ×7, post ×5, put ×2, delete ×2", "paths{}: /p0, /p1, ", "url=https://b.example"]
+        {
+            assert!(text.contains(told), "{told} is not in:\n{text}");
+        }
+    }
+
+    #[test]
+    fn keys_that_are_data_are_records() {
+        let packages = (0..30).map(|n| format!("\"p{n}\":{{\"version\":\"1.{n}.0\",\"dev\":{}}}", n % 2 == 0));
+        let raw = format!("{{\"name\":\"x\",\"packages\":{{{}}}}}", packages.collect::<Vec<_>>().join(","));
+        check(
+            &raw,
+            400,
+            &expect![[r#"
+                exit 0; JSON: 93 values up to 3 deep; 1 line, 1.1 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == values that are there once, by the object they are in: 1
+                name=x, packages{}=30
+                == which records there are
+                packages{}: p0 1.0.0, p1 1.1.0, p2 1.2.0, p3 1.3.0, p4 1.4.0, p5 1.5.0, p6 1.6.0, p7 1.7.0, p8 1.8.0, p9 1.9.0, p10 1.10.0, p11 1.11.0, p12 1.12.0, p13 1.13.0, … (190 more bytes)
+                == fields of 30 records: 3
+                packages{}: key: all different, such as p0, p1
+                version: all different, such as 1.0.0, 1.1.0
+                dev: true ×15, false ×15
+                == first and last records: 30, 3 shown
+                packages[0] key=p0 version=1.0.0 dev=true
+                packages[1] key=p1 version=1.1.0 dev=false
+                packages[29] key=p29 version=1.29.0 dev=false
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn a_document_that_is_cut_is_still_read_and_other_text_is_not() {
+        let cut = format!("[{}{{\"id\": 99, \"na", "{\"id\": 1, \"name\": \"x\"},\n".repeat(2_000));
+        assert!(crate::check::digest(&cut, 400).contains("cut off before its end"));
+        for text in [
+            "[1/5] step one\n[2/5] step two\n",
+            "{ not json }\n",
+            "[INFO] a\n[INFO] b\n",
+            "{}\nand much more text here\n",
+        ] {
+            assert!(begin(&Sample::of(&text.as_bytes(), About::default()).unwrap()).is_none(), "{text}");
+        }
+    }
+}

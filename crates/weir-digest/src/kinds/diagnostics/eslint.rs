@@ -1,0 +1,302 @@
+//! Findings of eslint, stylish, unix and compact, and of the linters that print as it does (stylelint, next lint).
+
+use super::found::{Diagnostics, Found, Severity};
+use crate::kinds::logs::log::Log;
+use crate::kinds::{How, Kind, Stretch};
+use crate::text::{clip, number};
+use crate::{About, Item, Line, Page, Part, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "eslint", how: How::Lines { opens, begin: || Box::new(Eslint::default()) } };
+
+/// How many lines of a crash are kept.
+const KEPT: usize = 40;
+/// How many lines it says when it could not run.
+const CRASH: u64 = 60;
+/// How much of a line is kept.
+const LONGEST: usize = 400;
+
+fn opens(text: &str, _: About<'_>) -> bool {
+    match text.as_bytes().first() {
+        Some(b' ' | b'0'..=b'9') => row(text).is_some(),
+        Some(b'/' | b'.' | b'A'..=b'Z' | b'a'..=b'z') => {
+            is_file(text) || one_line(text).is_some() || text.starts_with("Oops! Something went wrong! :(")
+        }
+        // The bytes that the cross in the last line begins with.
+        Some(0xe2) => total(text).is_some(),
+        _ => false,
+    }
+}
+
+/// Whether this is a finding for certain, and not perhaps the name of a file.
+pub(crate) fn is_finding(text: &str, _: About<'_>) -> bool {
+    row(text).is_some() || one_line(text).is_some()
+}
+
+/// A finding: its place in the file, how bad it is, its message, and its rule.
+struct Row<'a> {
+    place: &'a str,
+    severity: Severity,
+    message: &'a str,
+    rule: &'a str,
+}
+
+/// Reads `  12:5  error  message  rule`.
+fn row(text: &str) -> Option<Row<'_>> {
+    let inner = text.trim_start();
+    let (_, after) = number(inner)?;
+    let (_, rest) = number(after.strip_prefix(':')?)?;
+    let place = inner.get(..inner.len() - rest.len())?;
+    // A time of day is followed by one space.
+    let rest = rest.strip_prefix("  ")?.trim_start();
+    let (word, rest) = rest.split_once(' ')?;
+    let severity = match word {
+        "error" | "Error:" | "✖" | "×" => Severity::Error,
+        "warning" | "Warning:" | "⚠" | "‼" => Severity::Warning,
+        _ => return None,
+    };
+    let said = rest.trim();
+    let (message, rule) = match said.rsplit_once("  ") {
+        Some((message, rule)) if !rule.contains(' ') => (message.trim_end(), rule),
+        _ => (said, ""),
+    };
+    Some(Row { place, severity, message, rule })
+}
+
+/// Whether this is the name of a file that such linters look at, alone on its line.
+fn is_file(text: &str) -> bool {
+    const ENDS: &[&str] = &[
+        ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro", ".json", ".css",
+        ".scss", ".less", ".md", ".mdx", ".html", ".yml", ".yaml",
+    ];
+    let path = text.trim_end();
+    let absolute = path.starts_with('/') || path.starts_with("./") || path.get(1..3) == Some(":\\");
+    let relative = !path.contains([' ', '(', '\'', '"']) && path.contains('/');
+    path.len() < 300 && (absolute || relative) && !path.contains(": ") && ENDS.iter().any(|end| path.ends_with(end))
+}
+
+/// Reads `/a.js:1:2: message [Error/rule]` and `/a.js: line 1, col 2, Error - message (rule)`.
+fn one_line(text: &str) -> Option<(&str, Row<'_>)> {
+    if let Some(inner) = text.strip_suffix(']') {
+        let place = super::found::place(text)?;
+        let (_, mark) = inner.rsplit_once(" [")?;
+        let (severity, rule) = mark.split_once('/').unwrap_or((mark, ""));
+        let message = place.rest.strip_suffix(text.get(inner.len() - mark.len() - 2..)?)?;
+        return Some((place.path, Row { place: place.whole, severity: severity_of(severity)?, message, rule }));
+    }
+    let (file, rest) = text.split_once(": line ")?;
+    let (position, rest) = rest.split_once(", ").and_then(|(_, rest)| rest.split_once(", "))?;
+    if !position.starts_with("col ") || file.len() > 300 {
+        return None;
+    }
+    let (severity, message) = rest.split_once(" - ")?;
+    let severity = severity_of(severity)?;
+    let ruled = message.strip_suffix(')').and_then(|inner| inner.rsplit_once(" ("));
+    let (message, rule) = ruled.unwrap_or((message, ""));
+    Some((
+        file,
+        Row {
+            place: text.split(", Error - ").next().unwrap_or_default().split(", Warning - ").next().unwrap_or_default(),
+            severity,
+            message,
+            rule,
+        },
+    ))
+}
+
+fn severity_of(word: &str) -> Option<Severity> {
+    match word {
+        "Error" => Some(Severity::Error),
+        "Warning" => Some(Severity::Warning),
+        _ => None,
+    }
+}
+
+/// The problems that the last line counts: `✖ 57 problems (40 errors, 17 warnings)`.
+fn total(text: &str) -> Option<u64> {
+    let (count, rest) = number(text.trim_start_matches(['✖', '×', '⚠', ' ']))?;
+    let rest = rest.strip_prefix(" problem")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    (rest.is_empty() || rest.starts_with(" (")).then_some(count)
+}
+
+/// The findings so far.
+#[derive(Default)]
+struct Eslint {
+    found: Diagnostics,
+    /// The file whose findings are being read.
+    file: String,
+    /// The line that named it, until a finding proves that it did.
+    unsure: Option<(u64, String)>,
+    totals: Vec<Item>,
+    crash: Vec<Item>,
+    crash_count: u64,
+    crashed: bool,
+    /// Lines that looked like the name of a file and were not.
+    strays: Log,
+    text: String,
+}
+
+impl Stretch for Eslint {
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        let belongs = self.belongs(line);
+        if !belongs {
+            self.stray();
+        }
+        self.found.read(line, belongs)
+    }
+
+    fn page(mut self: Box<Self>) -> Page {
+        self.stray();
+        let mut page = match self.found.is_empty() && self.crash.is_empty() {
+            true => Page::default(),
+            false => Page::new(format!("eslint: {}", self.found.counted())),
+        };
+        page.push(Part::new("eslint crash", Weight::Failure, self.crash).of(self.crash_count));
+        page.push(Part::new("eslint totals", Weight::Fact, self.totals));
+        self.found.write(&mut page, "eslint");
+        self.strays.put(&mut page);
+        page
+    }
+}
+
+impl Eslint {
+    fn belongs(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if self.crashed {
+            return self.takes_crash(line);
+        }
+        if let Some(row) = row(text).filter(|_| !self.file.is_empty()) {
+            self.unsure = None;
+            self.text.clear();
+            self.text.push_str(&self.file);
+            self.text.push(':');
+            self.text.push_str(row.place);
+            let place_end = self.text.len();
+            self.text.push_str(if row.severity == Severity::Error { " error " } else { " warning " });
+            self.text.push_str(row.message);
+            if !row.rule.is_empty() {
+                self.text.push_str("  ");
+                self.text.push_str(row.rule);
+            }
+            let Row { severity, message, rule: code, .. } = row;
+            let (file, text) = (self.file.as_str(), self.text.as_str());
+            let place = text.get(..place_end).unwrap_or_default();
+            self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+            return true;
+        }
+        if let Some((file, Row { place, severity, message, rule: code })) = one_line(text) {
+            self.stray();
+            self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+            return true;
+        }
+        if is_file(text) {
+            self.stray();
+            self.file = clip(text.trim_end(), LONGEST);
+            self.unsure = Some((line.number, self.file.clone()));
+            return true;
+        }
+        if text.trim().is_empty() {
+            return true;
+        }
+        if total(text).is_some() || (text.contains(" fixable with the `--fix`") && text.starts_with("  ")) {
+            self.stray();
+            if self.totals.len() < KEPT {
+                self.totals.push(Item::plain(clip(text.trim(), LONGEST)));
+            }
+            return true;
+        }
+        self.crashed = text.starts_with("Oops! Something went wrong! :(");
+        // A message may go on below itself, set in.
+        self.crashed && self.takes_crash(line)
+            || (!self.found.is_empty() && self.unsure.is_none() && text.starts_with("      "))
+    }
+
+    /// Takes what eslint says when it could not run.
+    fn takes_crash(&mut self, line: &Line<'_>) -> bool {
+        if is_file(line.text) || total(line.text).is_some() || self.crash_count >= CRASH {
+            self.crashed = false;
+            return self.belongs(line);
+        }
+        self.crash_count += 1;
+        if self.crash.len() < KEPT && !line.text.trim().is_empty() {
+            self.crash.push(Item::at(line.number, line.clip(LONGEST)));
+        }
+        true
+    }
+
+    /// The line that looked like the name of a file was something else.
+    fn stray(&mut self) {
+        if let Some((number, text)) = self.unsure.take() {
+            self.file.clear();
+            self.strays.take(&Line { number, text: &text, left_out: 0 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn findings_stand_with_their_file() {
+        let raw = r"
+/srv/app/src/archive.ts
+   1:22  error    'Result' is defined but never used        no-unused-vars
+  15:35  warning  Unexpected console statement              no-console
+  18:1   error    Parsing error: Unexpected token
+
+/srv/app/src/main.ts
+  6:3  error  Unexpected 'debugger' statement  no-debugger
+
+✖ 4 problems (3 errors, 1 warning)
+  1 error and 0 warnings potentially fixable with the `--fix` option.
+";
+        check(
+            raw,
+            500,
+            &expect![[r#"
+                exit 0; eslint: 3 errors, 1 warning in 2 files; 11 lines, 410 B held as [ctx:0000000000]
+                <<<0000000000
+                == eslint totals: 2
+                ✖ 4 problems (3 errors, 1 warning)
+                1 error and 0 warnings potentially fixable with the `--fix` option.
+                == eslint errors: 3
+                /srv/app/src/archive.ts:1:22 error 'Result' is defined but never used  no-unused-vars
+                /srv/app/src/archive.ts:18:1 error Parsing error: Unexpected token
+                /srv/app/src/main.ts:6:3 error Unexpected 'debugger' statement  no-debugger
+                == eslint warnings: 1
+                /srv/app/src/archive.ts:15:35 warning Unexpected console statement  no-console
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn one_line_formats_are_read() {
+        let raw = "/srv/a.ts:4:3: Unexpected var, use let or const instead. [Error/no-var]\n\
+                   /srv/a.ts: line 10, col 36, Warning - Expected '===' and instead saw '=='. (eqeqeq)\n\n2 problems\n";
+        check(
+            raw,
+            400,
+            &expect![[r#"
+                exit 0; eslint: 1 error, 1 warning in 1 file; 4 lines, 168 B held as [ctx:0000000000]
+                <<<0000000000
+                == eslint totals: 1
+                2 problems
+                == eslint errors: 1
+                /srv/a.ts:4:3: Unexpected var, use let or const instead. [Error/no-var]
+                == eslint warnings: 1
+                /srv/a.ts: line 10, col 36, Warning - Expected '===' and instead saw '=='. (eqeqeq)
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn names_of_files_alone_are_not_findings() {
+        let text = digest("/srv/app/a.js\nsome text\n/srv/app/b.js\n12:30  error  at noon\n", 400);
+        assert!(text.contains("/srv/app/a.js") && text.contains("some text"), "{text}");
+    }
+}

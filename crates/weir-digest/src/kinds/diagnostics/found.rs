@@ -1,0 +1,365 @@
+//! What compilers and linters have in common: a place, how bad it is, a code and a message.
+//!
+//! Owns the gathering of diagnostics into a few parts: how often each code came, one of each sort with the rarest first
+//! (what came once is what a flood hides), the files with the most, and then more of the frequent ones. Invariant:
+//! everything is counted, and only so much is kept as could be shown.
+
+use std::collections::BTreeMap;
+
+use super::shown::{One, Shown, Sort};
+use crate::kinds::shared::kept::rows;
+use crate::text::{clip, number};
+use crate::{Item, Line, Page, Part, Weight};
+
+/// How many sorts of diagnostics are kept.
+const SORTS: usize = 400;
+/// How many more of a sort are kept after its first.
+const OTHERS: usize = 12;
+/// How many of those are kept in all.
+const ALL_OTHERS: usize = 300;
+/// How many names are counted.
+const NAMES: usize = 2_000;
+/// How much of a diagnostic's line is kept.
+const LONGEST: usize = 400;
+/// How much of what follows it is kept.
+const LONGEST_MORE: usize = 900;
+
+/// How bad a diagnostic is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Severity {
+    /// It stops the build, or the tool says so.
+    Error,
+    /// It does not.
+    Warning,
+    /// It explains, or informs.
+    Note,
+}
+
+/// One diagnostic.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found<'a> {
+    /// The number of its first line, where showing it helps to read on.
+    pub number: Option<u64>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file it is about, or nothing.
+    pub file: &'a str,
+    /// The file with line and column, as the tool writes it.
+    pub place: &'a str,
+    /// The code or rule, or nothing.
+    pub code: &'a str,
+    /// The message: what differs only in what it quotes is of one sort.
+    pub message: &'a str,
+    /// The line that matters, with its place, as it is shown.
+    pub text: &'a str,
+    /// The lines that explain it, if there are any.
+    pub more: &'a str,
+}
+
+/// All diagnostics of an output.
+#[derive(Default)]
+pub(super) struct Diagnostics {
+    /// How many there are of each severity.
+    pub counts: [u64; 3],
+    codes: [Codes; 2],
+    files: BTreeMap<String, [u64; 2]>,
+    /// There are files beyond those that are counted one by one.
+    more_files: bool,
+    sorts: Vec<Sort>,
+    by_key: BTreeMap<String, usize>,
+    kept: usize,
+    bytes: u64,
+    key: String,
+}
+
+impl Diagnostics {
+    /// Counts a line that belongs to a tool, since how much can be shown follows from how much there was. Answers whether
+    /// it does.
+    pub(super) fn read(&mut self, line: &Line<'_>, belongs: bool) -> bool {
+        if belongs {
+            self.bytes = self.bytes.saturating_add(line.text.len() as u64 + 1);
+        }
+        belongs
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts == [0; 3]
+    }
+
+    /// How many there are of the worse two severities, in words.
+    pub(super) fn counted(&self) -> String {
+        let [errors, warnings, _] = self.counts;
+        let files = match self.files.len() as u64 {
+            0 => String::new(),
+            files if self.more_files => format!(" in more than {files} files"),
+            files => format!(" in {}", named(files, "file", "files")),
+        };
+        match warnings {
+            0 => format!("{}{files}", named(errors, "error", "errors")),
+            _ => format!("{}, {}{files}", named(errors, "error", "errors"), named(warnings, "warning", "warnings")),
+        }
+    }
+
+    /// Takes one more. Notes are only counted.
+    pub(super) fn add(&mut self, found: &Found<'_>) {
+        let severity = found.severity;
+        if let Some(count) = self.counts.get_mut(severity as usize) {
+            *count += 1;
+        }
+        if severity == Severity::Note {
+            return;
+        }
+        self.add_file(found);
+        self.key.clear();
+        self.key.push(if severity == Severity::Error { 'e' } else { 'w' });
+        self.key.push_str(clipped(found.code, 100));
+        self.key.push('\0');
+        template(found.message, &mut self.key);
+        if let Some(codes) = self.codes.get_mut(severity as usize) {
+            match found.code {
+                "" => codes.without += 1,
+                code => codes.add(clipped(code, 100)),
+            }
+        }
+        self.add_sort(found);
+    }
+
+    fn add_file(&mut self, found: &Found<'_>) {
+        if found.file.is_empty() {
+            return;
+        }
+        let place = usize::from(found.severity == Severity::Warning);
+        if let Some(counts) = self.files.get_mut(found.file) {
+            counts[place] += 1;
+        } else if self.files.len() < NAMES {
+            let mut counts = [0; 2];
+            counts[place] = 1;
+            self.files.insert(clip(found.file, LONGEST), counts);
+        } else {
+            self.more_files = true;
+        }
+    }
+
+    fn add_sort(&mut self, found: &Found<'_>) {
+        let one = |place: Option<String>, order: usize| One {
+            order,
+            number: found.number,
+            text: clip(found.text, LONGEST),
+            place,
+            times: 1,
+        };
+        let Some(sort) = self.by_key.get(self.key.as_str()).and_then(|&place| self.sorts.get_mut(place)) else {
+            if self.sorts.len() < SORTS {
+                self.by_key.insert(self.key.clone(), self.sorts.len());
+                self.sorts.push(Sort {
+                    severity: found.severity,
+                    code: clipped(found.code, 100).to_owned(),
+                    message: clip(found.message, LONGEST),
+                    count: 1,
+                    first: one(None, self.kept),
+                    more: clip(found.more, LONGEST_MORE),
+                    others: Vec::new(),
+                });
+                self.kept += 1;
+            }
+            return;
+        };
+        sort.count += 1;
+        let same = std::iter::once(&mut sort.first).chain(&mut sort.others).find(|other| other.text == found.text);
+        if let Some(same) = same {
+            same.times += 1;
+        } else if sort.others.len() < OTHERS && self.kept < SORTS + ALL_OTHERS {
+            let place = (sort.message == found.message && !found.place.is_empty()).then(|| clip(found.place, LONGEST));
+            sort.others.push(one(place, self.kept));
+            self.kept += 1;
+        }
+    }
+
+    /// Adds the parts that tell of the diagnostics of a tool.
+    pub(super) fn write(mut self, page: &mut Page, tool: &str) {
+        let of_tool = |what: &str| format!("{tool} {what}").trim_start().to_owned();
+        let budget = crate::budget(self.bytes);
+        let sorts = std::mem::take(&mut self.sorts);
+        let (errors, warnings): (Vec<Sort>, Vec<Sort>) =
+            sorts.into_iter().partition(|sort| sort.severity == Severity::Error);
+        let [error_codes, warning_codes] = std::mem::take(&mut self.codes);
+        // About how many bytes each may have: what is alone has nearly all.
+        let both = self.counts[0] > 0 && self.counts[1] > 0;
+        let (error_room, warning_room) = if both { (budget * 2, budget) } else { (budget * 3, budget * 3) };
+        let mut errors = Shown::of(errors, of_tool("errors"), self.counts[0], error_room);
+        let mut warnings = Shown::of(warnings, of_tool("warnings"), self.counts[1], warning_room);
+        if !errors.all {
+            page.push(error_codes.part(&of_tool("error code"), Weight::Failure));
+        }
+        page.push(errors.part(Weight::Failure));
+        if !warnings.all {
+            page.push(warning_codes.part(&of_tool("warning code"), Weight::Fact));
+        }
+        page.push(warnings.part(Weight::Fact));
+        if !(errors.all && warnings.all) {
+            page.push(self.files_part(budget));
+        }
+        page.push(errors.others(Weight::Shape));
+        page.push(warnings.others(Weight::Sample));
+    }
+
+    fn files_part(&self, budget: usize) -> Part {
+        let mut files: Vec<(&String, &[u64; 2])> = self.files.iter().collect();
+        files.sort_by_key(|(_, counts)| std::cmp::Reverse((counts[0] + counts[1], counts[0])));
+        let both = self.counts[0] > 0 && self.counts[1] > 0;
+        let one = if self.counts[0] > 0 { ("error", "errors") } else { ("warning", "warnings") };
+        let items = files.into_iter().take(budget / 100).map(|(file, [errors, warnings])| match both {
+            true => Item::plain(format!("{file}: {errors} + {warnings}")),
+            false => Item::plain(format!("{file}: {}", errors + warnings)),
+        });
+        let name = match both {
+            true => "files with the most, errors + warnings".to_owned(),
+            false => format!("files with the most {}", one.1),
+        };
+        Part::new(name, Weight::Fact, items.collect()).of(self.files.len() as u64)
+    }
+}
+
+/// How often each code came.
+#[derive(Default)]
+struct Codes {
+    counts: BTreeMap<String, u64>,
+    beyond: u64,
+    without: u64,
+}
+
+impl Codes {
+    fn add(&mut self, code: &str) {
+        if let Some(count) = self.counts.get_mut(code) {
+            *count += 1;
+        } else if self.counts.len() < NAMES {
+            self.counts.insert(code.to_owned(), 1);
+        } else {
+            self.beyond += 1;
+        }
+    }
+
+    /// The counts, the highest first, several in a row; those that came once together. Nothing if all did.
+    fn part(&self, name: &str, weight: Weight) -> Part {
+        let mut counts: Vec<(&String, u64)> = self.counts.iter().map(|(name, count)| (name, *count)).collect();
+        let with: u64 = counts.iter().map(|(_, count)| count).sum();
+        if self.without > with {
+            return Part::new(name, weight, Vec::new());
+        }
+        counts.retain(|(_, count)| *count > 1);
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut names: Vec<String> = counts.iter().take(100).map(|(name, count)| format!("{name} {count}")).collect();
+        let once = self.counts.len() - counts.len();
+        let once_words = if once == 1 { "other once" } else { "others once" };
+        for (count, what) in
+            [(once as u64, once_words), (self.beyond, "more of others"), (self.without, "without code")]
+        {
+            if count > 0 && !names.is_empty() {
+                names.push(format!("{count} {what}"));
+            }
+        }
+        let left_out = counts.len().saturating_sub(100) as u64;
+        let plural = if self.counts.len() == 1 { "" } else { "s" };
+        rows(&format!("{} {name}{plural}", self.counts.len()), weight, &names, left_out)
+    }
+}
+
+/// A number with its word, as it stands in our own words.
+pub(crate) fn named(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// The beginning of a text, without saying that it was cut: for keys and short names only.
+pub(super) fn clipped(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
+/// Writes a message without what it quotes and without its numbers.
+fn template(message: &str, to: &mut String) {
+    let mut closes = None;
+    let mut before = ' ';
+    for character in clipped(message, 300).chars() {
+        match closes {
+            Some(end) if character == end => closes = None,
+            Some(_) => {}
+            None => {
+                // An apostrophe inside a word is no quote.
+                closes = match character {
+                    '`' => Some('`'),
+                    '"' => Some('"'),
+                    '\'' if !before.is_alphanumeric() => Some('\''),
+                    '‘' => Some('’'),
+                    '“' => Some('”'),
+                    _ => None,
+                };
+                if closes.is_none() && !character.is_ascii_digit() {
+                    to.push(character);
+                }
+            }
+        }
+        before = character;
+    }
+}
+
+/// Where a diagnostic is, as most tools write it: `path:12:5: rest`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place<'a> {
+    /// The path.
+    pub path: &'a str,
+    /// The path with line and column.
+    pub whole: &'a str,
+    /// What follows, without the colon and the space.
+    pub rest: &'a str,
+}
+
+/// The place that a line begins with.
+pub(super) fn place(text: &str) -> Option<Place<'_>> {
+    let head = clipped(text, 400).as_bytes();
+    if !head.first().is_some_and(u8::is_ascii_graphic) {
+        return None;
+    }
+    let colon =
+        memchr::memchr_iter(b':', head).find(|&at| at > 0 && head.get(at + 1).is_some_and(u8::is_ascii_digit))?;
+    let path = text.get(..colon)?;
+    if path.contains(": ") || path.contains('\t') || !path.contains(['.', '/', '\\']) {
+        return None;
+    }
+    let mut at = colon;
+    // Line, column, and the end of the range that some tools add.
+    for _ in 0..4 {
+        let Some((_, after)) = text.get(at..)?.strip_prefix(':').and_then(number) else { break };
+        at = text.len() - after.len();
+    }
+    let rest = text.get(at..)?.strip_prefix(':')?;
+    Some(Place { path, whole: text.get(..at)?, rest: rest.strip_prefix(' ').unwrap_or(rest) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_found_at_the_beginning_only() {
+        let at = |text| place(text).map(|place| (place.path, place.whole, place.rest));
+        assert_eq!(at("src/a.c:12:5: error: x"), Some(("src/a.c", "src/a.c:12:5", "error: x")));
+        assert_eq!(at("C:\\x\\a.c:7: warning: y"), Some(("C:\\x\\a.c", "C:\\x\\a.c:7", "warning: y")));
+        assert_eq!(at("a.py:1:2:3:4: E1 z"), Some(("a.py", "a.py:1:2:3:4", "E1 z")));
+        assert_eq!(
+            (at("note: see a.c:1: x"), at("12:30:01: x"), at("  a.c:1: x"), at("a.c:1 x")),
+            (None, None, None, None)
+        );
+    }
+
+    #[test]
+    fn what_is_quoted_makes_no_new_sort() {
+        let of = |message| {
+            let mut to = String::new();
+            template(message, &mut to);
+            to
+        };
+        assert_eq!(of("unused variable: `x`"), of("unused variable: `y2`"));
+        assert_eq!(of("Type 'a' isn't 'b' on line 4"), of("Type 'c' isn't 'd' on line 44"));
+        assert_ne!(of("can't do it"), of("can't do that"));
+    }
+}

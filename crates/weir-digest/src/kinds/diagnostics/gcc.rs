@@ -1,0 +1,415 @@
+//! Diagnostics of C compilers and of what prints like them (gcc, clang, MSVC, javac, swiftc), of linkers, and of make,
+//! cmake and ninja, whose steps are folded into counts.
+
+use super::block::{Block, Head};
+use super::build_steps::{outcome, step, target};
+use super::found::{Diagnostics, Found, Place, Severity, named, place};
+use crate::kinds::shared::counts::Tally;
+use crate::kinds::shared::kept::{Kept, rows};
+use crate::kinds::{How, Kind, Stretch};
+use crate::text::{clip, number};
+use crate::{About, Item, Line, Page, Part, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "gcc", how: How::Lines { opens, begin: || Box::new(Gcc::new()) } };
+
+/// How much explanation is gathered for one diagnostic.
+const MORE: usize = 300;
+/// How many lines of code and marks may follow a diagnostic.
+const FOLLOW: usize = 40;
+/// How many lines of a sort are kept.
+const KEPT: usize = 60;
+/// How much of a line is kept.
+const LONGEST: usize = 400;
+
+/// Whether such lines begin here.
+pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
+    match text.as_bytes().first() {
+        None | Some(b' ' | b'\t') => step(text).is_some(),
+        Some(_) => {
+            head(text).is_some() || linker(text).is_some() || outcome(text) || step(text).is_some() || is_context(text)
+        }
+    }
+}
+
+/// Reads `a.c:1:2: error: m`, `a.c(1): error C1: m` and `CMake Error at a.txt:1 (f):`.
+fn head(text: &str) -> Option<Head<'_>> {
+    if let Some(Place { path, rest, whole }) = place(text) {
+        // Python's checkers have the same form and their own kind, and so has rustc.
+        if [".py", ".pyi", ".rs"].iter().any(|end| path.ends_with(end)) {
+            return None;
+        }
+        let (severity, message) = severity(rest)?;
+        let (message, code) = flag(message);
+        return Some(Head { file: path, place: whole, severity, code, message });
+    }
+    if let Some(rest) = text.strip_prefix("CMake ") {
+        let (severity, rest) = match rest.strip_prefix("Error") {
+            Some(rest) => (Severity::Error, rest),
+            None => (Severity::Warning, rest.strip_prefix("Warning")?),
+        };
+        let rest = rest.strip_prefix(" (dev)").unwrap_or(rest);
+        let file = rest.strip_prefix(" at ").and_then(|rest| rest.split(':').next()).unwrap_or_default();
+        return rest.ends_with(':').then_some(Head { file, place: "", severity, code: "CMake", message: rest });
+    }
+    msvc(text)
+}
+
+/// Reads `a.cpp(12,5): error C2065: m`.
+fn msvc(text: &str) -> Option<Head<'_>> {
+    let (before, rest) = text.split_once("): ")?;
+    let (file, position) = before.rsplit_once('(')?;
+    number(position)?;
+    let rest = rest.strip_prefix("fatal ").unwrap_or(rest);
+    let (word, rest) = rest.split_once(' ')?;
+    let severity = match word {
+        "error" => Severity::Error,
+        "warning" => Severity::Warning,
+        _ => return None,
+    };
+    let (code, message) = rest.split_once(": ")?;
+    let is_code = code.starts_with("C") || code.starts_with("LNK") || code.starts_with("CS") || code.starts_with("MSB");
+    (is_code && code.len() < 9).then_some(Head {
+        file,
+        place: text.get(..before.len() + 1).unwrap_or(before),
+        severity,
+        code,
+        message,
+    })
+}
+
+fn severity(said: &str) -> Option<(Severity, &str)> {
+    let (word, message) = said.split_once(": ")?;
+    let severity = match word {
+        "error" | "fatal error" | "internal compiler error" => Severity::Error,
+        "warning" => Severity::Warning,
+        "note" => Severity::Note,
+        _ => return None,
+    };
+    Some((severity, message))
+}
+
+/// A message without the flag at its end that asked for it, and the flag.
+fn flag(message: &str) -> (&str, &str) {
+    let flagged = message.strip_suffix(']').and_then(|inner| inner.rsplit_once(" ["));
+    match flagged {
+        Some((message, flag)) if flag.starts_with('-') && !flag.contains(' ') => (message, flag),
+        // javac puts the group first.
+        _ => match message.strip_prefix('[').and_then(|inner| inner.split_once("] ")) {
+            Some((group, message)) if group.len() < 30 && !group.contains(' ') => (message, group),
+            _ => (message, ""),
+        },
+    }
+}
+
+/// What a linker could not find or found twice: the sort of problem, and the symbol.
+fn linker(text: &str) -> Option<(&'static str, &str)> {
+    const SAID: &[(&str, &str)] = &[
+        ("undefined reference to ", "undefined reference"),
+        ("undefined symbol: ", "undefined symbol"),
+        ("multiple definition of ", "multiple definition"),
+        ("duplicate symbol", "duplicate symbol"),
+        ("cannot find -l", "library not found"),
+        ("unable to find library", "library not found"),
+    ];
+    let bytes = text.as_bytes();
+    // Linkers name themselves or an object; prose does neither.
+    if !(bytes.contains(&b':') && text.len() < 2_000) || text.starts_with(' ') {
+        return None;
+    }
+    SAID.iter().find_map(|(words, sort)| {
+        let at = memchr::memmem::find(bytes, words.as_bytes())?;
+        let before = text.get(..at)?;
+        let is_linker = before.ends_with(": ");
+        is_linker.then_some((*sort, text.get(at + words.len()..)?))
+    })
+}
+
+/// Whether this says where the next diagnostic comes from.
+fn is_context(text: &str) -> bool {
+    if text.starts_with("In file included from ") {
+        return true;
+    }
+    if let Some(place) = place(text) {
+        let rest = place.rest.trim_start();
+        return rest.starts_with("required ") || rest.starts_with("recursively required") || rest.starts_with("in ");
+    }
+    text.ends_with(':')
+        && (text.contains(": in function `")
+            || [": In ", ": At "]
+                .iter()
+                .any(|word| text.split_once(word).is_some_and(|(path, _)| path.contains('.') && !path.contains(' '))))
+}
+
+/// The diagnostics so far.
+struct Gcc {
+    found: Diagnostics,
+    block: Option<Block>,
+    /// The column of its place.
+    column: u64,
+    outcomes: Kept,
+    /// Targets that make could not make.
+    targets: Vec<String>,
+    target_count: u64,
+    steps: Tally,
+    steps_count: u64,
+    last_step: Option<Item>,
+}
+
+/// The column of `a.c:12:5`.
+fn column(place: &str) -> Option<u64> {
+    let mut numbers = place.rsplit(':');
+    let column = numbers.next()?.parse().ok()?;
+    numbers.next()?.parse::<u64>().ok().map(|_| column)
+}
+
+impl Stretch for Gcc {
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        let belongs = self.belongs(line);
+        if !belongs {
+            self.flush();
+        }
+        self.found.read(line, belongs)
+    }
+
+    fn page(mut self: Box<Self>) -> Page {
+        self.flush();
+        let steps = match self.steps_count {
+            0 => String::new(),
+            steps => format!(", {}", named(steps, "step", "steps")),
+        };
+        let mut page = Page::new(format!("compiler: {}{steps}", self.found.counted()));
+        page.push(self.outcomes.part("how it ended", Weight::Failure));
+        if self.target_count < 2 {
+            self.targets.clear();
+        }
+        let left_out = self.target_count.saturating_sub(self.targets.len() as u64);
+        page.push(rows(&format!("{} targets that failed", self.target_count), Weight::Fact, &self.targets, left_out));
+        self.found.write(&mut page, "compiler");
+        if self.steps_count > 0 {
+            let counted = Item::plain(self.steps.in_line(20));
+            page.push(Part::new(
+                "steps, and the last",
+                Weight::Shape,
+                std::iter::once(counted).chain(self.last_step).collect(),
+            ));
+        }
+        page
+    }
+}
+
+impl Gcc {
+    fn new() -> Self {
+        Self {
+            found: Diagnostics::default(),
+            block: None,
+            column: 0,
+            outcomes: Kept::default(),
+            targets: Vec::new(),
+            target_count: 0,
+            steps: Tally::of(50),
+            steps_count: 0,
+            last_step: None,
+        }
+    }
+
+    fn belongs(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if let Some((sort, symbol)) = linker(text) {
+            self.flush();
+            let message = symbol.replace(['`', '\'', '"'], " ");
+            let found = Found {
+                number: None,
+                severity: Severity::Error,
+                file: "",
+                place: "",
+                code: sort,
+                message: &message,
+                text,
+                more: "",
+            };
+            self.found.add(&found);
+            return true;
+        }
+        if outcome(text) {
+            self.flush();
+            self.outcome(line);
+            return true;
+        }
+        if let Some(head) = head(text) {
+            self.take_head(line, &head);
+            return true;
+        }
+        if let Some(sort) = step(text) {
+            self.flush();
+            self.steps_count += 1;
+            self.steps.add(sort);
+            self.last_step = Some(Item::at(line.number, clip(text, 200)));
+            return true;
+        }
+        if is_context(text) {
+            self.flush();
+            return true;
+        }
+        self.goes_on(text)
+    }
+
+    fn outcome(&mut self, line: &Line<'_>) {
+        let Some(target) = target(line.text) else { return self.outcomes.text(line.text) };
+        self.target_count += 1;
+        if self.target_count == 1 {
+            self.outcomes.line(line);
+        }
+        if self.targets.len() < KEPT {
+            self.targets.push(clip(target, 200));
+        }
+    }
+
+    fn take_head(&mut self, line: &Line<'_>, head: &Head<'_>) {
+        if head.severity == Severity::Note && self.block.is_some() {
+            self.found.counts[2] += 1;
+            self.more(line.text);
+            return;
+        }
+        self.flush();
+        self.block = Some(Block::of(line.number, head, line.clip(LONGEST)));
+        // Without a column there is no code to be shown, except in Java.
+        self.column = column(head.place).unwrap_or(if head.file.ends_with(".java") { 0 } else { u64::MAX });
+    }
+
+    /// Takes what follows the first line: code, marks under it, and how it came to be compiled.
+    fn goes_on(&mut self, text: &str) -> bool {
+        let generated = text.ends_with(" generated.") && number(text).is_some();
+        let counted =
+            number(text).is_some_and(|(_, rest)| matches!(rest, " error" | " errors" | " warning" | " warnings"));
+        if generated || counted || text == "compilation terminated." {
+            self.flush();
+            return true;
+        }
+        if text.is_empty() {
+            // cmake sets the message off by a blank line.
+            return true;
+        }
+        if !text.starts_with(' ') && !text.starts_with('\t') {
+            // Older compilers show the code as it is, without its number, right below.
+            let code =
+                self.block.as_ref().is_some_and(|block| block.more.is_empty() && self.column <= text.len() as u64 + 1);
+            if code {
+                self.more(text);
+            }
+            return code;
+        }
+        // The rest of the files that include each other.
+        if text.trim_start().starts_with("from ") && text.ends_with([':', ',']) {
+            return true;
+        }
+        let drawn = text
+            .trim_start()
+            .trim_start_matches(['|', ' '])
+            .bytes()
+            .all(|byte| matches!(byte, b'^' | b'~' | b' ' | b'|'));
+        if !drawn {
+            self.more(text);
+        }
+        let Some(block) = &mut self.block else { return false };
+        block.follow += 1;
+        block.follow <= FOLLOW
+    }
+
+    fn more(&mut self, text: &str) {
+        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MORE) {
+            block.more.push_str(&clip(text.trim_end(), 240));
+            block.more.push('\n');
+        }
+    }
+
+    fn flush(&mut self) {
+        let Some(block) = self.block.take() else { return };
+        self.found.add(&block.found());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn a_failed_build_is_told() {
+        let raw = r"[1/120] Building CXX object src/a.cpp.o
+[2/120] Building CXX object src/b.cpp.o
+FAILED: src/b.cpp.o
+/usr/bin/c++ -DFOO -g -o src/b.cpp.o -c src/b.cpp
+In file included from src/b.h:1,
+                 from src/b.cpp:1:
+src/b.cpp: In function ‘int f()’:
+src/b.cpp:3:10: error: ‘x’ was not declared in this scope
+    3 |   return x;
+      |          ^
+src/b.cpp:9:5: warning: unused variable ‘y’ [-Wunused-variable]
+/usr/bin/ld: a.o: in function `main':
+a.cpp:(.text+0x5): undefined reference to `foo()'
+collect2: error: ld returned 1 exit status
+ninja: build stopped: subcommand failed.
+make[1]: *** [Makefile:8: src/main.o] Error 1
+C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
+";
+        check(
+            raw,
+            700,
+            &expect![[r#"
+                exit 0; compiler: 3 errors, 1 warning in 2 files, 3 steps; 17 lines, 703 B held as [ctx:0000000000]
+                <<<0000000000
+                == how it ended: 4
+                FAILED: src/b.cpp.o
+                collect2: error: ld returned 1 exit status
+                ninja: build stopped: subcommand failed.
+                16: make[1]: *** [Makefile:8: src/main.o] Error 1
+                == compiler errors: 3
+                8: src/b.cpp:3:10: error: ‘x’ was not declared in this scope
+                    3 |   return x;
+                a.cpp:(.text+0x5): undefined reference to `foo()'
+                C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
+                == compiler warnings: 1
+                src/b.cpp:9:5: warning: unused variable ‘y’ [-Wunused-variable]
+                == steps, and the last: 2
+                Building 2, compiler commands 1
+                4: /usr/bin/c++ -DFOO -g -o src/b.cpp.o -c src/b.cpp
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn code_without_line_numbers_belongs_to_the_diagnostic() {
+        let raw = "src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]\nstatic int antenna_unused(int a, int b) {\n                                     ^\n1 warning generated.\nA line of something else.\n";
+        check(
+            raw,
+            400,
+            &expect![[r#"
+                exit 0; compiler: 0 errors, 1 warning in 1 file; 5 lines, 193 B held as [ctx:0000000000]
+                <<<0000000000
+                == compiler warnings: 1
+                1: src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]
+                static int antenna_unused(int a, int b) {
+                == last lines: 1
+                5: A line of something else.
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_tools_and_prose_are_not_claimed() {
+        for raw in [
+            "a.py:1: error: Incompatible types  [assignment]\n",
+            "src/a.rs:1:2: error[E0308]: mismatched types\n",
+            "12:30:01: error: no\n",
+            "There is an undefined reference to it\n",
+            "[1/4] Resolving packages...\n",
+            "cc the maintainer\n",
+        ] {
+            assert!(!digest(raw, 300).contains("compiler:"), "{raw}");
+        }
+    }
+}

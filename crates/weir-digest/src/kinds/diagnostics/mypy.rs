@@ -1,0 +1,299 @@
+//! Diagnostics of Python's type checkers: mypy, short and pretty, and pyright.
+
+use super::found::{Diagnostics, Found, Severity, named, place};
+use crate::kinds::{How, Kind, Stretch};
+use crate::text::{clip, number};
+use crate::{About, Line, Page};
+
+pub(crate) const KIND: Kind = Kind { name: "mypy", how: How::Lines { opens, begin: || Box::new(Mypy::default()) } };
+
+/// How much explanation is gathered for one diagnostic.
+const MORE: usize = 700;
+/// How many lines may follow a diagnostic.
+const FOLLOW: usize = 40;
+/// How much of a line is kept.
+const LONGEST: usize = 400;
+
+fn opens(text: &str, _: About<'_>) -> bool {
+    head(text).is_some() || total(text).is_some() || pyright_file(text)
+}
+
+/// Whether this is a diagnostic for certain, and not perhaps the name of a file.
+pub(crate) fn is_finding(text: &str, _: About<'_>) -> bool {
+    head(text).is_some()
+}
+
+/// A diagnostic's first line.
+struct Head<'a> {
+    file: &'a str,
+    place: &'a str,
+    severity: Severity,
+    message: &'a str,
+    pyright: bool,
+}
+
+/// Reads `a.py:1: error: m  [code]` and `  /x/a.py:1:2 - error: m (code)`.
+fn head(text: &str) -> Option<Head<'_>> {
+    if let Some(inner) = text.strip_prefix("  /").map(|_| &text[2..]) {
+        let (place, said) = inner.split_once(" - ")?;
+        let file = place.rsplitn(3, ':').nth(2)?;
+        let (severity, message) = severity(said)?;
+        return is_python(file).then_some(Head { file, place, severity, message, pyright: true });
+    }
+    let place = place(text)?;
+    let (severity, message) = severity(place.rest)?;
+    is_python(place.path).then_some(Head { file: place.path, place: place.whole, severity, message, pyright: false })
+}
+
+fn is_python(path: &str) -> bool {
+    path.ends_with(".py") || path.ends_with(".pyi") || path.ends_with(".ipynb")
+}
+
+fn severity(said: &str) -> Option<(Severity, &str)> {
+    let (word, message) = said.split_once(": ")?;
+    let severity = match word {
+        "error" => Severity::Error,
+        "warning" => Severity::Warning,
+        "note" | "information" => Severity::Note,
+        _ => return None,
+    };
+    Some((severity, message))
+}
+
+/// The code at the end of a message, and the message without it.
+fn code(message: &str) -> (&str, &str) {
+    let marked = [("  [", ']'), (" (report", ')')];
+    for (open, close) in marked {
+        let Some(inner) = message.strip_suffix(close) else { continue };
+        let Some((before, _)) = inner.rsplit_once(open) else { continue };
+        let code = inner.get(before.len()..).unwrap_or_default().trim_start_matches([' ', '[', '(']);
+        if code.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+            return (code, before);
+        }
+    }
+    ("", message)
+}
+
+/// What the last line says: how many files were checked.
+fn total(text: &str) -> Option<u64> {
+    if let Some(rest) = text.strip_prefix("Success: no issues found in ") {
+        let (files, rest) = number(rest)?;
+        return rest.starts_with(" source file").then_some(files);
+    }
+    if text.starts_with("Found ") {
+        let (_, checked) = text.split_once(" (checked ")?;
+        let (files, rest) = number(checked)?;
+        return rest.starts_with(" source file").then_some(files);
+    }
+    // The other checker does not say it.
+    let (_, rest) = number(text)?;
+    let words = rest.starts_with(" error") && rest.contains(" warning") && rest.contains(" information");
+    (words && text.len() < 80).then_some(0)
+}
+
+/// The name of a file, alone on its line, under which pyright puts what it found there.
+fn pyright_file(text: &str) -> bool {
+    text.starts_with('/') && is_python(text) && !text.contains(": ")
+}
+
+/// The diagnostics so far.
+#[derive(Default)]
+struct Mypy {
+    found: Diagnostics,
+    block: Option<Block>,
+    checked: Option<u64>,
+    pyright: bool,
+}
+
+/// A diagnostic with its notes.
+struct Block {
+    severity: Severity,
+    file: String,
+    place: String,
+    text: String,
+    more: String,
+    complete: bool,
+    /// The rule, where a later line says it.
+    rule: String,
+    /// How many lines followed it.
+    follow: usize,
+}
+
+impl Stretch for Mypy {
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        let belongs = self.belongs(line.text);
+        if !belongs {
+            self.flush();
+        }
+        self.found.read(line, belongs)
+    }
+
+    fn page(mut self: Box<Self>) -> Page {
+        self.flush();
+        let name = if self.pyright { "pyright" } else { "mypy" };
+        let checked = match self.checked {
+            None | Some(0) => String::new(),
+            Some(files) => format!("; {} checked", named(files, "source file", "source files")),
+        };
+        let notes = match self.found.counts[2] {
+            0 => String::new(),
+            notes => format!("; {}", named(notes, "note", "notes")),
+        };
+        let mut page = Page::new(format!("{name}: {}{notes}{checked}", self.found.counted()));
+        self.found.write(&mut page, name);
+        page
+    }
+}
+
+impl Mypy {
+    fn belongs(&mut self, text: &str) -> bool {
+        if let Some(head) = head(text) {
+            self.pyright |= head.pyright;
+            if head.severity == Severity::Note && self.block.as_ref().is_some_and(|block| block.file == head.file) {
+                self.found.counts[2] += 1;
+                // The place is that of the error, and a link explains nothing.
+                if !head.message.starts_with("See https://") {
+                    self.more(&format!("  note: {}", head.message));
+                }
+                return true;
+            }
+            self.flush();
+            let complete = head.pyright || head.message.ends_with(']');
+            let (file, place) = (clip(head.file, LONGEST), clip(head.place, LONGEST));
+            let text = clip(text.trim_start(), 2 * LONGEST);
+            self.block = Some(Block {
+                severity: head.severity,
+                file,
+                place,
+                text,
+                more: String::new(),
+                complete,
+                rule: String::new(),
+                follow: 0,
+            });
+            return true;
+        }
+        if let Some(checked) = total(text) {
+            self.flush();
+            self.checked = Some(self.checked.unwrap_or_default().saturating_add(checked));
+            return true;
+        }
+        if pyright_file(text) || text.trim().is_empty() {
+            self.flush();
+            return true;
+        }
+        self.goes_on(text)
+    }
+
+    /// Takes a line that pretty output adds: the rest of a long message, the code, and marks under it.
+    fn goes_on(&mut self, text: &str) -> bool {
+        let Some(block) = &mut self.block else { return false };
+        block.follow += 1;
+        if block.follow > FOLLOW {
+            return false;
+        }
+        if self.pyright && text.starts_with("  ") {
+            // The last of these lines has the rule.
+            let rule = text.trim_end().strip_suffix(')').and_then(|inner| inner.rsplit_once(" (report"));
+            if let Some((_, rule)) = rule.filter(|_| !block.text.ends_with(')')) {
+                block.rule = format!("report{}", clip(rule, 80));
+            }
+            self.more(text);
+            return true;
+        }
+        if text.starts_with("    ") {
+            // The code itself is not shown, since the place says where it is.
+            return true;
+        }
+        if block.complete {
+            return false;
+        }
+        block.text.push(' ');
+        block.text.push_str(&clip(text, LONGEST));
+        block.complete = text.ends_with(']') || block.text.len() > 2 * LONGEST;
+        true
+    }
+
+    fn more(&mut self, text: &str) {
+        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MORE) {
+            block.more.push_str(&clip(text.trim_end(), 300));
+            block.more.push('\n');
+        }
+    }
+
+    fn flush(&mut self) {
+        let Some(block) = self.block.take() else { return };
+        let (_, said) = block.text.split_once(": ").unwrap_or(("", &block.text));
+        let (code, message) = code(said);
+        let code = if code.is_empty() { block.rule.as_str() } else { code };
+        self.found.add(&Found {
+            number: None,
+            severity: block.severity,
+            file: &block.file,
+            place: &block.place,
+            code,
+            message,
+            text: &block.text,
+            more: block.more.trim_end(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn errors_stand_with_their_notes() {
+        let raw = r#"stock/cli.py:2: error: Library stubs not installed for "yaml"  [import-untyped]
+stock/cli.py:2: note: Hint: "python3 -m pip install types-PyYAML"
+stock/cli.py:2: note: See https://mypy.readthedocs.io/en/stable/running_mypy.html#missing-imports
+stock/cli.py:13:5: error: Incompatible types in assignment (expression has
+type "Article", variable has type "Zone")  [assignment]
+        zone: Zone = article
+        ^~~~~~~~~~~~~~~~~~~~
+Found 2 errors in 1 file (checked 28 source files)
+"#;
+        check(
+            raw,
+            500,
+            &expect![[r#"
+                exit 0; mypy: 2 errors in 1 file; 2 notes; 28 source files checked; 8 lines, 484 B held as [ctx:0000000000]
+                <<<0000000000
+                == mypy errors: 2
+                stock/cli.py:2: error: Library stubs not installed for "yaml"  [import-untyped]
+                  note: Hint: "python3 -m pip install types-PyYAML"
+                stock/cli.py:13:5: error: Incompatible types in assignment (expression has type "Article", variable has type "Zone")  [assignment]
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn pyright_is_read() {
+        let raw = "/srv/a.py\n  /srv/a.py:54:54 - error: Argument of type \"str\" cannot be assigned to parameter \"n\"\n    \"str\" is not assignable to \"int\" (reportArgumentType)\n  /srv/a.py:60:1 - warning: Import \"x\" could not be resolved (reportMissingImports)\n1 error, 1 warning, 0 informations\n";
+        check(
+            raw,
+            500,
+            &expect![[r#"
+                exit 0; pyright: 1 error, 1 warning in 1 file; 5 lines, 273 B held as [ctx:0000000000]
+                <<<0000000000
+                == pyright errors: 1
+                /srv/a.py:54:54 - error: Argument of type "str" cannot be assigned to parameter "n"
+                    "str" is not assignable to "int" (reportArgumentType)
+                == pyright warnings: 1
+                /srv/a.py:60:1 - warning: Import "x" could not be resolved (reportMissingImports)
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_lines_are_not_claimed() {
+        for raw in ["a.c:1: error: x\n", "a.py:1:import os\n", "2 errors, 1 warning\n"] {
+            assert!(!digest(raw, 300).contains("mypy:"), "{raw}");
+        }
+    }
+}

@@ -1,0 +1,506 @@
+//! Diagnostics of rustc, as cargo and clippy print them: long with the code, or one line each.
+
+use std::collections::BTreeMap;
+
+use super::found::{Diagnostics, Found, Severity, place};
+use crate::kinds::{How, Kind, Stretch};
+use crate::text::{clip, number};
+use crate::{About, Item, Line, Page, Part, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "rustc", how: How::Lines { opens, begin: || Box::new(Rustc::default()) } };
+
+/// How many lines that tell of a whole crate are kept.
+const CRATES: usize = 200;
+/// How much explanation is gathered for one diagnostic.
+const MORE: usize = 1_200;
+/// How many messages are remembered with their lint.
+const LINTS: usize = 1_000;
+/// How many indented lines may follow a message that has no place: other programs begin their messages in the same way.
+const LOOSE: usize = 4;
+/// How many may follow where it is certain whose message it is.
+const LOOSE_IN_BLOCK: usize = 60;
+/// How much of a line is kept.
+const LONGEST: usize = 400;
+
+fn opens(text: &str, about: About<'_>) -> bool {
+    match text.as_bytes().first() {
+        // `error: ` alone is said by many programs; what git says is not for a compiler.
+        Some(b'e' | b'w') => header(text).is_some() && !crate::text::runs(about.command, "git"),
+        _ => short(text).is_some(),
+    }
+}
+
+/// Whether this is a diagnostic for certain: it has a code, or a place in a file of Rust.
+pub(crate) fn is_finding(text: &str, _: About<'_>) -> bool {
+    header(text).is_some_and(|(_, code, _)| code.starts_with('E')) || short(text).is_some()
+}
+
+/// The severity and code that a first line of a diagnostic has, and its message.
+fn header(text: &str) -> Option<(Severity, &str, &str)> {
+    let (severity, rest) = match text.strip_prefix("error") {
+        Some(rest) => (Severity::Error, rest),
+        None => (Severity::Warning, text.strip_prefix("warning")?),
+    };
+    if let Some(message) = rest.strip_prefix(": ") {
+        // A compiler that was killed, or whose own code is wrong, speaks in the same way.
+        return Some((severity, "", message));
+    }
+    let (code, message) = rest.strip_prefix('[')?.split_once("]: ")?;
+    (code.len() <= 60 && !code.contains(' ')).then_some((severity, code, message))
+}
+
+/// A diagnostic on one line, of a file of Rust: `src/a.rs:1:2: error[E0425]: message`.
+fn short(text: &str) -> Option<(super::found::Place<'_>, Severity, &str, &str)> {
+    let place = place(text).filter(|place| place.path.ends_with(".rs"))?;
+    let (severity, code, message) = header(place.rest)?;
+    Some((place, severity, code, message))
+}
+
+/// The diagnostics so far, and the one that is being read.
+#[derive(Default)]
+struct Rustc {
+    found: Diagnostics,
+    block: Option<Block>,
+    /// Which lint a message without its quotes belongs to: only the first of each says it.
+    lints: BTreeMap<String, String>,
+    /// What was said of whole crates: that they could not be compiled, and how many warnings they have.
+    failed: Vec<String>,
+    failed_count: u64,
+    warned: Vec<String>,
+    warned_count: u64,
+    clippy: bool,
+    /// Something was said that only rustc or cargo says.
+    certain: bool,
+}
+
+/// A diagnostic of several lines.
+struct Block {
+    number: u64,
+    severity: Severity,
+    header: String,
+    message_at: usize,
+    code: String,
+    place: String,
+    label: String,
+    lint: String,
+    clippy: bool,
+    more: String,
+    /// The first look at the code is over, and what follows explains.
+    explains: bool,
+    /// How many lines that only their indent makes part of this may still follow.
+    loose: usize,
+}
+
+impl Stretch for Rustc {
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        let belongs = self.belongs(line);
+        if !belongs {
+            self.flush();
+        }
+        self.found.read(line, belongs)
+    }
+
+    fn page(mut self: Box<Self>) -> Page {
+        self.flush();
+        let name = match (self.clippy, self.certain) {
+            (true, _) => "clippy",
+            (false, true) => "rustc",
+            (false, false) => "",
+        };
+        let said = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        let mut page = Page::new(format!("{said}{}", self.found.counted()));
+        let total = self.failed_count + self.warned_count;
+        let Self { failed, warned, found, .. } = *self;
+        // A crate that failed says its warnings too.
+        let said = |line: &String| failed.iter().any(|failure| subject(failure) == subject(line));
+        let repeated = warned.iter().filter(|line| said(line)).count() as u64;
+        let rest = warned.iter().filter(|line| !said(line)).cloned();
+        let crates = failed.iter().cloned().chain(rest).map(Item::plain).collect();
+        page.push(Part::new("crates", Weight::Failure, crates).of(total.saturating_sub(repeated)));
+        found.write(&mut page, name);
+        page
+    }
+}
+
+/// The crate that a line is about, with its target: what stands in backticks and the words in brackets after it.
+fn subject(line: &str) -> &str {
+    let from = line.find('`').unwrap_or(0);
+    let rest = line.get(from..).unwrap_or_default();
+    rest.find(')').and_then(|end| rest.get(..end)).unwrap_or(rest)
+}
+
+impl Rustc {
+    fn belongs(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if let Some((severity, code, message)) = header(text) {
+            self.flush();
+            if !self.of_crate(severity, text, message) {
+                self.block = Some(Block::new(line, severity, code, message));
+            }
+            return true;
+        }
+        if let Some((place, severity, code, message)) = short(text) {
+            self.flush();
+            self.certain = true;
+            if !message.starts_with("aborting due to") {
+                let (file, place) = (place.path, place.whole);
+                self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+            }
+            return true;
+        }
+        if text.starts_with("For more information about") || text.starts_with("Some errors have detailed") {
+            self.flush();
+            return true;
+        }
+        match &mut self.block {
+            Some(block) => block.take(text),
+            None => text.trim().is_empty(),
+        }
+    }
+
+    /// Takes a line that tells of a whole crate or of the whole run.
+    fn of_crate(&mut self, severity: Severity, text: &str, message: &str) -> bool {
+        let over = message.starts_with("aborting due to")
+            || message.starts_with("build failed, waiting")
+            || (message.ends_with(" emitted") && number(message).is_some());
+        if over {
+            self.certain = true;
+            return true;
+        }
+        if message.starts_with("could not compile ") {
+            self.certain = true;
+            self.failed_count += 1;
+            if self.failed.len() < CRATES {
+                self.failed.push(clip(text, LONGEST));
+            }
+            return true;
+        }
+        let warned = severity == Severity::Warning && message.starts_with('`') && message.contains(" generated ");
+        if warned {
+            self.certain = true;
+            self.warned_count += 1;
+            if self.warned.len() < CRATES {
+                self.warned.push(clip(text, LONGEST));
+            }
+        }
+        warned
+    }
+
+    /// The diagnostic that was being read is complete.
+    fn flush(&mut self) {
+        let Some(block) = self.block.take() else { return };
+        let message = block.header.get(block.message_at..).unwrap_or_default();
+        self.certain |= !block.place.is_empty();
+        self.clippy |= block.clippy;
+        let known = self.lints.get(message_start(message)).cloned();
+        let code = match (block.code.as_str(), block.lint.as_str()) {
+            ("", "") => known.unwrap_or_default(),
+            ("", lint) => {
+                if known.is_none() && self.lints.len() < LINTS {
+                    self.lints.insert(message_start(message).to_owned(), lint.to_owned());
+                }
+                lint.to_owned()
+            }
+            (code, _) => code.to_owned(),
+        };
+        let mut text = block.header.clone();
+        for (sign, piece) in [(" --> ", &block.place), (" ^ ", &block.label)] {
+            if !piece.is_empty() {
+                text.push_str(sign);
+                text.push_str(piece);
+            }
+        }
+        let file = place(&block.place).map_or(block.place.as_str(), |place| place.path);
+        let file = file.split_once(".rs:").map_or(file, |(path, _)| file.get(..path.len() + 3).unwrap_or(file));
+        self.found.add(&Found {
+            number: Some(block.number),
+            severity: block.severity,
+            file,
+            place: &block.place,
+            code: &code,
+            message,
+            text: &text,
+            more: block.more.trim_end(),
+        });
+    }
+}
+
+/// The words of a message before the first thing it quotes.
+fn message_start(message: &str) -> &str {
+    message.split('`').next().unwrap_or(message)
+}
+
+impl Block {
+    fn new(line: &Line<'_>, severity: Severity, code: &str, message: &str) -> Self {
+        let header = line.clip(LONGEST);
+        Self {
+            number: line.number,
+            severity,
+            message_at: line.text.len() - message.len(),
+            header,
+            code: code.to_owned(),
+            place: String::new(),
+            label: String::new(),
+            lint: String::new(),
+            clippy: false,
+            more: String::new(),
+            explains: false,
+            loose: LOOSE,
+        }
+    }
+
+    /// Takes a line that belongs to this diagnostic.
+    fn take(&mut self, text: &str) -> bool {
+        let inner = text.trim_start();
+        if inner.is_empty() {
+            return true;
+        }
+        if let Some(place) = inner.strip_prefix("--> ") {
+            self.loose = LOOSE_IN_BLOCK;
+            match self.place.is_empty() {
+                true => self.place = clip(place, 300),
+                false => self.more(text),
+            }
+            return true;
+        }
+        let indented = inner.len() < text.len();
+        if let Some(said) = inner.strip_prefix("= ").filter(|_| indented) {
+            self.explains = true;
+            if !self.says_lint(said) {
+                self.more(inner);
+            }
+            return true;
+        }
+        if text.starts_with("help: ") || text.starts_with("note: ") {
+            self.explains = true;
+            if !self.says_lint(text) {
+                self.more(text);
+            }
+            return true;
+        }
+        if let Some(code) = gutter(inner) {
+            self.code_line(text, code);
+            return true;
+        }
+        if text == "Caused by:" {
+            self.loose = LOOSE_IN_BLOCK;
+        }
+        let goes_on =
+            self.loose > 0 && (indented || inner == "..." || text == "Caused by:" || inner.starts_with("::: "));
+        self.loose = self.loose.saturating_sub(1);
+        if goes_on && inner != "..." {
+            self.more(text);
+        }
+        goes_on
+    }
+
+    /// A line of the code, or what is drawn under it.
+    fn code_line(&mut self, text: &str, code: &str) {
+        if self.label.is_empty()
+            && !self.explains
+            && let Some((_, label)) = code.rsplit_once('^')
+        {
+            self.label = clip(label.trim_start_matches(['-', ' ']), 200);
+            return;
+        }
+        if !code.bytes().all(|byte| matches!(byte, b' ' | b'|' | b'^' | b'-' | b'~' | b'+' | b'_' | b'.')) {
+            self.more(text);
+        }
+    }
+
+    /// Whether this says which lint found it, and nothing else.
+    fn says_lint(&mut self, said: &str) -> bool {
+        if let Some((_, anchor)) = said.split_once("rust-clippy/").and_then(|(_, url)| url.split_once('#')) {
+            self.lint = clip(anchor, 80);
+            self.clippy = true;
+            return true;
+        }
+        let Some(said) = said.strip_prefix("note: `") else { return false };
+        let lint = ["#[warn(", "#[deny(", "#[forbid("].iter().find_map(|level| said.strip_prefix(level));
+        let given = ["-D ", "-W ", "-F "].iter().find_map(|level| said.strip_prefix(level));
+        let name = match (lint, given) {
+            (Some(rest), _) => rest.split(')').next(),
+            (None, Some(rest)) => rest.split('`').next(),
+            (None, None) => return false,
+        };
+        if let Some(name) = name.filter(|_| self.lint.is_empty()) {
+            self.clippy |= name.starts_with("clippy::");
+            self.lint = clip(name.trim_start_matches("clippy::"), 80).replace('-', "_");
+        }
+        true
+    }
+
+    fn more(&mut self, text: &str) {
+        if self.more.len() < MORE {
+            self.more.push_str(&clip(text.trim_end(), 300));
+            self.more.push('\n');
+        }
+    }
+}
+
+/// What stands right of the line numbers, where a line shows code or points at it.
+fn gutter(inner: &str) -> Option<&str> {
+    if let Some(code) = inner.strip_prefix('|') {
+        return Some(code);
+    }
+    let (_, rest) = number(inner)?;
+    let rest = rest.strip_prefix(' ')?;
+    ["| ", "+ ", "- ", "~ ", "|", "+", "-", "~"].iter().find_map(|sign| rest.strip_prefix(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn few_diagnostics_are_shown_in_their_order_and_explained() {
+        let raw = r#"error[E0308]: mismatched types
+ --> src/main.rs:2:26
+  |
+2 |     let x: i32 = "a";
+  |            ---   ^^^ expected `i32`, found `&str`
+  |            |
+  |            expected due to this
+
+warning: unused variable: `y`
+ --> src/main.rs:3:9
+  |
+3 |     let y = 1;
+  |         ^ help: if this is intentional, prefix it with an underscore: `_y`
+  |
+  = note: `#[warn(unused_variables)]` (part of `#[warn(unused)]`) on by default
+
+error[E0560]: struct `P` has no field named `b`
+ --> src/main.rs:4:20
+  |
+4 | fn mk() -> P { P { b: 1 } }
+  |                    ^ unknown field
+  |
+help: a field with a similar name exists
+  |
+4 - fn mk() -> P { P { b: 1 } }
+4 + fn mk() -> P { P { a: 1 } }
+  |
+
+Some errors have detailed explanations: E0308, E0560.
+For more information about an error, try `rustc --explain E0308`.
+warning: `demo` (bin "demo") generated 1 warning
+error: could not compile `demo` (bin "demo") due to 2 previous errors; 1 warning emitted
+"#;
+        check(
+            raw,
+            600,
+            &expect![[r#"
+                exit 0; rustc: 2 errors, 1 warning in 1 file; 32 lines, 950 B held as [ctx:0000000000]
+                <<<0000000000
+                == crates: 1
+                error: could not compile `demo` (bin "demo") due to 2 previous errors; 1 warning emitted
+                == rustc errors: 2
+                1: error[E0308]: mismatched types --> src/main.rs:2:26 ^ expected `i32`, found `&str`
+                2 |     let x: i32 = "a";
+                  |            expected due to this
+                17: error[E0560]: struct `P` has no field named `b` --> src/main.rs:4:20 ^ unknown field
+                4 | fn mk() -> P { P { b: 1 } }
+                help: a field with a similar name exists
+                4 - fn mk() -> P { P { b: 1 } }
+                4 + fn mk() -> P { P { a: 1 } }
+                == rustc warnings: 1
+                9: warning: unused variable: `y` --> src/main.rs:3:9 ^ help: if this is intentional, prefix it with an underscore: `_y`
+                3 |     let y = 1;
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn later_ones_of_a_lint_are_counted_with_the_first() {
+        let mut raw = String::new();
+        for place in 1..=40 {
+            raw += &format!(
+                "warning: unused variable: `x{place}`\n --> src/a.rs:{place}:9\n  |\n{place} | let x;\n  |     ^\n"
+            );
+            if place == 1 {
+                raw += "  |\n  = note: `#[warn(unused_variables)]` on by default\n";
+            }
+            raw += "\n";
+        }
+        raw += "warning: value assigned to `z` is never read\n --> src/b.rs:7:1\n\nwarning: `demo` (lib) generated 41 warnings\n";
+        check(
+            &raw,
+            250,
+            &expect![[r#"
+                exit 0; rustc: 0 errors, 41 warnings in 2 files; 246 lines, 3.2 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == crates: 1
+                warning: `demo` (lib) generated 41 warnings
+                == 1 rustc warning code, in lines of 6: 1
+                unused_variables 40, 1 without code
+                == rustc warnings, one per sort, rare ones first: 2
+                243: warning: value assigned to `z` is never read --> src/b.rs:7:1
+                1: ×40 warning: unused variable: `x1` --> src/a.rs:1:9
+                == files with the most warnings: 2
+                src/a.rs: 40
+                src/b.rs: 1
+                == more rustc warnings: 39, 2 shown
+                9: warning: unused variable: `x2` --> src/a.rs:2:9
+                15: warning: unused variable: `x3` --> src/a.rs:3:9
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn short_diagnostics_are_read() {
+        let raw = "src/main.rs:2:26: error[E0308]: mismatched types: expected `i32`, found `&str`\n\
+                   src/main.rs:1:5: warning: unused import: `std::collections::HashMap`\n\
+                   error: could not compile `demo` (bin \"demo\") due to 1 previous error; 1 warning emitted\n";
+        check(
+            raw,
+            400,
+            &expect![[r#"
+                exit 0; rustc: 1 error, 1 warning in 1 file; 3 lines, 236 B held as [ctx:0000000000]
+                <<<0000000000
+                == crates: 1
+                error: could not compile `demo` (bin "demo") due to 1 previous error; 1 warning emitted
+                == rustc errors: 1
+                src/main.rs:2:26: error[E0308]: mismatched types: expected `i32`, found `&str`
+                == rustc warnings: 1
+                src/main.rs:1:5: warning: unused import: `std::collections::HashMap`
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn what_caused_an_error_of_cargo_stands_with_it() {
+        let raw = "error: failed to run custom build command for `demo v0.1.0 (/srv/demo)`\n\n\
+                   Caused by:\n  process didn't exit successfully: `build-script-build` (exit status: 101)\n  --- stderr\n  no libfoo found\n";
+        check(
+            raw,
+            400,
+            &expect![[r#"
+            exit 0; 1 error; 6 lines, 191 B held as [ctx:0000000000]
+            <<<0000000000
+            == errors: 1
+            1: error: failed to run custom build command for `demo v0.1.0 (/srv/demo)`
+            Caused by:
+              process didn't exit successfully: `build-script-build` (exit status: 101)
+              --- stderr
+              no libfoo found
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn lines_set_in_below_an_unknown_error_stay_with_the_log() {
+        let mut raw = "error: something else\n".to_owned();
+        for number in 0..50 {
+            raw += &format!("    id={number} state=ok\n");
+        }
+        let text = digest(&raw, 600);
+        assert!(text.contains("state=ok (×46") || text.contains("×46"), "{text}");
+    }
+}

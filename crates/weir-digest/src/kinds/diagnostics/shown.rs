@@ -1,0 +1,170 @@
+//! Chooses which diagnostics are shown: all where they are few, else one per sort, the rare ones first, and then places.
+
+use std::collections::BTreeMap;
+
+use super::found::{Severity, clipped};
+use crate::{Item, Part, Weight};
+
+/// How many places stand on one line.
+const IN_A_ROW: usize = 4;
+
+/// Diagnostics that differ only in what they quote.
+pub(super) struct Sort {
+    /// How bad they are.
+    pub severity: Severity,
+    /// Their code, or nothing.
+    pub code: String,
+    /// The message of the first.
+    pub message: String,
+    /// How many there are.
+    pub count: u64,
+    /// The first.
+    pub first: One,
+    /// What explains the first.
+    pub more: String,
+    /// Some of the others.
+    pub others: Vec<One>,
+}
+
+/// A diagnostic that is kept.
+pub(super) struct One {
+    /// How many were kept before it: the order of the output.
+    pub order: usize,
+    /// The number of its line, if it is shown.
+    pub number: Option<u64>,
+    /// The line that matters.
+    pub text: String,
+    /// Where it is, if nothing else tells it from the first of its sort.
+    pub place: Option<String>,
+    /// How often the very same came.
+    pub times: u64,
+}
+
+/// What is shown of the diagnostics of one severity.
+pub(super) struct Shown {
+    name: String,
+    total: u64,
+    /// There are so few that each is shown.
+    pub all: bool,
+    sorts: u64,
+    items: Vec<Item>,
+    others: Vec<Item>,
+}
+
+impl Shown {
+    /// `room` is how many bytes the digest has for them, more or less.
+    pub(super) fn of(sorts: Vec<Sort>, name: String, total: u64, room: usize) -> Self {
+        let kept: u64 =
+            sorts.iter().flat_map(|sort| std::iter::once(&sort.first).chain(&sort.others)).map(|one| one.times).sum();
+        let bytes = |one: &One| one.text.len() + 4;
+        let whole: usize =
+            sorts.iter().map(|sort| bytes(&sort.first) + sort.others.iter().map(bytes).sum::<usize>()).sum();
+        let mut shown =
+            Self { name, total, all: kept == total && whole <= room, sorts: 0, items: Vec::new(), others: Vec::new() };
+        match shown.all {
+            true => shown.each(sorts, room.saturating_sub(whole)),
+            false => shown.by_sort(sorts, room),
+        }
+        shown
+    }
+
+    /// Shows all of them in the order of the output, with explanations as long as there is room.
+    fn each(&mut self, sorts: Vec<Sort>, mut room: usize) {
+        let mut all: Vec<(One, String)> = Vec::new();
+        for sort in sorts {
+            all.push((sort.first, sort.more));
+            all.extend(sort.others.into_iter().map(|one| (one, String::new())));
+        }
+        all.sort_by_key(|(one, _)| one.order);
+        self.sorts = all.len() as u64;
+        self.items = all.into_iter().map(|(one, more)| explained(one.times, one, &more, &mut room)).collect();
+    }
+
+    /// Shows one of each sort, the rare ones first. A code with many sorts is not rare, and shows two of them.
+    fn by_sort(&mut self, mut sorts: Vec<Sort>, room: usize) {
+        let mut codes: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for sort in &sorts {
+            let (count, all) = codes.entry(sort.code.clone()).or_default();
+            *count += 1;
+            *all += sort.count;
+        }
+        let many =
+            |sort: &Sort| codes.get(&sort.code).copied().filter(|(count, _)| *count > 4 && !sort.code.is_empty());
+        // What came once or twice surprises; of the rest, what came most matters most.
+        let rare = (self.total / 50).max(2);
+        sorts.sort_by_key(|sort| {
+            let count = many(sort).map_or(sort.count, |(_, all)| all.max(sort.count));
+            if count <= rare { (0, count) } else { (1, u64::MAX - count) }
+        });
+        let mut shown: BTreeMap<String, u64> = BTreeMap::new();
+        let (first, later): (Vec<Sort>, Vec<Sort>) = sorts.into_iter().partition(|sort| {
+            let count = shown.entry(sort.code.clone()).or_default();
+            *count += 1;
+            *count <= 2 || many(sort).is_none()
+        });
+        let whole: usize = first.iter().map(|sort| sort.first.text.len() + 4).sum();
+        let mut left = room.saturating_sub(whole);
+        self.sorts = first.len() as u64;
+        for mut sort in first {
+            // What does not even fit in one of each is not followed by more of them.
+            if whole < room {
+                self.more_of(&mut sort);
+            }
+            self.items.push(explained(sort.count, sort.first, &sort.more, &mut left));
+        }
+        if whole < room {
+            self.others.extend(later.into_iter().map(|sort| explained(sort.count, sort.first, "", &mut left)));
+        }
+    }
+
+    /// The others of a sort: only their places where they say the same.
+    fn more_of(&mut self, sort: &mut Sort) {
+        let (places, texts): (Vec<One>, Vec<One>) =
+            std::mem::take(&mut sort.others).into_iter().partition(|one| one.place.is_some());
+        let places: Vec<String> = places.into_iter().filter_map(|one| one.place).collect();
+        let name = if sort.code.is_empty() { clipped(&sort.message, 70) } else { sort.code.as_str() };
+        let rows = places.chunks(IN_A_ROW).map(|row| Item::plain(format!("{name} also at {}", row.join(", "))));
+        self.others.extend(rows);
+        self.others.extend(texts.into_iter().map(|one| explained(one.times, one, "", &mut 0)));
+    }
+
+    /// The diagnostics themselves.
+    pub(super) fn part(&mut self, weight: Weight) -> Part {
+        let name = match self.all {
+            true => self.name.clone(),
+            false => format!("{}, one per sort, rare ones first", self.name),
+        };
+        Part::new(name, weight, std::mem::take(&mut self.items)).of(self.sorts)
+    }
+
+    /// More of the frequent ones.
+    pub(super) fn others(&mut self, weight: Weight) -> Part {
+        let items = std::mem::take(&mut self.others);
+        // Nothing is said where nothing could be shown: the total stands in the first line.
+        let total = if items.is_empty() { 0 } else { self.total.saturating_sub(self.sorts) };
+        Part::new(format!("more {}", self.name), weight, items).of(total)
+    }
+}
+
+/// A diagnostic as an item, with its explanation if there is room.
+fn explained(times: u64, one: One, more: &str, room: &mut usize) -> Item {
+    let brief = if times > 1 { format!("×{times} {}", one.text) } else { one.text };
+    let more = fitting(more, *room / 2);
+    *room = room.saturating_sub(more.len());
+    let item = match more.is_empty() {
+        true => Item::plain(brief),
+        false => Item::plain(format!("{brief}\n{more}")).or(brief),
+    };
+    Item { line: one.number, ..item }
+}
+
+/// As many lines of an explanation as fit, and how many more there are. Nothing if not even the first does.
+fn fitting(more: &str, room: usize) -> String {
+    if more.len() <= room {
+        return more.to_owned();
+    }
+    let fits = more.get(..more.floor_char_boundary(room)).unwrap_or_default();
+    let Some((lines, _)) = fits.rsplit_once('\n') else { return String::new() };
+    let left = more.get(lines.len() + 1..).unwrap_or_default().lines().count();
+    format!("{lines}\n… ({left} more lines)")
+}

@@ -1,0 +1,312 @@
+//! Diagnostics of the TypeScript compiler, plain and pretty, and the figures it prints with `--diagnostics`.
+
+use super::block::{Block, Head};
+use super::found::{Diagnostics, Severity, named};
+use crate::kinds::{How, Kind, Stretch};
+use crate::text::{clip, number};
+use crate::{About, Item, Line, Page, Part, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "tsc", how: How::Lines { opens, begin: || Box::new(Tsc::default()) } };
+
+/// How much explanation is gathered for one diagnostic.
+const MORE: usize = 900;
+/// How many lines may follow a diagnostic.
+const FOLLOW: usize = 60;
+/// How many lines about projects and figures are kept.
+const KEPT: usize = 60;
+/// How much of a line is kept.
+const LONGEST: usize = 400;
+
+/// Whether such lines begin here.
+pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
+    // Other tools say how many errors they found in the same words, but not in how many files.
+    diagnostic(text).is_some()
+        || found_total(text).is_some_and(|(_, files)| files.is_some())
+        || is_figure_start(text)
+        || project(text).is_some()
+}
+
+/// Reads `src/a.ts(1,2): error TS1: m`, `src/a.ts:1:2 - error TS1: m` and `error TS1: m`.
+fn diagnostic(text: &str) -> Option<Head<'_>> {
+    // Nearly every line of any output is turned away here.
+    let at = memchr::memmem::find(text.as_bytes(), b" TS").map(|at| at + 1).filter(|&at| at < 600)?;
+    let (code, message) = text.get(at..)?.split_once(": ")?;
+    if code.len() > 9 || !code.bytes().skip(2).all(|byte| byte.is_ascii_digit()) || code.len() < 3 {
+        return None;
+    }
+    let before = text.get(..at - 1)?;
+    let (before, severity) = match before.strip_suffix("error") {
+        Some(before) => (before, Severity::Error),
+        None => match before.strip_suffix("warning") {
+            Some(before) => (before, Severity::Warning),
+            None => (before.strip_suffix("message").or_else(|| before.strip_suffix("suggestion"))?, Severity::Note),
+        },
+    };
+    if before.is_empty() {
+        return Some(Head { file: "", place: "", severity, code, message });
+    }
+    if let Some(place) = before.strip_suffix("): ") {
+        let (file, position) = place.rsplit_once('(')?;
+        number(position)?;
+        let place = before.get(..place.len() + 1)?;
+        return Some(Head { file, place, severity, code, message });
+    }
+    // What precedes a pretty one may be a build tool's mark.
+    let position = before.strip_suffix(" - ")?;
+    let file = position.rsplitn(3, ':').nth(2)?;
+    Some(Head { file, place: position, severity, code, message })
+}
+
+/// The totals at the end: errors and, where it says so, files.
+fn found_total(text: &str) -> Option<(u64, Option<u64>)> {
+    // In watch mode the time stands before it.
+    let text = text.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(text, |(_, rest)| rest);
+    let (errors, rest) = number(text.strip_prefix("Found ")?)?;
+    let rest = rest.strip_prefix(" error")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    match rest.strip_prefix(" in ") {
+        Some(rest) => match number(rest) {
+            Some((files, " files." | " file.")) => Some((errors, Some(files))),
+            // Another type checker ends in the same words and says what it checked.
+            Some(_) => None,
+            None => Some((errors, Some(1))),
+        },
+        None => (rest == "." || rest.starts_with(". Watching")).then_some((errors, None)),
+    }
+}
+
+fn is_figure_start(text: &str) -> bool {
+    text.strip_prefix("Files:").is_some_and(|rest| rest.starts_with("   ") && number(rest.trim()).is_some())
+}
+
+/// A line of the figures: words, a colon, and a number with its unit.
+fn is_figure(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(name, value)| {
+        let value = value.trim_start();
+        name.len() < 40 && value.len() < 24 && value.starts_with(|first: char| first.is_ascii_digit())
+    })
+}
+
+/// What a build of several projects says about one: `[10:00:00 AM] Building project '…'`.
+fn project(text: &str) -> Option<&str> {
+    let (_, said) = text
+        .strip_prefix('[')
+        .filter(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))?
+        .split_once("] ")?;
+    [
+        "Project '",
+        "Building project '",
+        "Projects in this build",
+        "Updating output",
+        "Skipping build of project",
+        "Starting compilation",
+        "File change detected",
+        "Starting incremental",
+    ]
+    .iter()
+    .any(|start| said.starts_with(start))
+    .then_some(said)
+}
+
+/// The diagnostics so far.
+#[derive(Default)]
+struct Tsc {
+    found: Diagnostics,
+    block: Option<Block>,
+    /// Totals that it printed, added up: a build of several projects has several.
+    said: u64,
+    said_files: u64,
+    figures: Vec<Item>,
+    figures_count: u64,
+    in_figures: bool,
+    projects: Vec<Item>,
+    projects_count: u64,
+    /// The table of files at the end is being read.
+    in_table: bool,
+}
+
+impl Stretch for Tsc {
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        let belongs = self.belongs(line);
+        if !belongs {
+            self.flush();
+        }
+        self.found.read(line, belongs)
+    }
+
+    fn page(mut self: Box<Self>) -> Page {
+        self.flush();
+        let said = match (self.said, self.said_files) {
+            (0, _) => String::new(),
+            (said, _) if said == self.found.counts[0] => String::new(),
+            (said, 0) => format!(", {said} by its own count"),
+            (said, files) => format!(", {said} in {} by its own count", named(files, "file", "files")),
+        };
+        let mut page = Page::new(format!("tsc: {}{said}", self.found.counted()));
+        // Times and memory are what is asked for.
+        self.figures.sort_by_key(|item| {
+            let text = item.text.as_str();
+            (!text.starts_with("Total"), !(text.contains(" time:") || text.starts_with("Memory")))
+        });
+        page.push(Part::new("figures that are not zero", Weight::Fact, self.figures).of(self.figures_count));
+        self.found.write(&mut page, "tsc");
+        page.push(Part::new("projects", Weight::Shape, self.projects).of(self.projects_count));
+        page
+    }
+}
+
+impl Tsc {
+    fn belongs(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if let Some(head) = diagnostic(text) {
+            self.flush();
+            self.in_table = false;
+            self.block = Some(Block::of(line.number, &head, clip(text, LONGEST)));
+            return true;
+        }
+        if let Some((errors, files)) = found_total(text) {
+            self.flush();
+            self.said = self.said.saturating_add(errors);
+            self.said_files = self.said_files.saturating_add(files.unwrap_or_default());
+            return true;
+        }
+        if is_figure_start(text) || (self.in_figures && self.block.is_none() && is_figure(text)) {
+            self.flush();
+            self.in_figures = true;
+            if !text.ends_with(" 0") {
+                let words: Vec<&str> = text.split_whitespace().collect();
+                keep(&mut self.figures, &mut self.figures_count, words.join(" "));
+            }
+            return true;
+        }
+        if project(text).is_some() {
+            self.flush();
+            keep(&mut self.projects, &mut self.projects_count, clip(text, LONGEST));
+            return true;
+        }
+        if text.starts_with("Errors  Files") {
+            self.flush();
+            self.in_table = true;
+            return true;
+        }
+        if self.in_table && number(text.trim_start()).is_some_and(|(_, rest)| rest.starts_with("  ")) {
+            return true;
+        }
+        self.explains(text)
+    }
+
+    /// Takes what follows the first line of a diagnostic.
+    fn explains(&mut self, text: &str) -> bool {
+        let inner = text.trim();
+        if inner.is_empty() {
+            return true;
+        }
+        let Some(block) = &mut self.block else { return false };
+        let indented = text.starts_with(' ');
+        // Pretty output shows the line of code with its number, and marks below it.
+        let code = number(text).is_some_and(|(_, rest)| rest.starts_with(' ') || rest.is_empty());
+        let code = code && block.text.contains(" - ");
+        block.follow += 1;
+        if (!indented && !code) || block.follow > FOLLOW {
+            return false;
+        }
+        let drawn = inner.bytes().all(|byte| byte == b'~' || byte == b' ');
+        if !drawn && block.more.len() < MORE {
+            block.more.push_str(&clip(text.trim_end(), 300));
+            block.more.push('\n');
+        }
+        true
+    }
+
+    fn flush(&mut self) {
+        let Some(block) = self.block.take() else { return };
+        self.found.add(&block.found());
+    }
+}
+
+fn keep(items: &mut Vec<Item>, count: &mut u64, text: String) {
+    *count += 1;
+    if items.len() < KEPT {
+        items.push(Item::plain(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn plain_and_pretty_diagnostics_are_read() {
+        let raw = r#"src/a.ts(10,3): error TS2322: Type 'A | undefined' is not assignable to type 'A'.
+  Type 'undefined' is not assignable to type 'A'.
+error TS18003: No inputs were found in config file 'tsconfig.json'.
+src/b.ts:5:15 - error TS2551: Property 'nam' does not exist on type 'A'. Did you mean 'name'?
+
+5   const y = a.nam;
+                ~~~
+
+  src/b.ts:2:27
+    2 interface A { name: string }
+                    ~~~~
+    'name' is declared here.
+
+
+Found 3 errors in 2 files.
+
+Errors  Files
+     1  src/a.ts:10
+     1  src/b.ts:5
+"#;
+        check(
+            raw,
+            600,
+            &expect![[r#"
+                exit 0; tsc: 3 errors in 2 files; 19 lines, 525 B held as [ctx:0000000000]
+                <<<0000000000
+                == tsc errors: 3
+                1: src/a.ts(10,3): error TS2322: Type 'A | undefined' is not assignable to type 'A'.
+                  Type 'undefined' is not assignable to type 'A'.
+                error TS18003: No inputs were found in config file 'tsconfig.json'.
+                4: src/b.ts:5:15 - error TS2551: Property 'nam' does not exist on type 'A'. Did you mean 'name'?
+                5   const y = a.nam;
+                  src/b.ts:2:27
+                    2 interface A { name: string }
+                    'name' is declared here.
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn figures_are_read() {
+        let raw = "Files:                         63\nLines of Library:           50310\nLines of JSON:                  0\nMemory used:               88893K\nTotal time:                 1.70s\n";
+        check(
+            raw,
+            300,
+            &expect![[r#"
+            exit 0; tsc: 0 errors; 5 lines, 170 B held as [ctx:0000000000]
+            <<<0000000000
+            == figures that are not zero: 4
+            Total time: 1.70s
+            Memory used: 88893K
+            Files: 63
+            Lines of Library: 50310
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn text_about_errors_is_not_claimed() {
+        for raw in [
+            "see error TS2322 for more\n",
+            "Found 3 errors.\n",
+            "Found 3 errors in 2 files (checked 4 source files)\n",
+            "Files: many\n",
+        ] {
+            assert!(!digest(raw, 300).contains("tsc:"), "{raw}");
+        }
+    }
+}

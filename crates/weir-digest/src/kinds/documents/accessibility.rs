@@ -1,0 +1,469 @@
+//! What a browser shows, as its accessibility tree: the page, alerts, headings, everything that can be clicked or filled
+//! in with its reference, and tables by their columns.
+
+use std::io;
+
+use super::grid::Grid;
+use super::passages::{Passages, USUAL, counted};
+use crate::kinds::shared::counts::Tally;
+use crate::kinds::{How, Kind};
+use crate::sample::Sample;
+use crate::text::clip;
+use crate::{Item, Line, Lines, Page, Part, Source, Weight};
+
+mod group;
+mod node;
+
+use group::{Group, LINE};
+use node::Node;
+
+pub(crate) const KIND: Kind = Kind { name: "accessibility", how: How::Whole { is, read } };
+
+/// How many facts of each sort are kept.
+const KEPT: usize = 80;
+/// How deep the tree is followed.
+const DEEPEST: usize = 200;
+/// How many tables are shown by their columns.
+const TABLES: usize = 4;
+/// How much of a cell is kept, and how many cells of a row.
+const CELL: usize = 200;
+const CELLS: usize = 40;
+
+/// Whether this is such a tree: nearly all lines are nodes, or what belongs to one.
+fn is(sample: &Sample<'_>) -> bool {
+    let (mut lines, mut nodes, mut sure) = (0, 0, 0);
+    for line in sample.full_lines() {
+        lines += 1;
+        if let Some(node) = Node::of(line) {
+            nodes += usize::from(node.is_known() || node.role.starts_with('/'));
+            sure += usize::from(node.is_known() && (!node.name.is_empty() || !node.reference().is_empty()));
+        }
+    }
+    lines >= 5 && nodes * 100 >= lines * 80 && sure * 3 >= lines
+}
+
+fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
+    let mut tree = Tree::new();
+    let mut lines = Lines::of(source)?;
+    while let Some(line) = lines.read()? {
+        tree.line(&line);
+    }
+    Ok(Some(tree.page()))
+}
+
+/// An element around others.
+struct Around {
+    indent: usize,
+    sort: Sort,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Alert,
+    Status,
+    /// A part of the page with controls of its own.
+    Group,
+    Table,
+    Row,
+    Cell,
+    Heading,
+    Control,
+    List,
+    Other,
+}
+
+struct Tree {
+    around: Vec<Around>,
+    page: Vec<Item>,
+    alerts: Vec<Item>,
+    alert_total: u64,
+    headings: Vec<Item>,
+    heading_total: u64,
+    groups: Vec<Group>,
+    group: usize,
+    passages: Passages,
+    tables: Vec<Grid>,
+    table_total: u64,
+    table: Option<Table>,
+    roles: Tally,
+    nodes: u64,
+    controls: u64,
+    links: u64,
+}
+
+/// A table that is being read.
+struct Table {
+    grid: Grid,
+    cells: Vec<String>,
+    header: bool,
+    /// What the row is shown as: its cells, and what can be clicked in it.
+    text: String,
+    line: u64,
+}
+
+impl Tree {
+    fn new() -> Self {
+        Self {
+            around: Vec::new(),
+            page: Vec::new(),
+            alerts: Vec::new(),
+            alert_total: 0,
+            headings: Vec::new(),
+            heading_total: 0,
+            groups: vec![Group { head: String::new(), items: Vec::new(), count: 0, outer: 0 }],
+            group: 0,
+            passages: Passages::default(),
+            tables: Vec::new(),
+            table_total: 0,
+            table: None,
+            roles: Tally::of(100),
+            nodes: 0,
+            controls: 0,
+            links: 0,
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>) {
+        let Some(node) = Node::of(line.text) else {
+            let text = line.text.trim();
+            if !text.is_empty() && !text.starts_with("```") && self.page.len() < KEPT {
+                self.page.push(Item::at(line.number, clip(text, 300)));
+            }
+            return;
+        };
+        self.leave(node.indent);
+        if node.role.starts_with('/') {
+            self.property(&node);
+            return;
+        }
+        if !node.is_known() && self.nodes == 0 {
+            // `- Page URL: …` stands before the tree.
+            self.page.push(Item::at(line.number, clip(line.text.trim().trim_start_matches("- "), 300)));
+            return;
+        }
+        self.nodes += 1;
+        self.roles.add(node.role);
+        let sort = self.node(line, &node);
+        if self.around.len() < DEEPEST {
+            self.around.push(Around { indent: node.indent, sort });
+        }
+    }
+
+    /// Leaves the elements that do not enclose what stands this deep.
+    fn leave(&mut self, indent: usize) {
+        while let Some(last) = self.around.last().filter(|last| last.indent >= indent) {
+            match last.sort {
+                Sort::Row => self.end_row(),
+                Sort::Table => self.end_table(),
+                Sort::Group => self.group = self.groups.get(self.group).map_or(0, |group| group.outer),
+                _ => {}
+            }
+            self.around.pop();
+        }
+    }
+
+    fn is_inside(&self, sort: Sort) -> bool {
+        self.around.iter().any(|around| around.sort == sort)
+    }
+
+    /// `/url: …` and `/placeholder: …` belong to the control before them.
+    fn property(&mut self, node: &Node<'_>) {
+        let value = clip(node.value.trim_matches('"'), 120);
+        if self.table.is_some() || value.is_empty() {
+            return;
+        }
+        let is_control = self.around.last().is_some_and(|around| around.sort == Sort::Control);
+        if let Some(last) =
+            self.groups.get_mut(self.group).and_then(|group| group.items.last_mut()).filter(|_| is_control)
+        {
+            let name = if node.role == "/url" { "→" } else { node.role.trim_start_matches('/') };
+            last.push_str(&format!(" {name} {value}"));
+        }
+    }
+
+    fn node(&mut self, line: &Line<'_>, node: &Node<'_>) -> Sort {
+        let said = node.said();
+        match node.role {
+            "RootWebArea" | "document" | "WebArea" if !node.name.is_empty() => {
+                self.page.push(Item::at(line.number, node.words()));
+                return Sort::Other;
+            }
+            "alert" | "alertdialog" => {
+                self.alert(line, node);
+                return Sort::Alert;
+            }
+            "status" | "dialog" | "tooltip" | "log" | "marquee" | "timer" => {
+                self.alert(line, node);
+                if node.role == "dialog" {
+                    self.begin_group(node);
+                    return Sort::Group;
+                }
+                return Sort::Status;
+            }
+            "table" | "grid" | "treegrid" => return self.begin_table(),
+            "row" => return self.begin_row(line, node),
+            "cell" | "gridcell" | "columnheader" | "rowheader" => return self.cell(node),
+            _ => {}
+        }
+        if self.table.is_some() {
+            return self.in_table(node, said);
+        }
+        if self.is_inside(Sort::Alert) || self.is_inside(Sort::Status) {
+            self.add_to_alert(node, said);
+            if !node.is_control() {
+                return Sort::Other;
+            }
+        }
+        if node.role == "heading" {
+            self.heading_total += 1;
+            self.passages.cover(said);
+            if self.headings.len() < KEPT {
+                self.headings.push(Item::at(line.number, node.words()));
+            }
+            return Sort::Heading;
+        }
+        if node.is_control() {
+            return self.control(node);
+        }
+        if node.is_group() {
+            if !node.value.is_empty() {
+                self.passages.add(Some(line.number), &node.words(), USUAL * 8 / 10);
+            }
+            self.begin_group(node);
+            return Sort::Group;
+        }
+        if !said.is_empty() && !self.is_inside(Sort::Heading) && !self.is_inside(Sort::Control) {
+            let text = if node.reference().is_empty() {
+                said.to_owned()
+            } else {
+                format!("{said} [ref={}]", node.reference())
+            };
+            self.passages.add(Some(line.number), &text, USUAL);
+        }
+        if matches!(node.role, "list" | "listbox") { Sort::List } else { Sort::Other }
+    }
+
+    fn alert(&mut self, line: &Line<'_>, node: &Node<'_>) {
+        self.alert_total += 1;
+        if self.alerts.len() < KEPT {
+            self.alerts.push(Item::at(line.number, node.words()));
+        }
+    }
+
+    fn add_to_alert(&mut self, node: &Node<'_>, said: &str) {
+        self.passages.cover(said);
+        if let Some(alert) = self.alerts.last_mut().filter(|alert| alert.text.len() < 400) {
+            alert.text.push_str(if alert.text.ends_with(']') { ": " } else { " " });
+            alert.text.push_str(&if node.is_control() { node.words() } else { clip(said, 300) });
+        }
+    }
+
+    fn begin_group(&mut self, node: &Node<'_>) {
+        if self.groups.len() < KEPT {
+            self.groups.push(Group { head: node.words(), items: Vec::new(), count: 0, outer: self.group });
+            self.group = self.groups.len() - 1;
+        }
+    }
+
+    fn control(&mut self, node: &Node<'_>) -> Sort {
+        let is_option = matches!(node.role, "option" | "menuitem" | "treeitem") && self.is_inside(Sort::Control);
+        if node.role == "link" {
+            self.links += 1;
+        } else {
+            self.controls += u64::from(!is_option);
+        }
+        let Some(group) = self.groups.get_mut(self.group) else { return Sort::Control };
+        if is_option {
+            // What can be chosen belongs to the choice, the one that is chosen with its mark.
+            if let Some(last) = group.items.last_mut().filter(|last| last.len() < 2 * LINE) {
+                let name = if node.name.is_empty() { node.value } else { node.name };
+                let mark = if node.states().any(|state| state == "selected") { "*" } else { "" };
+                last.push_str(&format!(" {mark}{}", clip(name, 40)));
+            }
+            return Sort::Other;
+        }
+        group.count += 1;
+        self.passages.cover(node.name);
+        if group.items.len() < 3 * KEPT {
+            group.items.push(node.words());
+        }
+        Sort::Control
+    }
+
+    fn begin_table(&mut self) -> Sort {
+        self.table_total += 1;
+        if self.table.is_none() {
+            let table = Table { grid: Grid::default(), cells: Vec::new(), header: true, text: String::new(), line: 0 };
+            self.table = Some(table);
+            return Sort::Table;
+        }
+        Sort::Other
+    }
+
+    fn begin_row(&mut self, line: &Line<'_>, node: &Node<'_>) -> Sort {
+        let Some(table) = &mut self.table else { return Sort::Other };
+        table.cells.clear();
+        table.header = true;
+        table.line = line.number;
+        table.text = match node.reference() {
+            "" => String::new(),
+            reference => format!("[ref={reference}] "),
+        };
+        Sort::Row
+    }
+
+    fn cell(&mut self, node: &Node<'_>) -> Sort {
+        let Some(table) = &mut self.table else { return Sort::Other };
+        table.header &= node.role == "columnheader";
+        if table.cells.len() < CELLS {
+            table.cells.push(clip(node.said(), CELL));
+        }
+        Sort::Cell
+    }
+
+    fn in_table(&mut self, node: &Node<'_>, said: &str) -> Sort {
+        let Some(table) = &mut self.table else { return Sort::Other };
+        if node.is_control() {
+            self.controls += u64::from(node.role != "link");
+            self.links += u64::from(node.role == "link");
+        }
+        if let Some(cell) =
+            table.cells.last_mut().filter(|cell| cell.len() < CELL && !said.is_empty() && !cell.contains(said))
+        {
+            if !cell.is_empty() {
+                cell.push(' ');
+            }
+            cell.push_str(&clip(said, CELL));
+        }
+        if node.is_control() && !node.reference().is_empty() && table.text.len() < LINE {
+            table.text.push_str(&format!("{} ", node.words()));
+        }
+        Sort::Other
+    }
+
+    fn end_row(&mut self) {
+        let Some(table) = &mut self.table else { return };
+        let cells = std::mem::take(&mut table.cells);
+        if cells.is_empty() {
+            return;
+        }
+        if table.header && table.grid.header.is_empty() {
+            table.grid.header = cells;
+            return;
+        }
+        let text = format!("{} {}", cells.join(" | "), table.text.trim());
+        table.grid.row(Some(table.line), &cells, text.trim());
+    }
+
+    fn end_table(&mut self) {
+        if let Some(table) = self.table.take()
+            && self.tables.len() < TABLES
+        {
+            self.tables.push(table.grid);
+        }
+    }
+
+    fn page(mut self) -> Page {
+        self.leave(0);
+        let mut page = Page::new(format!(
+            "accessibility tree: {}, {}, {}, {}, {}",
+            counted(self.nodes, "node"),
+            counted(self.heading_total, "heading"),
+            counted(self.links, "link"),
+            counted(self.controls, "control"),
+            counted(self.table_total, "table")
+        ));
+        page.push(Part::new("page", Weight::Failure, self.page));
+        page.push(Part::new("alerts, dialogs and states", Weight::Failure, self.alerts).of(self.alert_total));
+        page.push(Part::new("headings", Weight::Fact, self.headings).of(self.heading_total));
+        let total: u64 = self.groups.iter().map(|group| group.count).sum();
+        let items = self.groups.iter().flat_map(Group::items).collect();
+        let name = format!("what can be clicked or filled in outside of tables, {total} in all, by part of the page");
+        page.push(Part::new(name, Weight::Failure, items));
+        for (place, grid) in self.tables.iter().enumerate() {
+            grid.push(&mut page, &format!("table {}", place + 1));
+        }
+        page.push(self.passages.part("most telling texts", Weight::Fact));
+        let roles = vec![Item::plain(self.roles.in_line(12))];
+        page.push(Part::new("roles with counts", Weight::Sample, roles));
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn a_page_is_shown_by_what_can_be_done_on_it() {
+        let mut text = String::from(
+            "- Page URL: http://localhost/orders\n- Page Title: Orders\n```yaml\n- generic [active] [ref=e1]:\n  \
+             - alert [ref=e2]: 3 payments failed.\n  - heading \"Orders \\\"open\\\"\" [level=1] [ref=e3]\n  \
+             - form \"Filter\" [ref=e4]:\n    - combobox \"State\" [ref=e5]:\n      - option \"All\"\n      \
+             - option \"Open\" [selected]\n    - textbox \"Name\" [ref=e6]: Anna\n    - button \"Export\" [disabled] [ref=e7]\n  \
+             - table [ref=e8]:\n    - row [ref=e9]:\n      - columnheader \"Order\" [ref=e10]\n      - columnheader \"Total\" [ref=e11]\n",
+        );
+        for number in 0..50 {
+            text.push_str(&format!(
+                "    - row [ref=r{number}]:\n      - cell [ref=c{number}]:\n        - link \"#{number}\" [ref=l{number}] \
+                 [cursor=pointer]:\n          - /url: /orders/{number}\n      - cell \"{}.50 EUR\"\n",
+                if number == 20 { 900 } else { 10 }
+            ));
+        }
+        text.push_str(
+            "  - navigation \"Pages\" [ref=e90]:\n    - link \"2\" [ref=e91]:\n      - /url: \"?page=2\"\n```\n",
+        );
+        check(
+            &text,
+            700,
+            &expect![[r##"
+                exit 0; accessibility tree: 215 nodes, 1 heading, 51 links, 3 controls, 1 table; 270 lines, 7.7 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == page: 2
+                1: Page URL: http://localhost/orders
+                2: Page Title: Orders
+                == alerts, dialogs and states: 1
+                5: alert [ref=e2]: 3 payments failed.
+                == headings: 1
+                6: heading "Orders \"open\"" [level=1] [ref=e3]
+                == what can be clicked or filled in outside of tables, 4 in all, by part of the page: 2
+                form "Filter" [ref=e4]: combobox "State" [ref=e5] All *Open, textbox "Name" [ref=e6]: Anna, button "Export" [disabled] [ref=e7]
+                navigation "Pages" [ref=e90]: link "2" [ref=e91] → ?page=2
+                == table 1: unusual rows: 1
+                117: #20 | 900.50 EUR [ref=r20] link "#20" [ref=l20] (greatest Total: 900.50 EUR)
+                == table 1 with 50 rows: columns: 2
+                Order: 50 different; such as #0, #49
+                Total: 10.50 EUR ×49, 900.50 EUR
+                == table 1: first and last rows: 50, 3 shown
+                17: #0 | 10.50 EUR [ref=r0] link "#0" [ref=l0]
+                22: #1 | 10.50 EUR [ref=r1] link "#1" [ref=l1]
+                262: #49 | 10.50 EUR [ref=r49] link "#49" [ref=l49]
+                == roles with counts: 1
+                cell 100, link 51, row 51, columnheader 2, option 2, alert 1, button 1, combobox 1, form 1, generic 1, heading 1, navigation 1, 2 others 2
+                0000000000>>>
+                more: ctx_get"##]],
+        );
+    }
+
+    #[test]
+    fn other_tools_write_trees_too() {
+        let text = "uid=1_0 RootWebArea \"Example Domain\" url=\"https://example.com/\"\n  uid=1_1 heading \"Example Domain\" level=\"1\"\n  \
+                    uid=1_2 StaticText \"This domain is for use in examples.\"\n  uid=1_3 link \"More\" url=\"https://iana.org\"\n  \
+                    uid=1_4 button \"Go\" disabled\n";
+        let shown = digest(text, 600);
+        for fact in ["button \"Go\" [disabled] [uid=1_4]", "accessibility tree: 5 nodes", "This domain is for use"] {
+            assert!(shown.contains(fact), "{shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_tree_is_left_alone() {
+        let yaml = "- name: build\n  run: make\n- name: test\n  run: make test\n- button: red\n- link: there\n";
+        let list = "- one thing\n- another thing\n- link to it\n- text and more\n- button it up\n- list of them\n";
+        for text in [yaml, list] {
+            assert!(!digest(text, 600).contains("accessibility"), "{text}");
+        }
+    }
+}

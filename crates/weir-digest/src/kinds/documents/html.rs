@@ -1,0 +1,151 @@
+//! Web pages: title and alerts, headings, what the text says, forms with their fields, tables by their columns, links.
+//!
+//! Invariant: no tree is built, and whatever a page holds, memory is bounded.
+
+use std::io;
+
+use html5gum::{IoReader, Tokenizer};
+
+use crate::kinds::{How, Kind};
+use crate::sample::Sample;
+use crate::{Page, Source};
+
+mod document;
+mod elements;
+mod forms;
+mod links;
+mod position;
+mod tables;
+mod tokens;
+
+use document::Document;
+use position::Position;
+use tokens::Tokens;
+
+pub(crate) const KIND: Kind = Kind { name: "html", how: How::Whole { is, read } };
+
+/// Whether this is a web page, or a part of one, with or without the headers of an answer before it.
+fn is(sample: &Sample<'_>) -> bool {
+    let raw = sample.raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&sample.raw);
+    let body = after_headers(raw).trim_ascii_start();
+    if body.first() != Some(&b'<') {
+        return false;
+    }
+    let head: Vec<u8> = body.iter().take(2_000).map(u8::to_ascii_lowercase).collect();
+    let has = |text: &[u8]| memchr::memmem::find(&head, text).is_some();
+    if head.starts_with(b"<!doctype html") || head.starts_with(b"<html") {
+        return true;
+    }
+    let xml = head.starts_with(b"<?xml") || head.starts_with(b"<!--") || head.starts_with(b"<br");
+    if xml && (has(b"<html") || has(b"<!doctype html")) {
+        return true;
+    }
+    let tags: [&[u8]; 12] = [
+        b"<div",
+        b"<table",
+        b"<section",
+        b"<main",
+        b"<body",
+        b"<head>",
+        b"<h1",
+        b"<ul",
+        b"<article",
+        b"<form",
+        b"<p>",
+        b"<nav",
+    ];
+    let count = tags.iter().filter(|tag| has(tag)).count();
+    tags.iter().any(|tag| head.starts_with(tag)) && count >= 2 && (has(b"class=") || has(b"</"))
+}
+
+/// What follows the headers of an HTTP answer, if there are any.
+fn after_headers(raw: &[u8]) -> &[u8] {
+    if !raw.starts_with(b"HTTP/") {
+        return raw;
+    }
+    let end = memchr::memmem::find(raw, b"\r\n\r\n").or_else(|| memchr::memmem::find(raw, b"\n\n"));
+    end.and_then(|end| raw.get(end..)).unwrap_or_default()
+}
+
+fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
+    let mut document = Document::new(Position::of(source)?);
+    let tokens = Tokens::into(&mut document);
+    Tokenizer::new_with_emitter(IoReader::new(source.open()?), tokens).finish()?;
+    Ok(Some(document.page()))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn a_page_is_shown_by_what_is_on_it() {
+        let mut text = String::from(
+            "<!DOCTYPE html>\n<html lang=en><head><title>Departures &amp; more</title><style>a{}</style>\n\
+             <meta name=\"description\" content=\"All buses.\"></head><body>\n<nav><a href=\"/a\">Home</a></nav>\n\
+             <div role=alert>Line 44 does not run.</div>\n<main><h1>Departures <a href=\"#d\">#</a></h1>\n\
+             <p>Tickets are sold in the <b>bus</b>. Dogs travel for half the price.\n<p>Bikes do not.\n\
+             <form action=/plan method=post><label>From <input name=from required></label>\n\
+             <select name=s><option>One<option selected>Two</select><input type=hidden name=x><button>Find</button></form>\n\
+             <table><tr><th>Time<th>Delay</tr>\n",
+        );
+        for number in 0..60 {
+            let delay = if number == 33 { "+94 min" } else { "on time" };
+            text.push_str(&format!("<tr><td>{number}<td>{delay}</tr>\n"));
+        }
+        text.push_str("</table></main><script>let a = 1;</script></body></html>\n");
+        check(
+            &text,
+            600,
+            &expect![[r#"
+                exit 0; HTML page: 1 heading, 1 table with 60 rows, 1 form, 2 links, 1 script of 10 bytes, 1 style of 3 bytes; 72 lines, 2.2 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == page: 2
+                title: Departures & more
+                description: All buses.
+                == alerts and errors: 1
+                5: Line 44 does not run.
+                == headings, 1 in all, rows: 1
+                Departures
+                == forms, and fields outside of them: 1
+                9: form: POST /plan: text "From" name=from [required], select name=s (2 options, now Two), button "Find", 1 hidden
+                == table 1: unusual rows: 1
+                45: 33 | +94 min (rare Delay)
+                == table 1 with 60 rows: columns: 2
+                Time: 60 different; from 0 to 59
+                Delay: on time ×59, +94 min
+                == table 1: first and last rows: 60, 3 shown
+                12: 0 | on time
+                13: 1 | on time
+                71: 59 | on time
+                == most telling texts: 3
+                7: Tickets are sold in the bus.
+                7: Dogs travel for half the price.
+                8: Bikes do not.
+                == links around it, 1 in all, rows: 1
+                Home /a
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn an_answer_with_headers_is_a_page_too() {
+        let text = "HTTP/1.1 500 Internal Server Error\r\nServer: x\r\n\r\n<html><body><h1>Server Error</h1>\
+                    <pre>File \"/srv/a.py\", line 12, in b</pre></body></html>\n";
+        let shown = digest(text, 600);
+        assert!(shown.contains("1: HTTP/1.1 500 Internal Server Error"), "{shown}");
+        assert!(shown.contains("File \"/srv/a.py\", line 12, in b"), "{shown}");
+    }
+
+    #[test]
+    fn what_is_no_page_is_left_alone() {
+        let junit = "<?xml version=\"1.0\"?>\n<testsuites><testsuite name=\"a\"><testcase name=\"b\"/></testsuite></testsuites>\n";
+        let text = "<3 this is no page\n".repeat(10);
+        for text in [junit, &text, "", "<", "<!-- a"] {
+            assert!(!digest(text, 600).contains("HTML page"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The tables of a page while they are read: small ones go by their rows, great ones by their columns.
+
+use crate::Page;
+use crate::kinds::documents::grid::Grid;
+use crate::kinds::documents::passages::{Passages, USUAL};
+
+/// How deep tables may stand in tables.
+const DEEPEST: usize = 6;
+/// How many tables are kept, and how many are shown by their columns.
+const MOST: usize = 60;
+const SHOWN: usize = 4;
+/// How much of a cell is kept, and how many cells of a row.
+const CELL: usize = 400;
+const CELLS: usize = 60;
+
+/// A table with no more rows goes by its rows, unless others have the same header.
+const FEW: u64 = 12;
+
+/// The tables of a page.
+#[derive(Default)]
+pub(super) struct Tables {
+    open: Vec<Table>,
+    kept: Vec<Kept>,
+    pub total: u64,
+    pub rows: u64,
+}
+
+/// Tables with the same header, as one.
+struct Kept {
+    grid: Grid,
+    tables: u64,
+}
+
+#[derive(Default)]
+struct Table {
+    grid: Grid,
+    cells: Vec<String>,
+    /// Whether all cells of the row so far are those of a header.
+    is_header: bool,
+    in_cell: bool,
+    line: u64,
+    /// How many tables with this header came before.
+    tables: u64,
+}
+
+impl Tables {
+    /// Whether text belongs to a cell.
+    pub(super) fn in_cell(&self) -> bool {
+        self.open.last().is_some_and(|table| table.in_cell)
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.total += 1;
+        if self.open.len() < DEEPEST {
+            self.open.push(Table::default());
+        }
+    }
+
+    pub(super) fn begin_row(&mut self, line: u64, passages: &mut Passages) {
+        self.end_row(passages);
+        if let Some(table) = self.open.last_mut() {
+            table.line = line;
+            table.is_header = true;
+        }
+    }
+
+    pub(super) fn begin_cell(&mut self, is_header: bool) {
+        if let Some(table) = self.open.last_mut() {
+            table.in_cell = true;
+            table.is_header &= is_header;
+            if table.cells.len() < CELLS {
+                table.cells.push(String::new());
+            }
+        }
+    }
+
+    pub(super) fn end_cell(&mut self) {
+        if let Some(table) = self.open.last_mut() {
+            table.in_cell = false;
+        }
+    }
+
+    /// Adds text to the cell. Returns whether there was room.
+    pub(super) fn text(&mut self, text: &str) -> bool {
+        let Some(cell) = self.open.last_mut().and_then(|table| table.cells.last_mut()) else { return false };
+        if cell.len() + text.len() > CELL {
+            return false;
+        }
+        if !cell.is_empty() && !text.starts_with([',', '.', ';', ':']) {
+            cell.push(' ');
+        }
+        cell.push_str(text);
+        true
+    }
+
+    pub(super) fn end_row(&mut self, passages: &mut Passages) {
+        let Some(table) = self.open.last_mut() else { return };
+        table.in_cell = false;
+        let cells = std::mem::take(&mut table.cells);
+        if cells.iter().all(String::is_empty) {
+            return;
+        }
+        if table.is_header && table.grid.header == cells {
+            return;
+        }
+        if table.is_header && table.grid.header.is_empty() && table.grid.rows == 0 {
+            passages.cover(&cells.join(" "));
+            table.grid.header = cells;
+            // Tables with the same header are read as one.
+            let same = self.kept.iter().position(|kept| kept.grid.header == table.grid.header);
+            if let Some(kept) = same.map(|place| self.kept.swap_remove(place)) {
+                table.grid = kept.grid;
+                table.tables = kept.tables;
+            }
+            return;
+        }
+        self.rows += 1;
+        let key = cells.first().is_some_and(|cell| cell.ends_with(':'));
+        let text = cells.join(if key { " " } else { " | " });
+        table.grid.row(Some(table.line), &cells, &text);
+    }
+
+    pub(super) fn end(&mut self, passages: &mut Passages) {
+        self.end_row(passages);
+        let Some(table) = self.open.pop() else { return };
+        if self.kept.len() < MOST {
+            self.kept.push(Kept { grid: table.grid, tables: table.tables + 1 });
+        } else {
+            as_passages(&table.grid, passages);
+        }
+    }
+
+    /// Adds the parts of all tables.
+    pub(super) fn push(mut self, page: &mut Page, passages: &mut Passages) {
+        while !self.open.is_empty() {
+            self.end(passages);
+        }
+        self.kept.sort_by_key(|kept| u64::MAX - kept.grid.rows);
+        let mut shown = 0;
+        for kept in &self.kept {
+            let is_small = kept.grid.rows <= FEW && kept.tables == 1;
+            if is_small || shown >= SHOWN {
+                as_passages(&kept.grid, passages);
+                continue;
+            }
+            shown += 1;
+            let name = match kept.tables {
+                1 => format!("table {shown}"),
+                tables => format!("{tables} tables with the same header"),
+            };
+            kept.grid.push(page, &name);
+        }
+    }
+}
+
+/// Rows that speak for themselves.
+fn as_passages(grid: &Grid, passages: &mut Passages) {
+    for row in &grid.first {
+        passages.add(row.line, &row.text, USUAL * 11 / 10);
+    }
+}

@@ -1,0 +1,413 @@
+//! Markdown documents: how they begin, warnings and notes, the outline, what is said only once, and what repeats.
+
+use std::io;
+
+use super::outline::{Numbered, Outline};
+use super::passages::{Paragraph, Passages, USUAL, counted};
+use crate::kinds::{How, Kind};
+use crate::sample::Sample;
+use crate::text::clip;
+use crate::{Item, Line, Lines, Page, Part, Source, Weight};
+
+mod blocks;
+mod detect;
+mod marks;
+
+use blocks::Blocks;
+use marks::{
+    fence, heading, is_asked_for, is_contents, is_separator, is_underline, list_item, note_label, task, worth,
+};
+
+pub(crate) const KIND: Kind = Kind { name: "markdown", how: How::Whole { is: detect::is, read } };
+
+/// How many facts of each sort are kept.
+const KEPT: usize = 40;
+/// How many of the first entries of a changelog are kept.
+const NEWEST: usize = 12;
+/// How much of a line is shown.
+const LONGEST: usize = 420;
+
+fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
+    let mut document = Document::new();
+    let mut lines = Lines::of(source)?;
+    while let Some(line) = lines.read()? {
+        document.line(&line);
+    }
+    Ok(Some(document.page()))
+}
+
+/// What the lines are inside of.
+enum Inside {
+    Text,
+    /// Between the marks at the beginning, which is closed by the same mark.
+    FrontMatter(&'static str),
+    /// Between fences: the byte of the mark, and how many of it.
+    Code(u8, usize),
+    Comment,
+}
+
+struct Document {
+    inside: Inside,
+    outline: Outline,
+    paragraph: Paragraph,
+    passages: Passages,
+    front: Vec<Item>,
+    front_total: u64,
+    beginning: Vec<Item>,
+    /// Items of lists under the first versions of a changelog.
+    newest: Vec<Item>,
+    notes: Vec<Item>,
+    note_total: u64,
+    /// The lines after `> [!NOTE]` belong to it.
+    in_note: bool,
+    open_tasks: u64,
+    done_tasks: u64,
+    tasks: Vec<Item>,
+    /// Code by its language, and tables by their header.
+    code: Blocks,
+    tables: Blocks,
+    rows: u64,
+    /// The line before, which may be the header of a table.
+    before: String,
+    in_table: bool,
+    links: u64,
+    images: u64,
+    /// Whether the section is one that readers look for.
+    asked_for: bool,
+}
+
+impl Document {
+    fn new() -> Self {
+        Self {
+            inside: Inside::Text,
+            outline: Outline::default(),
+            paragraph: Paragraph::default(),
+            passages: Passages::default(),
+            front: Vec::new(),
+            front_total: 0,
+            beginning: Vec::new(),
+            newest: Vec::new(),
+            notes: Vec::new(),
+            note_total: 0,
+            in_note: false,
+            open_tasks: 0,
+            done_tasks: 0,
+            tasks: Vec::new(),
+            code: Blocks::default(),
+            tables: Blocks::default(),
+            rows: 0,
+            before: String::new(),
+            in_table: false,
+            links: 0,
+            images: 0,
+            asked_for: false,
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>) {
+        let text = line.text.trim();
+        match self.inside {
+            Inside::FrontMatter(mark) => self.front_matter(line, mark),
+            Inside::Code(byte, length) => {
+                if fence(text).is_some_and(|(mark, long, info)| mark == byte && long >= length && info.is_empty()) {
+                    self.inside = Inside::Text;
+                } else {
+                    self.code.line(line);
+                    self.passages.add(Some(line.number), text, USUAL * 9 / 10);
+                }
+            }
+            Inside::Comment => {
+                if text.contains("-->") {
+                    self.inside = Inside::Text;
+                }
+            }
+            Inside::Text => self.text(line, text),
+        }
+    }
+
+    fn front_matter(&mut self, line: &Line<'_>, mark: &str) {
+        if line.text.trim_end() == mark {
+            self.inside = Inside::Text;
+            return;
+        }
+        self.front_total += 1;
+        if self.front.len() < KEPT {
+            self.front.push(Item::at(line.number, clip(line.text.trim_end(), 200)));
+        }
+    }
+
+    fn text(&mut self, line: &Line<'_>, text: &str) {
+        if line.number == 1 && matches!(text, "---" | "+++") {
+            self.inside = Inside::FrontMatter(if text == "---" { "---" } else { "+++" });
+            return;
+        }
+        self.count_links(text);
+        let bar = self.in_table || text.starts_with('|');
+        if !bar {
+            self.in_table = false;
+        }
+        if text.is_empty() {
+            self.end_paragraph();
+            self.in_note = false;
+            self.in_table = false;
+        } else if let Some((mark, length, info)) = fence(text) {
+            self.end_paragraph();
+            self.inside = Inside::Code(mark, length);
+            let language = info.split([' ', ',', '{', ':']).next().unwrap_or_default();
+            self.code.begin(if language.is_empty() { "no language" } else { language }, None);
+        } else if let Some((level, title)) = heading(line.text) {
+            self.end_paragraph();
+            self.asked_for = is_asked_for(title);
+            self.outline.add(line.number, level, title);
+        } else if is_underline(text) && self.paragraph.lines() == 1 {
+            let title = clip(self.paragraph.text(), 200);
+            let level = if text.starts_with('=') { 1 } else { 2 };
+            self.outline.add(self.paragraph.line(), level, &title);
+            self.paragraph.clear();
+        } else if text.starts_with("<!--") {
+            if !text.contains("-->") {
+                self.inside = Inside::Comment;
+            }
+        } else if is_separator(text) {
+            self.begin_table(line.number);
+        } else if self.in_table && text.contains('|') {
+            self.rows += 1;
+            self.tables.line(line);
+            self.passages.add(Some(line.number), text, USUAL * 9 / 10);
+        } else {
+            self.in_table = false;
+            self.other(line, text);
+        }
+        self.before.clear();
+        self.before.push_str(text.get(..text.floor_char_boundary(200)).unwrap_or_default());
+    }
+
+    fn begin_table(&mut self, number: u64) {
+        // What looked like a paragraph was the header.
+        if self.paragraph.lines() <= 1 {
+            self.paragraph.clear();
+        }
+        if !self.before.contains('|') {
+            return;
+        }
+        self.in_table = true;
+        self.tables.begin(&self.before, Some(number.saturating_sub(1)));
+    }
+
+    fn other(&mut self, line: &Line<'_>, text: &str) {
+        if let Some(item) = list_item(text) {
+            self.end_paragraph();
+            self.outline.entry();
+            if let Some((done, task)) = task(item) {
+                self.task(line, text, task, done);
+            } else if !is_contents(item) {
+                // Of a changelog, what is new is what is looked for.
+                if (1..=3).contains(&self.outline.versions_so_far()) && self.newest.len() < NEWEST {
+                    self.newest.push(Item::at(line.number, clip(text, 240)));
+                }
+                self.paragraph.push(line.number, text);
+            }
+            return;
+        }
+        let quoted = text.trim_start_matches(['>', ' ']);
+        if note_label(quoted) {
+            self.end_paragraph();
+            self.note_total += 1;
+            self.in_note = true;
+            if self.notes.len() < KEPT {
+                self.notes.push(Item::at(line.number, clip(text, LONGEST)));
+            }
+            self.passages.cover(text);
+        } else if self.in_note {
+            if let Some(note) = self.notes.last_mut().filter(|note| note.text.len() < LONGEST) {
+                note.text.push(' ');
+                note.text.push_str(&clip(quoted, LONGEST));
+            }
+            self.passages.cover(text);
+        } else {
+            self.paragraph.push(line.number, if text.starts_with('>') { quoted } else { text });
+        }
+    }
+
+    fn task(&mut self, line: &Line<'_>, text: &str, task: &str, done: bool) {
+        if done {
+            self.done_tasks += 1;
+            self.passages.add(Some(line.number), task, USUAL / 2);
+            return;
+        }
+        self.open_tasks += 1;
+        if self.tasks.len() < KEPT {
+            self.tasks.push(Item::at(line.number, clip(text, 200)));
+        }
+    }
+
+    fn end_paragraph(&mut self) {
+        if self.paragraph.is_empty() {
+            return;
+        }
+        let is_first = self.beginning.is_empty()
+            && !self.paragraph.text().starts_with(['<', '[', '!'])
+            && list_item(self.paragraph.text()).is_none();
+        let mut worth = worth(self.paragraph.text());
+        if self.asked_for {
+            worth = worth * 3 / 2;
+        }
+        if self.paragraph.text().starts_with("[![") || self.paragraph.text().starts_with('<') {
+            worth = USUAL / 5;
+        }
+        for (place, (number, sentence)) in self.paragraph.sentences().enumerate() {
+            if is_first && place < 2 {
+                self.passages.cover(sentence);
+                self.beginning.push(Item::at(number, clip(sentence, LONGEST)));
+            } else {
+                self.passages.add(Some(number), sentence, worth.max(marks::worth(sentence)));
+            }
+        }
+        self.paragraph.clear();
+    }
+
+    fn count_links(&mut self, text: &str) {
+        for at in memchr::memmem::find_iter(text.as_bytes(), b"](") {
+            let opens = text.get(..at).and_then(|before| before.rfind('['));
+            let image = opens.is_some_and(|open| text.get(..open).is_some_and(|before| before.ends_with('!')));
+            match image {
+                true => self.images += 1,
+                false => self.links += 1,
+            }
+        }
+    }
+
+    fn page(mut self) -> Page {
+        self.end_paragraph();
+        let mut page = Page::new(self.what());
+        let Self { outline, mut passages, front, notes, tasks, code, tables, beginning, .. } = self;
+        page.push(Part::new("front matter", Weight::Fact, front).of(self.front_total));
+        page.push(Part::new("beginning", Weight::Fact, beginning));
+        page.push(Part::new("notes and warnings", Weight::Failure, notes).of(self.note_total));
+        if outline.has_versions() {
+            for item in &self.newest {
+                passages.cover(&item.text);
+            }
+            page.push(Part::new("first entries", Weight::Fact, self.newest));
+        }
+        let headings = outline.parts(&mut passages, Numbered::Yes);
+        page.parts.extend(headings);
+        page.push(Part::new("open tasks", Weight::Fact, tasks).of(self.open_tasks));
+        page.push(tables.rare("tables of their own kind", &mut passages));
+        page.push(code.rare("code of its own kind", &mut passages));
+        page.push(passages.part("most telling passages", Weight::Fact));
+        let mut repeated = tables.repeated();
+        repeated.extend(code.repeated());
+        page.push(Part::new("headers and languages that come again", Weight::Shape, repeated));
+        page
+    }
+
+    fn what(&self) -> String {
+        let tasks = self.open_tasks + self.done_tasks;
+        let mut parts = vec![format!("markdown: {}", counted(self.outline.total(), "heading"))];
+        let counts = [
+            (self.code.total(), "code block"),
+            (self.tables.total(), "table"),
+            (self.links, "link"),
+            (self.images, "image"),
+            (tasks, "task"),
+        ];
+        for (count, name) in counts.into_iter().filter(|(count, _)| *count > 0) {
+            let more = match name {
+                "table" => format!(" with {}", counted(self.rows, "row")),
+                "task" => format!(", {} of them open", self.open_tasks),
+                _ => String::new(),
+            };
+            parts.push(counted(count, name) + &more);
+        }
+        parts.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn a_manual_is_shown_by_what_it_says_once() {
+        let mut text = String::from(
+            "---\ntitle: Heron\n---\n# Heron\n\nHeron keeps queues. It is small.\n\n> **Warning:** 1.x cannot be read.\n\n\
+             - [ ] write the guide\n- [x] release it\n\n## Install\n\n```sh\ncargo install heron\n```\n\n\
+             | Code | Meaning |\n|---|---|\n| 9 | the store is damaged |\n\n",
+        );
+        for name in ["save", "list", "drop", "copy", "move"] {
+            text.push_str(&format!(
+                "## heron {name}\n\n### Options of {name}\n\nThe command `{name}` works on a store.\n\n"
+            ));
+        }
+        check(
+            &text,
+            600,
+            &expect![[r#"
+                exit 0; markdown: 12 headings, 1 code block, 1 table with 1 row, 2 tasks, 1 of them open; 52 lines, 612 B held as [ctx:0000000000]
+                <<<0000000000
+                == front matter: 1
+                2: title: Heron
+                == beginning: 1
+                6: Heron keeps queues. It is small.
+                == notes and warnings: 1
+                8: > **Warning:** 1.x cannot be read.
+                == headings, 7 in all, rows: 1
+                4 Heron; 13 Install; 23 heron save; 29 heron list; 35 heron drop; 41 heron copy; 47 heron move
+                == lower headings, 5 in all, rows: 1
+                25 Options of save; 31 Options of list; 37 Options of drop; 43 Options of copy; 49 Options of move
+                == open tasks: 1
+                10: - [ ] write the guide
+                == tables of their own kind: 1
+                19: | Code | Meaning |
+                | 9 | the store is damaged |
+                == code of its own kind: 1
+                16: cargo install heron
+                == most telling passages: 8, 2 shown
+                11: release it
+                27: The command `save` works on a store.
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn a_changelog_is_shown_by_its_versions() {
+        let text = "# Changelog\n\n## [2.1.0] - 2026-03-04\n\n### Added\n\n- a new thing\n- another one\n\n### Fixed\n\n\
+                    - the old thing\n\n## [2.0.0] - 2026-01-02\n\n- **Breaking:** everything\n\n## 1.0.0\n\n- first\n";
+        check(
+            text,
+            400,
+            &expect![[r#"
+                exit 0; markdown: 6 headings; 20 lines, 177 B held as [ctx:0000000000]
+                <<<0000000000
+                == first entries: 5
+                7: - a new thing
+                8: - another one
+                12: - the old thing
+                16: - **Breaking:** everything
+                20: - first
+                == versions with their entries, 3 in all: the first, the last, then rows of those between: 3
+                3: [2.1.0] - 2026-03-04: 3 entries (Added 2, Fixed 1)
+                18: 1.0.0: 1 entries
+                14 [2.0.0] - 2026-01-02: 1
+                == headings, 1 in all, rows: 1
+                1 Changelog
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_no_markdown_is_left_alone() {
+        let script = "#!/bin/sh\n# Make it.\n# Then run it.\nset -e\nfor x in a b; do\n  echo $x\ndone\n";
+        let config = "# The port.\nport 22\n# The host.\nhost 0.0.0.0\n# Who may come in.\nusers all\n".repeat(5);
+        let log = "# started\n\n2026-01-02 03:04:05 INFO one\n2026-01-02 03:04:06 INFO two\n- a\n- b\n- c\n**x**\n";
+        let diff = "diff --git a/x.md b/x.md\n--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-# One\n+# Two\n";
+        for text in [script, &config, log, diff] {
+            assert!(!digest(text, 600).contains("markdown:"), "{text}");
+        }
+    }
+}

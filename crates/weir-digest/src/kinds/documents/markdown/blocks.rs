@@ -1,0 +1,116 @@
+//! Blocks of a document that are known by a name: code by its language, tables by their header.
+//!
+//! A block whose name is rare is likely the one that a reader looks for, so it is shown whole.
+
+use crate::kinds::documents::passages::Passages;
+use crate::text::clip;
+use crate::{Item, Line, Part, Weight};
+
+/// How many names are told apart.
+const MOST: usize = 100;
+/// How many blocks of a name are kept, and how much of one.
+const BLOCKS: usize = 2;
+const LINES: usize = 10;
+const LONGEST: usize = 600;
+
+/// Blocks by name.
+#[derive(Default)]
+pub(super) struct Blocks {
+    names: Vec<Named>,
+    /// The name of the block that is being read.
+    now: Option<usize>,
+    beyond: u64,
+    total: u64,
+}
+
+struct Named {
+    name: String,
+    count: u64,
+    kept: Vec<Block>,
+}
+
+struct Block {
+    line: Option<u64>,
+    lines: usize,
+    text: String,
+}
+
+impl Blocks {
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// A block begins. Its name is shown as its first line if that has a number.
+    pub(super) fn begin(&mut self, name: &str, line: Option<u64>) {
+        self.total += 1;
+        let name = name.get(..name.floor_char_boundary(160)).unwrap_or_default();
+        let place = self.names.iter().position(|named| named.name == name);
+        if place.is_none() && self.names.len() >= MOST {
+            self.beyond += 1;
+            self.now = None;
+            return;
+        }
+        let place = place.unwrap_or_else(|| {
+            self.names.push(Named { name: name.to_owned(), count: 0, kept: Vec::new() });
+            self.names.len() - 1
+        });
+        self.now = Some(place);
+        if let Some(named) = self.names.get_mut(place) {
+            named.count += 1;
+            if named.count as usize <= BLOCKS {
+                let text = if line.is_some() { name.to_owned() } else { String::new() };
+                named.kept.push(Block { line, lines: 0, text });
+            }
+        }
+    }
+
+    /// A line of the block.
+    pub(super) fn line(&mut self, line: &Line<'_>) {
+        let Some(named) = self.now.and_then(|place| self.names.get_mut(place)) else { return };
+        if named.count as usize > BLOCKS {
+            return;
+        }
+        let Some(block) = named.kept.last_mut() else { return };
+        block.line.get_or_insert(line.number);
+        block.lines += 1;
+        if block.lines > LINES || block.text.len() > LONGEST {
+            return;
+        }
+        if !block.text.is_empty() {
+            block.text.push('\n');
+        }
+        block.text.push_str(&clip(line.text.trim_end(), 160));
+    }
+
+    /// The blocks whose names are rare.
+    pub(super) fn rare(&self, name: &str, passages: &mut Passages) -> Part {
+        let mut blocks: Vec<&Block> = Vec::new();
+        for named in self.names.iter().filter(|named| self.beyond == 0 || named.count == 1) {
+            if named.count as usize <= BLOCKS {
+                blocks.extend(named.kept.iter().filter(|block| !block.text.is_empty()));
+            }
+        }
+        blocks.sort_by_key(|block| block.line);
+        let item = |block: &&Block| {
+            let more = block.lines.saturating_sub(LINES);
+            let more = if more > 0 { format!("\n({more} more lines)") } else { String::new() };
+            let first = block.text.lines().next().unwrap_or_default().to_owned();
+            Item { line: block.line, text: format!("{}{more}", block.text), brief: Some(first) }
+        };
+        for block in &blocks {
+            passages.cover(&block.text);
+        }
+        let total =
+            self.names.iter().filter(|named| named.count as usize <= BLOCKS).map(|named| named.count).sum::<u64>();
+        let items: Vec<Item> = blocks.iter().map(item).take(30).collect();
+        let total = total.max(items.len() as u64);
+        Part::new(name, Weight::Fact, items).of(total)
+    }
+
+    /// The names that more blocks have than are shown.
+    pub(super) fn repeated(&self) -> Vec<Item> {
+        let mut names: Vec<&Named> = self.names.iter().filter(|named| named.count as usize > BLOCKS).collect();
+        names.sort_by_key(|named| (u64::MAX - named.count, named.name.as_str()));
+        names.iter().take(12).map(|named| Item::plain(format!("×{} {}", named.count, named.name))).collect()
+    }
+}

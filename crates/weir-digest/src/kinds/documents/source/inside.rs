@@ -1,0 +1,164 @@
+//! What stands inside of definitions: where functions end, the members of types and tables, and the errors.
+//!
+//! By indentation, which formatters keep in all of these languages. Invariant: bounded memory.
+
+use super::language::Language;
+use crate::kinds::documents::passages::{Passages, USUAL};
+use crate::text::clip;
+
+/// How deep functions inside of functions are followed.
+const DEEPEST: usize = 50;
+/// How much of the members of one type is kept.
+const MEMBERS: usize = 220;
+/// How much of one member.
+const MEMBER: usize = 80;
+
+/// Functions that are open, by their indentation and their place among the definitions.
+#[derive(Default)]
+pub(super) struct Spans {
+    open: Vec<(usize, usize)>,
+    /// The last line that was not blank and no comment.
+    last: u64,
+}
+
+impl Spans {
+    pub(super) fn begin(&mut self, indent: usize, place: usize) {
+        if self.open.len() < DEEPEST {
+            self.open.push((indent, place));
+        }
+    }
+
+    /// The functions that have ended before this line or on it: their places and last lines.
+    pub(super) fn line(&mut self, number: u64, line: &str, language: Language) -> Vec<(usize, u64)> {
+        let mut ended = Vec::new();
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        while let Some(&(outer, place)) = self.open.last().filter(|open| open.0 >= indent) {
+            let closes = text.starts_with('}') && outer == indent;
+            let over = closes
+                || match language {
+                    Language::Python => !text.starts_with([')', ']', '}', '#']),
+                    _ => language.find(line).is_some() || text.starts_with('}'),
+                };
+            if !over {
+                break;
+            }
+            ended.push((place, if closes { number } else { self.last }));
+            self.open.pop();
+        }
+        if !language.is_comment(text) && !text.starts_with('@') {
+            self.last = number;
+        }
+        ended
+    }
+
+    /// Those that the end of the file ends.
+    pub(super) fn finish(&mut self) -> Vec<(usize, u64)> {
+        let last = self.last;
+        self.open.drain(..).map(|(_, place)| (place, last)).collect()
+    }
+}
+
+/// The members of a type, or the lines of a constant with several, which is being read.
+pub(super) struct Members {
+    indent: usize,
+    /// How far the members are indented.
+    inner: Option<usize>,
+    /// The place of the type among the definitions.
+    pub place: usize,
+    pub text: String,
+    pub count: u64,
+}
+
+impl Members {
+    /// The members of what a line begins, if it begins any.
+    pub(super) fn begin(line: &str, place: usize, language: Language) -> Option<Self> {
+        let text = line.trim();
+        let opens = text.ends_with(['{', '(', '[', '=']) || language == Language::Python && text.ends_with(':');
+        let indent = line.len() - line.trim_start().len();
+        opens.then(|| Self { indent, inner: None, place, text: String::new(), count: 0 })
+    }
+
+    /// Takes a line, which may define something of its own. Returns false where it is beyond the end.
+    pub(super) fn line(&mut self, line: &str, defines: bool, language: Language) -> bool {
+        let text = line.trim();
+        let indent = line.len() - line.trim_start().len();
+        if text.is_empty() || language.is_comment(text) {
+            return true;
+        }
+        if indent <= self.indent {
+            // A brace by itself opens the body.
+            return text == "{";
+        }
+        let inner = *self.inner.get_or_insert(indent);
+        let is_member = indent == inner
+            && !defines
+            && !text.starts_with(['@', '#', '"', '}', ')', ']', '\''])
+            && !matches!(text, "pass" | "..." | "{" | ";")
+            && (!text.ends_with('{') || !text.contains('('));
+        if is_member {
+            self.count += 1;
+            let bare = text.trim_end_matches(['{', ',', ';', ' ', '(']);
+            let bare = ["pub ", "private ", "readonly ", "public ", "final "]
+                .iter()
+                .fold(bare, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+            if self.text.len() < MEMBERS && !bare.is_empty() {
+                if !self.text.is_empty() {
+                    self.text.push_str("; ");
+                }
+                // Several spaces only line members up.
+                let words = bare.split_ascii_whitespace().take(16).collect::<Vec<_>>().join(" ");
+                self.text.push_str(&clip(&words, MEMBER));
+            }
+        }
+        true
+    }
+}
+
+/// What a file raises, throws, returns as an error, or panics with.
+#[derive(Default)]
+pub(super) struct Errors {
+    pub found: Passages,
+    /// One whose message is on the next line.
+    open: Option<(u64, String)>,
+}
+
+impl Errors {
+    pub(super) fn line(&mut self, number: u64, text: &str) {
+        if let Some((line, mut begun)) = self.open.take() {
+            begun.push_str(text);
+            self.found.add(Some(line), &clip(&begun, 200), USUAL);
+            return;
+        }
+        if !is_error(text) {
+            return;
+        }
+        if text.ends_with('(') {
+            self.open = Some((number, clip(text, 160)));
+        } else {
+            self.found.add(Some(number), &clip(text, 200), USUAL);
+        }
+    }
+}
+
+/// Whether a line makes an error.
+fn is_error(text: &str) -> bool {
+    const STARTS: [&str; 7] = ["raise ", "throw ", "#[error(", "panic(", "bail!(", "ensure!(", "die "];
+    const WITH_TEXT: [&str; 13] = [
+        "errors.New(",
+        "fmt.Errorf(",
+        "panic!(",
+        "anyhow!(",
+        "Err(",
+        ".expect(",
+        "unreachable!(",
+        "throw new ",
+        "reject(",
+        "sys.exit(",
+        "new Error(",
+        "static_assert(",
+        "abort(",
+    ];
+    STARTS.iter().any(|start| text.starts_with(start))
+        || WITH_TEXT.iter().any(|word| text.contains(word)) && (text.contains(['"', '\'', '`']) || text.ends_with('('))
+}

@@ -1,0 +1,258 @@
+//! Which language a file is in, and what a line of it defines. By lines, not by grammar: good enough to list what there
+//! is.
+
+use super::define;
+use crate::kinds::shared::stamp;
+use crate::sample::Sample;
+
+/// A language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    Python,
+    Rust,
+    Script,
+    Go,
+    Java,
+    C,
+    Shell,
+}
+
+/// What is defined. The number is its place among counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    Type = 0,
+    Function = 1,
+    Constant = 2,
+}
+
+/// What a line holds.
+pub(super) enum Found<'a> {
+    Import(&'a str),
+    Definition(Sort, &'a str),
+}
+
+const ALL: [Language; 7] =
+    [Language::Python, Language::Rust, Language::Script, Language::Go, Language::Java, Language::C, Language::Shell];
+
+/// The language of an output that is a source file.
+pub(super) fn of(sample: &Sample<'_>) -> Option<Language> {
+    let first = sample.full_lines().next()?;
+    if ["diff ", "commit ", "---", "+++", "@@", "{", "[", "<", "$ ", "error", "warning"]
+        .iter()
+        .any(|start| first.starts_with(start))
+    {
+        return None;
+    }
+    let mut seen = Seen::default();
+    sample.full_lines().for_each(|line| seen.line(line));
+    // A script says so in its first line.
+    let shebang = first.starts_with("#!");
+    if !(if shebang { seen.other * 20 <= seen.lines } else { seen.is_source() }) {
+        return None;
+    }
+    let mut scores = [0_usize; ALL.len()];
+    for line in sample.full_lines() {
+        for (score, language) in scores.iter_mut().zip(ALL) {
+            *score += language.points(line);
+        }
+    }
+    let (place, &best) = scores.iter().enumerate().max_by_key(|(place, score)| (**score, usize::MAX - place))?;
+    let language = ALL.get(place).copied()?;
+    let needed = if language == Language::Shell && !shebang { 6 } else { 3 };
+    let defined =
+        sample.full_lines().filter(|line| !line.starts_with([' ', '\t']) && language.find(line).is_some()).count();
+    let enough = best >= needed && best * 100 >= seen.lines && (defined >= 2 || shebang && defined >= 1);
+    enough.then_some(language)
+}
+
+/// What the lines are like, whatever the language.
+#[derive(Default)]
+struct Seen {
+    lines: usize,
+    like: usize,
+    /// Lines that are not indented, and those of them that look like code.
+    outer: usize,
+    outer_like: usize,
+    /// Lines that other programs print: with a time, a mark of a test run, or a number before code.
+    other: usize,
+}
+
+impl Seen {
+    fn line(&mut self, line: &str) {
+        self.lines += 1;
+        let like = is_code(line);
+        self.like += usize::from(like);
+        if !line.starts_with([' ', '\t']) {
+            self.outer += 1;
+            self.outer_like += usize::from(like);
+        }
+        self.other += usize::from(is_printed(line));
+    }
+
+    /// Comments and texts are lines of a source file, too; but most lines are code, those that are not indented above
+    /// all.
+    fn is_source(&self) -> bool {
+        self.lines >= 5
+            && self.like * 100 >= self.lines * 70
+            && self.outer_like * 100 >= self.outer * 75
+            && self.other * 50 <= self.lines
+    }
+}
+
+/// Whether a line is one of those that programs print and hardly any source file has.
+fn is_printed(line: &str) -> bool {
+    let text = line.trim_start();
+    let marks = ["✓", "✔", "✕", "✗", "×", "●", "❯", "⎯", "PASS ", "FAIL ", "ok ", "$ ", "^", "➜", "│", "├", "└"];
+    if marks.iter().any(|mark| text.starts_with(mark)) {
+        return true;
+    }
+    // `> 12 | code` and `12: code`
+    let digits = text.trim_start_matches(['>', ' ']);
+    let after = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = after.len() < digits.len() && (after.starts_with([':', '|']) || after.starts_with(" |"));
+    numbered || stamp::of(line).is_some()
+}
+
+/// Whether a line looks like one of a program: it is indented, or ends or begins as statements do.
+fn is_code(line: &str) -> bool {
+    const WORDS: [&str; 20] = [
+        "import ", "from ", "use ", "package ", "export ", "fi", "done", "esac", "else", "then", "def ", "class ",
+        "fn ", "func ", "if ", "for ", "while ", "return", "case ", "echo ",
+    ];
+    let text = line.trim();
+    line.starts_with("  ")
+        || line.starts_with('\t')
+        || text.ends_with(['{', '}', ';', ':', ',', '(', ')', '[', ']', '\\', '`'])
+        || text.starts_with(['#', '/', '*', '@', '}', ')', '"', '\'', ']'])
+        || WORDS.iter().any(|word| text.starts_with(word))
+        || text.contains(" = ")
+}
+
+impl Language {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Python => "Python",
+            Self::Rust => "Rust",
+            Self::Script => "JavaScript or TypeScript",
+            Self::Go => "Go",
+            Self::Java => "Java or similar",
+            Self::C => "C or C++",
+            Self::Shell => "shell",
+        }
+    }
+
+    /// How much a line speaks for this language: only what no text and no other language has.
+    fn points(self, line: &str) -> usize {
+        let text = line.trim();
+        usize::from(match self {
+            Self::Python => is_python(text),
+            Self::Rust => is_rust(text),
+            Self::Script => is_script(text),
+            Self::Go => is_go(text),
+            Self::Java => is_java(text),
+            Self::C => is_c(text),
+            Self::Shell => is_shell(text),
+        })
+    }
+
+    pub(super) fn is_comment(self, text: &str) -> bool {
+        match self {
+            Self::Python | Self::Shell => text.starts_with('#'),
+            _ => text.starts_with("//") || text.starts_with("/*") || text.starts_with('*'),
+        }
+    }
+
+    /// What a line defines or imports.
+    pub(super) fn find(self, line: &str) -> Option<Found<'_>> {
+        let text = line.trim();
+        let top = !line.starts_with([' ', '\t']);
+        match self {
+            Self::Python => define::python(text, top),
+            Self::Rust => define::rust(text),
+            Self::Script => define::script(text, line),
+            Self::Go => define::go(text, top),
+            Self::Java => define::java(text),
+            Self::C => define::c(text, top),
+            Self::Shell => define::shell(text),
+        }
+    }
+}
+
+fn starts(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.starts_with(word))
+}
+
+fn is_python(text: &str) -> bool {
+    (starts(text, &["def ", "async def ", "class "]) && text.ends_with([':', '(', ',']))
+        || (starts(text, &["from "]) && text.contains(" import "))
+        || (starts(text, &["import "]) && !text.ends_with([';', '\'', '"', '(', '{']) && !text.contains(" from "))
+        || starts(text, &["elif ", "except ", "except:", "@property", "self.", "if __name__"])
+}
+
+fn is_rust(text: &str) -> bool {
+    starts(text, &["use ", "pub use ", "mod ", "pub mod "]) && text.ends_with([';', '{'])
+        || starts(text, &["fn ", "pub fn ", "async fn ", "impl ", "impl<", "#[", "let mut ", "pub(", "pub struct "])
+        || starts(text, &["pub enum ", "pub trait ", "pub const ", "//! ", "match ", "Some(", "if let "])
+        || text.contains("&mut ")
+        || text.contains("&self")
+}
+
+fn is_script(text: &str) -> bool {
+    starts(text, &["import "]) && (text.contains(" from ") || text.ends_with(['\'', '"']))
+        || starts(
+            text,
+            &["export ", "function ", "async function ", "interface ", "module.exports", "console.", "this."],
+        ) && !text.ends_with('.')
+        || starts(text, &["const ", "let ", "var "])
+            && text.contains(" = ")
+            && !text.contains("::")
+            && !text.contains(": &")
+        || text.contains(" === ")
+        || text.contains("require(")
+}
+
+fn is_go(text: &str) -> bool {
+    starts(text, &["package ", "func ", "type ", "defer ", "go func"]) && !text.ends_with(['.', ';'])
+        || text.contains(" := ")
+        || text == "import ("
+        || text.starts_with("if err != nil")
+}
+
+fn is_java(text: &str) -> bool {
+    starts(text, &["package ", "import "]) && text.ends_with(';') && !text.contains(['\'', '"', '{'])
+        || starts(
+            text,
+            &["public ", "private ", "protected ", "@Override", "static final ", "internal ", "namespace ", "using "],
+        ) && text.ends_with(['{', ';', '(', ',', ')', 'e'])
+}
+
+fn is_c(text: &str) -> bool {
+    starts(
+        text,
+        &[
+            "#include",
+            "#define ",
+            "#ifndef",
+            "#ifdef",
+            "#endif",
+            "typedef ",
+            "static ",
+            "struct ",
+            "template<",
+            "template <",
+            "extern ",
+            "std::",
+            "namespace ",
+        ],
+    ) && !text.ends_with('.')
+}
+
+fn is_shell(text: &str) -> bool {
+    starts(
+        text,
+        &["#!/", "fi", "done", "esac", "set -", "echo ", "if [", "elif [", "local ", "export ", "for ", "while "],
+    ) && !text.ends_with(['.', ';', '{', ':'])
+        || text.ends_with("() {")
+        || text.ends_with("; then")
+        || text.ends_with("; do")
+}

@@ -1,0 +1,204 @@
+//! What is shown of a source file.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::language::Sort;
+use super::{Definition, File, KEPT};
+use crate::kinds::documents::passages::counted;
+use crate::text::clip;
+use crate::{Item, Page, Part, Weight};
+
+/// From so many definitions of the same name on, they are shown together.
+const ALIKE: usize = 3;
+/// From so many functions whose names begin alike and that are equally long on, they are shown together.
+const FAMILY: usize = 4;
+/// How long a row of names is.
+const ROW: usize = 140;
+/// How many of the longest functions are named.
+const LONG: usize = 4;
+
+impl File {
+    pub(super) fn page(mut self) -> Page {
+        let [types, functions, constants] = self.counts;
+        let mut page = Page::new(format!(
+            "{} source: {}, {}, {}, {}, {}",
+            self.language.name(),
+            counted(types, "type"),
+            counted(functions, "function"),
+            counted(constants, "constant"),
+            counted(self.import_total, "import"),
+            counted(self.comments, "comment line")
+        ));
+        page.push(Part::new("what it says of itself", Weight::Fact, std::mem::take(&mut self.document)));
+        page.push(
+            Part::new("to do, or deprecated", Weight::Failure, std::mem::take(&mut self.marks)).of(self.mark_total),
+        );
+        let of = |sort: Sort| self.definitions.iter().filter(move |definition| definition.sort == sort);
+        let in_rows = rows(of(Sort::Type).map(|one| format!("{} {}", one.line, short(&one.text))));
+        page.push(Part::uncounted(counted(types, "type") + " with their lines", Weight::Failure, in_rows));
+        let items: Vec<Item> = of(Sort::Constant).take(KEPT).map(constant).collect();
+        page.push(Part::new("constants", Weight::Fact, items).of(constants));
+        for one in of(Sort::Constant) {
+            self.errors.found.cover(&one.text);
+        }
+        // Of many types, what they hold would take the room of what the file does.
+        let weight = if types > 16 { Weight::Shape } else { Weight::Fact };
+        page.push(Part::uncounted("members of types", weight, members(&self.definitions)));
+        page.push(std::mem::take(&mut self.errors.found).part("errors raised or returned", Weight::Fact));
+        page.push(Part::uncounted("longest functions", Weight::Failure, longest(&self.definitions)));
+        self.functions(&mut page);
+        if !self.imports.is_empty() {
+            let rows = rows(self.imports.iter().cloned());
+            page.push(Part::uncounted(counted(self.import_total, "import"), Weight::Shape, rows));
+        }
+        page
+    }
+
+    /// Functions by their signatures; those of which there are several with the same name, or that are alike, by that.
+    fn functions(&self, page: &mut Page) {
+        let all = || self.definitions.iter().filter(|one| one.sort == Sort::Function);
+        let names = grouped(all(), ALIKE, |one| (one.name.as_str(), 0));
+        let families = grouped(all().filter(|one| !names.contains_key(&(one.name.as_str(), 0))), FAMILY, |one| {
+            (first_word(&one.name), one.length())
+        });
+        let is_single = |one: &&Definition| {
+            !names.contains_key(&(one.name.as_str(), 0))
+                && !families.contains_key(&(first_word(&one.name), one.length()))
+        };
+        let mut single: Vec<&Definition> = all().filter(is_single).collect();
+        // Much happens in what is long; and what is not inside of anything is what the file is used by.
+        let size = |one: &Definition| match one.length() {
+            24.. => 0,
+            8.. => 1,
+            _ => 2,
+        };
+        single.sort_by_key(|one| (size(one), one.indent > 0, one.line));
+        let items = single.iter().take(KEPT).map(|one| {
+            let brief = format!("{}(…)", one.name);
+            Item::at(one.line, bare(&one.text).to_owned()).or(brief)
+        });
+        page.push(Part::new("functions", Weight::Fact, items.collect()).of(single.len() as u64));
+        let rest = rows(single.iter().skip(KEPT).map(|one| format!("{} {}", one.line, one.name)));
+        page.push(Part::uncounted("more functions with their lines", Weight::Shape, rest));
+        let listed = rows(families.values().map(|group| family(group)));
+        page.push(Part::uncounted(
+            "functions of the same sort, with their first and last lines",
+            Weight::Shape,
+            listed,
+        ));
+        let mut alike: Vec<_> = names.values().collect();
+        alike.sort_by_key(|group| group.first().map_or(0, |one| one.line));
+        let name = format!(
+            "{} that several functions have, with their first and last lines",
+            counted(alike.len() as u64, "name")
+        );
+        let rows = rows(alike.iter().map(|group| {
+            let name = group.first().map_or("", |one| one.name.as_str());
+            format!("{name} ×{} ({})", group.len(), ends(group))
+        }));
+        page.push(Part::uncounted(name, Weight::Shape, rows));
+    }
+}
+
+type Key<'a> = (&'a str, u64);
+
+/// Definitions by a key, where at least so many have the same.
+fn grouped<'a>(
+    all: impl Iterator<Item = &'a Definition>,
+    least: usize,
+    key: impl Fn(&'a Definition) -> Key<'a>,
+) -> BTreeMap<Key<'a>, Vec<&'a Definition>> {
+    let mut groups: BTreeMap<Key<'a>, Vec<&'a Definition>> = BTreeMap::new();
+    for one in all {
+        groups.entry(key(one)).or_default().push(one);
+    }
+    groups.retain(|_, group| group.len() >= least);
+    groups
+}
+
+/// `New… ×12 (61…420): Parcel, Driver`
+fn family(group: &[&Definition]) -> String {
+    let word = group.first().map_or("", |one| first_word(&one.name));
+    let names: Vec<&str> = group.iter().map(|one| one.name.strip_prefix(word).unwrap_or(&one.name)).collect();
+    format!("{word}… ×{} ({}): {}", group.len(), ends(group), clip(&names.join(", "), ROW))
+}
+
+fn ends(group: &[&Definition]) -> String {
+    match group {
+        [first, .., last] => format!("{}…{}", first.line, last.line),
+        _ => String::new(),
+    }
+}
+
+/// The word that a name in camel case or with underscores begins with.
+fn first_word(name: &str) -> &str {
+    let start = name.bytes().take_while(|byte| !byte.is_ascii_lowercase()).count();
+    let end = name.bytes().skip(start).take_while(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()).count();
+    name.get(..start + end).unwrap_or(name)
+}
+
+fn constant(one: &Definition) -> Item {
+    let members = if one.members.is_empty() { String::new() } else { format!(" {}", one.members) };
+    Item::at(one.line, clip(&format!("{}{members}", one.text), 240)).or(clip(&one.text, 160))
+}
+
+/// Types with what they hold; those that hold what another holds are left out.
+fn members(definitions: &[Definition]) -> Vec<Item> {
+    let mut seen: HashSet<&str> = HashSet::new();
+    let mut kept: Vec<&Definition> = definitions
+        .iter()
+        .filter(|one| one.sort == Sort::Type && !one.members.is_empty() && seen.insert(one.members.as_str()))
+        .collect();
+    // What a thing can be is asked before what it has.
+    kept.sort_by_key(|one| {
+        (!one.text.contains("enum ") && !one.text.ends_with('='), !one.text.contains("interface"), one.line)
+    });
+    kept.iter().take(KEPT).map(|one| Item::at(one.line, format!("{}: {}", one.name, one.members))).collect()
+}
+
+fn longest(definitions: &[Definition]) -> Vec<Item> {
+    let mut all: Vec<&Definition> =
+        definitions.iter().filter(|one| one.sort == Sort::Function && one.length() > 10).collect();
+    all.sort_by_key(|one| (u64::MAX - one.length(), one.line));
+    let words =
+        all.iter().take(LONG).map(|one| format!("{} {} lines ({}–{})", one.name, one.length(), one.line, one.end));
+    let text = words.collect::<Vec<_>>().join("; ");
+    if text.is_empty() { Vec::new() } else { vec![Item::plain(text)] }
+}
+
+/// A signature without what only begins its body.
+fn bare(text: &str) -> &str {
+    text.trim_end().trim_end_matches(['{', ':']).trim_end()
+}
+
+/// A type without the words that most types begin with.
+fn short(text: &str) -> &str {
+    let mut rest = bare(text);
+    while let Some(after) = ["export ", "pub ", "public ", "static ", "final ", "class ", "type "]
+        .iter()
+        .find_map(|word| rest.strip_prefix(word))
+    {
+        rest = after;
+    }
+    rest.get(..rest.floor_char_boundary(100)).unwrap_or(rest)
+}
+
+/// Short texts in rows.
+fn rows(texts: impl Iterator<Item = String>) -> Vec<Item> {
+    let mut rows: Vec<Item> = Vec::new();
+    let mut row = String::new();
+    for text in texts {
+        if !row.is_empty() {
+            row.push_str("; ");
+        }
+        row.push_str(&text);
+        if row.len() > ROW {
+            rows.push(Item::plain(std::mem::take(&mut row)));
+        }
+    }
+    if !row.is_empty() {
+        rows.push(Item::plain(row));
+    }
+    rows.truncate(KEPT);
+    rows
+}

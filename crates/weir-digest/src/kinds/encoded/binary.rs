@@ -1,0 +1,41 @@
+//! Bytes that are no text, such as an image or a database that was printed.
+
+use std::io::{self, BufRead};
+
+use weir_core::terminal;
+
+use super::bytes::Bytes;
+use super::magic;
+use crate::kinds::{How, Kind};
+use crate::sample::Sample;
+use crate::{Page, Source};
+
+pub(crate) const KIND: Kind = Kind { name: "binary", how: How::Whole { is, read } };
+
+fn is(sample: &Sample<'_>) -> bool {
+    let head = sample.raw.as_slice();
+    let odd = head.iter().take(4_096).filter(|byte| matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f)).count();
+    let looked = head.len().clamp(1, 4_096);
+    let known = magic::name(head).is_some() && std::str::from_utf8(head.get(..looked).unwrap_or_default()).is_err();
+    // Lists of names between NULs are text.
+    let names = terminal::is_binary(head) && odd * 8 < looked && std::str::from_utf8(head).is_ok();
+    (terminal::is_binary(head) && !names) || known || odd * 10 > looked
+}
+
+fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Option<Page>> {
+    let mut bytes = Bytes::default();
+    let mut input = source.open()?;
+    loop {
+        let piece = input.fill_buf()?;
+        if piece.is_empty() {
+            break;
+        }
+        bytes.take(piece);
+        let used = piece.len();
+        input.consume(used);
+    }
+    let name = bytes.name().unwrap_or("of no known kind");
+    let mut page = Page::new(format!("binary, not text: {name}, {} bytes", bytes.count));
+    bytes.push(&mut page);
+    Ok(Some(page))
+}

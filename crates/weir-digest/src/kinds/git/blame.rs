@@ -1,0 +1,267 @@
+//! `git blame`: who wrote how many lines, in which commits, when, and who last changed the definitions.
+
+use std::io;
+
+use crate::kinds::logs::log::Log;
+use crate::kinds::shared::counts::Tally;
+use crate::kinds::shared::dates::{self, Range, Stamp};
+use crate::kinds::shared::definition;
+use crate::kinds::{How, Kind, Stretch};
+use crate::sample::Sample;
+use crate::text::{clip, number};
+use crate::{Item, Lines, Page, Part, Source, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "git blame", how: How::Whole { is, read } };
+
+/// How many lines of one sort are kept.
+const KEPT: usize = 200;
+const LONGEST: usize = 200;
+
+fn is(sample: &Sample<'_>) -> bool {
+    sample.mostly(95, |line| parse(line).is_some())
+}
+
+/// What a line says of itself before its text.
+struct Blamed<'a> {
+    hash: &'a str,
+    path: &'a str,
+    author: &'a str,
+    date: &'a str,
+    when: Option<Stamp>,
+    text: &'a str,
+}
+
+/// `^1a2b3c4d path (author 2025-01-06 13:43:00 +0000 12) text`.
+fn parse(line: &str) -> Option<Blamed<'_>> {
+    let (hash, rest) = line.split_once(' ')?;
+    let digits = hash.strip_prefix('^').unwrap_or(hash);
+    let is_hash = digits.len() >= 6 && digits.len() <= 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_hash {
+        return None;
+    }
+    if let Some((_, text)) = numbered(rest) {
+        return Some(Blamed { hash, path: "", author: "", date: "", when: None, text });
+    }
+    // The text may have brackets too, so the head ends with the first that a number stands before.
+    let open = rest.find('(')?;
+    let path = rest.get(..open)?.trim();
+    let inner = rest.get(open + 1..)?;
+    let mut from = 0;
+    loop {
+        let close = from + inner.get(from..)?.find(')')?;
+        let head = inner.get(..close).filter(|head| head.len() <= 400)?;
+        if let Some((before, last)) = head.trim_end().rsplit_once(' ')
+            && let Some((_, "")) = number(last)
+            && let Some((author, date)) = author_and_date(before)
+        {
+            let text = inner.get(close + 1..)?;
+            let text = text.strip_prefix(' ').unwrap_or(text);
+            return Some(Blamed { hash, path, author, date, when: dates::parse(date), text });
+        }
+        from = close + 1;
+    }
+}
+
+/// `12) text`, which is all that `-s` leaves.
+fn numbered(rest: &str) -> Option<(u64, &str)> {
+    let (number, text) = number(rest.trim_start())?;
+    let text = text.strip_prefix(')')?;
+    Some((number, text.strip_prefix(' ').unwrap_or(text)))
+}
+
+/// The author ends where the date begins.
+fn author_and_date(head: &str) -> Option<(&str, &str)> {
+    let mut from = 0;
+    while let Some(at) = head.get(from..).and_then(|rest| rest.find(' ')) {
+        let start = from + at + 1;
+        let date = head.get(start..)?;
+        if dates::iso(date).is_some() || is_worded(date) {
+            return Some((head.get(..start)?.trim(), date.trim()));
+        }
+        from = start;
+    }
+    dates::iso(head).map(|_| ("", head.trim()))
+}
+
+/// `Mon Jan 6 13:43:00 2025 +0000`, `3 days ago`, or seconds.
+fn is_worded(date: &str) -> bool {
+    let day = date.get(..3).is_some_and(|day| ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&day));
+    let seconds = number(date).is_some_and(|(value, rest)| value > 100_000_000 && rest.starts_with(" +"));
+    day && dates::parse(date).is_some() || seconds || number(date).is_some() && date.trim_end().ends_with(" ago")
+}
+
+struct Blame {
+    lines: u64,
+    authors: Tally,
+    commits: Tally,
+    paths: Tally,
+    range: Range,
+    newest: Option<(Stamp, String)>,
+    newest_lines: Vec<Item>,
+    all_newest: u64,
+    open_lines: Vec<Item>,
+    all_open: u64,
+    definitions: Vec<(Option<Stamp>, Item)>,
+    all_definitions: u64,
+}
+
+fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
+    let [authors, commits, paths] = [(); 3].map(|()| Tally::of(4_000));
+    let mut blame = Blame {
+        lines: 0,
+        authors,
+        commits,
+        paths,
+        range: Range::default(),
+        newest: None,
+        newest_lines: Vec::new(),
+        all_newest: 0,
+        open_lines: Vec::new(),
+        all_open: 0,
+        definitions: Vec::new(),
+        all_definitions: 0,
+    };
+    let mut log = Log::default();
+    let mut lines = Lines::of(source)?;
+    while let Some(line) = lines.read()? {
+        match parse(line.text) {
+            Some(blamed) => blame.add(&blamed, line.number, line.text),
+            None => {
+                log.take(&line);
+            }
+        }
+    }
+    Ok(log.beside(blame.lines, || blame.page()))
+}
+
+impl Blame {
+    fn add(&mut self, line: &Blamed<'_>, at: u64, whole: &str) {
+        self.lines += 1;
+        if !line.author.is_empty() {
+            self.authors.add(line.author);
+        }
+        // What came first is told with the commit's own lines; a name and a day make it readable.
+        let day = line.when.map_or_else(|| line.date.to_owned(), Stamp::day);
+        self.commits.add(format!("{} {} {day}", line.hash, line.author).trim_end());
+        if !line.path.is_empty() {
+            self.paths.add(line.path);
+        }
+        let item = || Item::at(at, clip(whole, LONGEST));
+        if line.hash.trim_start_matches('^').bytes().all(|byte| byte == b'0') {
+            self.all_open += 1;
+            keep(&mut self.open_lines, item);
+            return;
+        }
+        if let Some(when) = line.when {
+            self.range.add(when);
+            if self.newest.as_ref().is_none_or(|(newest, _)| when > *newest) {
+                self.newest = Some((when, line.hash.to_owned()));
+                self.newest_lines.clear();
+                self.all_newest = 0;
+            }
+            if self.newest.as_ref().is_some_and(|(newest, hash)| when == *newest && hash == line.hash) {
+                self.all_newest += 1;
+                if !definition::is(line.text) {
+                    keep(&mut self.newest_lines, item);
+                }
+            }
+        }
+        if definition::is(line.text) {
+            self.all_definitions += 1;
+            if self.definitions.len() < KEPT {
+                let text = format!("{} {} {}", line.hash, line.author, clip(line.text, LONGEST));
+                self.definitions.push((line.when, Item::at(at, text)));
+            }
+        }
+    }
+
+    fn page(self) -> Page {
+        let mut texts = vec![format!("{} lines, {} commits", self.lines, self.commits.different())];
+        if self.authors.names() > 0 {
+            texts.push(format!("{} authors", self.authors.different()));
+        }
+        texts.extend(self.range.days());
+        if self.all_open > 0 {
+            texts.push(format!("{} lines not committed yet", self.all_open));
+        }
+        let mut page = Page::new(format!("git blame: {}", texts.join(", ")));
+        let mut counts = Vec::new();
+        if self.authors.names() > 0 {
+            counts.push(Item::plain(format!("lines by author: {}", self.authors.in_line(12))));
+        }
+        if let Some((when, hash)) = &self.newest {
+            counts.push(Item::plain(format!("newest commit: {hash}, {}, {} lines", when.day(), self.all_newest)));
+        }
+        page.push(Part::new("counts", Weight::Fact, counts));
+        page.push(Part::new("lines not committed yet", Weight::Fact, self.open_lines).of(self.all_open));
+        let mut definitions = self.definitions;
+        definitions.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.line.cmp(&b.1.line)));
+        let definitions = definitions.into_iter().map(|(_, item)| item).collect();
+        page.push(Part::new("definitions, newest first", Weight::Fact, definitions).of(self.all_definitions));
+        page.push(self.commits.part("lines by commit", Weight::Shape, 60));
+        page.push(Part::new("lines of the newest commit", Weight::Sample, self.newest_lines).of(self.all_newest));
+        if self.paths.names() > 1 {
+            page.push(self.paths.part("files the lines come from", Weight::Shape, 20));
+        }
+        page
+    }
+}
+
+fn keep(items: &mut Vec<Item>, item: impl FnOnce() -> Item) {
+    if items.len() < KEPT {
+        items.push(item());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn authors_commits_and_definitions() {
+        let blame = "^1fcdbd2 (Ada    2025-01-06 13:43:00 +0000 1) import logging
+^1fcdbd2 (Ada    2025-01-06 13:43:00 +0000 2) 
+0f43483f (Ben C. 2025-04-04 13:10:00 +0000 3) def lock(db, limit=(1, 2)):
+0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db
+00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
+";
+        check(
+            blame,
+            500,
+            &expect![[r#"
+                exit 0; git blame: 5 lines, 3 commits, 3 authors, 2025-01-06 to 2025-04-04, 1 lines not committed yet; 5 lines, 309 B held as [ctx:0000000000]
+                <<<0000000000
+                == counts: 2
+                lines by author: Ada 2, Ben C. 2, Not Committed Yet 1
+                newest commit: 0f43483f, 2025-04-04, 2 lines
+                == lines not committed yet: 1
+                5: 00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
+                == definitions, newest first: 1
+                3: 0f43483f Ben C. def lock(db, limit=(1, 2)):
+                == lines by commit: 3
+                0f43483f Ben C. 2025-04-04: 2
+                ^1fcdbd2 Ada 2025-01-06: 2
+                00000000 Not Committed Yet 2025-05-01: 1
+                == lines of the newest commit: 2, 1 shown
+                4: 0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_forms_are_read() {
+        for line in [
+            "1fcdbd2a src/a.rs (<ada@example.org> 2025-01-06 13:43:00 +0000 12) x",
+            "1fcdbd2a (Ada Mon Jan 6 13:43:00 2025 +0000 12) x",
+            "1fcdbd2a (Ada 3 days ago 12) x",
+            "1fcdbd2a 12) x",
+        ] {
+            assert!(super::parse(line).is_some(), "{line}");
+        }
+        assert!(super::parse("1fcdbd2a fix the (old) thing").is_none());
+        assert!(!digest("deadbeef (a) b\nfeedface (c) d\nbadcafe1 (e) f\n", 400).contains("git blame"));
+    }
+}

@@ -1,0 +1,301 @@
+//! Gathers commits: who made how many, when, which are unusual, and what they say, in the order of the output.
+
+use crate::kinds::shared::counts::Tally;
+use crate::kinds::shared::dates::{Range, Stamp};
+use crate::text::clip;
+use crate::{Item, Part, Weight};
+
+/// How many commits are kept, beside the last.
+const KEPT: usize = 3_000;
+/// How many lines of a message are kept.
+const BODY: usize = 30;
+/// How many of them are shown where the commit is one of many.
+const BODY_SHOWN: usize = 6;
+
+/// One commit.
+#[derive(Default, Clone)]
+pub(super) struct Commit {
+    /// Where it begins.
+    pub(super) line: u64,
+    /// Its hash, at full length.
+    pub(super) hash: String,
+    /// The branches and tags that stand beside it.
+    pub(super) refs: String,
+    /// Who wrote it.
+    pub(super) author: String,
+    /// When, as it is printed.
+    pub(super) date: String,
+    /// When, if that could be read.
+    pub(super) when: Option<Stamp>,
+    /// Whether it has several parents.
+    pub(super) merge: bool,
+    /// The first line of its message.
+    pub(super) subject: String,
+    /// The next lines.
+    pub(super) body: Vec<String>,
+    /// How many files it touches.
+    pub(super) files: u64,
+    /// How many lines it adds.
+    pub(super) added: u64,
+    /// How many lines it removes.
+    pub(super) removed: u64,
+}
+
+impl Commit {
+    /// Takes a line of its message.
+    pub(super) fn say(&mut self, text: &str) {
+        if self.subject.is_empty() {
+            self.subject = clip(text, 300);
+        } else if self.body.len() < BODY && !text.is_empty() && !text.starts_with("This reverts commit ") {
+            self.body.push(clip(text, 300));
+        }
+    }
+
+    fn size(&self) -> u64 {
+        self.added.saturating_add(self.removed)
+    }
+
+    fn short(&self) -> &str {
+        self.hash.get(..8.min(self.hash.len())).unwrap_or(&self.hash)
+    }
+
+    /// `1a2b3c4d subject`.
+    fn brief(&self) -> String {
+        if self.hash.is_empty() { self.subject.clone() } else { format!("{} {}", self.short(), self.subject) }
+    }
+
+    /// With everything that its head says.
+    fn told(&self) -> String {
+        let refs = if self.refs.is_empty() { String::new() } else { format!(" {}", self.refs) };
+        let date = if self.date.is_empty() { String::new() } else { format!(" {}", self.date) };
+        let author = if self.author.is_empty() { String::new() } else { format!(" {}:", self.author) };
+        format!("{}{refs}{date}{author} {}{}", self.short(), self.subject, self.counts())
+    }
+
+    /// In the words of `--stat`.
+    fn counts(&self) -> String {
+        if self.files == 0 {
+            return String::new();
+        }
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let mut text = format!(" [{} file{} changed", self.files, plural(self.files));
+        if self.added > 0 {
+            text.push_str(&format!(", {} insertion{}(+)", self.added, plural(self.added)));
+        }
+        if self.removed > 0 {
+            text.push_str(&format!(", {} deletion{}(-)", self.removed, plural(self.removed)));
+        }
+        text.push(']');
+        text
+    }
+
+    /// With its message.
+    fn whole(&self) -> Item {
+        let mut text = self.told();
+        for line in &self.body {
+            text.push('\n');
+            text.push_str(line);
+        }
+        Item::at(self.line, text).or(self.told())
+    }
+
+    /// With its author and the beginning of its message, since it is unlike the others.
+    fn unusual(&self) -> Item {
+        let author = if self.author.is_empty() { String::new() } else { format!(" ({})", self.author) };
+        let head = format!("{}{author}{}", self.brief(), self.counts());
+        if self.body.is_empty() {
+            return Item::at(self.line, head);
+        }
+        let kept = self.body.iter().take(BODY_SHOWN).map(String::as_str).collect::<Vec<_>>().join("\n");
+        Item::at(self.line, format!("{head}\n{kept}")).or(head)
+    }
+}
+
+/// All commits of an output.
+pub(super) struct Commits {
+    count: u64,
+    merges: u64,
+    kept: Vec<Commit>,
+    last: Option<Commit>,
+    authors: Tally,
+    months: Tally,
+    topics: Tally,
+    range: Range,
+}
+
+impl Default for Commits {
+    fn default() -> Self {
+        let [authors, months, topics] = [(); 3].map(|()| Tally::of(1_000));
+        let range = Range::default();
+        Self { count: 0, merges: 0, kept: Vec::new(), last: None, authors, months, topics, range }
+    }
+}
+
+impl Commits {
+    /// Takes one more.
+    pub(super) fn add(&mut self, mut commit: Commit) {
+        self.count += 1;
+        self.merges += u64::from(commit.merge || commit.subject.starts_with("Merge "));
+        if !commit.author.is_empty() {
+            self.authors.add(&commit.author);
+        }
+        if let Some(when) = commit.when {
+            self.range.add(when);
+            self.months.add(&when.month());
+        }
+        if let Some(topic) = topic(&commit.subject) {
+            self.topics.add(topic);
+        }
+        if self.count > 3 {
+            commit.body.truncate(BODY_SHOWN);
+        }
+        if self.kept.len() < KEPT {
+            self.kept.push(commit);
+        } else {
+            self.last = Some(commit);
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// What they are, in numbers.
+    pub(super) fn what(&self, command: &str) -> String {
+        let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        let mut texts = vec![plural(self.count, "commit")];
+        texts.extend(self.range.days());
+        if self.authors.names() > 0 {
+            texts.push(plural(self.authors.names() as u64, "author"));
+        }
+        if self.merges > 0 {
+            texts.push(plural(self.merges, "merge"));
+        }
+        format!("{command}: {}", texts.join(", "))
+    }
+
+    /// Their facts, after the last.
+    pub(super) fn parts(mut self) -> Vec<Part> {
+        if self.count <= 3 {
+            return vec![Part::new("commits", Weight::Fact, self.kept.iter().map(Commit::whole).collect())];
+        }
+        let last = self.last.take().or_else(|| self.kept.pop());
+        let ends = self.kept.first().into_iter().chain(&last).map(|commit| Item::at(commit.line, commit.told()));
+        let mut parts = vec![Part::new("first and last commit of the output", Weight::Fact, ends.collect())];
+        parts.push(self.counts());
+        let between = self.kept.get(1..).unwrap_or_default();
+        let mut shown = vec![false; between.len()];
+        parts.extend(Self::biggest(&self.kept, last.as_ref()));
+        parts.push(choose("releases and tags", between, &mut shown, |commit| {
+            !commit.refs.is_empty() || is_release(&commit.subject)
+        }));
+        parts.push(choose("reverts, fixups and breaking changes", between, &mut shown, |commit| {
+            is_marked(&commit.subject)
+        }));
+        parts.extend(self.rare(between, &mut shown));
+        let rest = between.iter().zip(&shown).filter(|(_, shown)| !**shown);
+        let rest = rest.map(|(commit, _)| Item::plain(commit.brief())).take(400).collect();
+        let told = shown.iter().filter(|&&shown| shown).count() as u64;
+        parts.push(Part::new("other commits", Weight::Shape, rest).of(self.count.saturating_sub(2 + told)));
+        parts.retain(|part| part.total > 0);
+        parts
+    }
+
+    /// Commits by authors or about topics that are hardly met.
+    fn rare(&self, between: &[Commit], shown: &mut [bool]) -> Option<Part> {
+        let few = (self.count / 100).max(1);
+        if self.count < 20 {
+            return None;
+        }
+        let by_author =
+            self.authors.names() > 1 && self.authors.sorted().first().is_some_and(|(_, most)| *most > few * 5);
+        let by_topic = self.topics.sorted().first().is_some_and(|(_, most)| *most > few * 5);
+        let mut part = choose("commits of rare authors or topics", between, shown, |commit| {
+            let author = by_author && (1..=few).contains(&self.authors.get(&commit.author));
+            let topic =
+                by_topic && topic(&commit.subject).is_some_and(|topic| (1..=few).contains(&self.topics.get(topic)));
+            author || topic
+        });
+        let of_author = |item: &Item| {
+            let place = between.binary_search_by_key(&item.line.unwrap_or(0), |commit| commit.line);
+            place.ok().and_then(|place| between.get(place)).map_or(u64::MAX, |commit| self.authors.get(&commit.author))
+        };
+        part.items.sort_by_cached_key(|item| (of_author(item), item.line));
+        Some(part)
+    }
+
+    fn biggest(kept: &[Commit], last: Option<&Commit>) -> Option<Part> {
+        let mut sized: Vec<&Commit> = kept.iter().chain(last).filter(|commit| commit.files > 0).collect();
+        sized.sort_by(|a, b| b.files.cmp(&a.files).then(b.size().cmp(&a.size())).then(a.line.cmp(&b.line)));
+        sized.truncate(5);
+        let items: Vec<Item> = sized
+            .iter()
+            .map(|commit| Item::at(commit.line, format!("{}{}", commit.brief(), commit.counts())))
+            .collect();
+        (!items.is_empty()).then(|| Part::new("commits that touch most files", Weight::Fact, items))
+    }
+
+    fn counts(&self) -> Part {
+        let mut items = Vec::new();
+        if self.authors.names() > 0 {
+            items.push(Item::plain(format!("commits by author: {}", self.authors.in_line(12))));
+        }
+        if self.months.names() > 1 {
+            let months = self.months.by_name();
+            let months = months.iter().rev().take(18).map(|(month, count)| format!("{month} {count}"));
+            items.push(Item::plain(format!("by month: {}", months.collect::<Vec<_>>().join(", "))));
+        }
+        if self.topics.names() > 1 {
+            items.push(Item::plain(format!("by what stands before the colon: {}", self.topics.in_line(15))));
+        }
+        Part::new("counts", Weight::Fact, items)
+    }
+}
+
+/// The commits that are so and were not told before.
+fn choose(name: &str, commits: &[Commit], shown: &mut [bool], is: impl Fn(&Commit) -> bool) -> Part {
+    let mut items = Vec::new();
+    let mut total = 0;
+    for (commit, shown) in commits.iter().zip(shown) {
+        if !*shown && is(commit) {
+            *shown = true;
+            total += 1;
+            if items.len() < 60 {
+                let mut item = commit.unusual();
+                if !commit.refs.is_empty() {
+                    item = Item::at(commit.line, format!("{} {} {}", commit.short(), commit.refs, commit.subject));
+                }
+                items.push(item);
+            }
+        }
+    }
+    Part::new(name, Weight::Fact, items).of(total)
+}
+
+/// Whether a subject tells of a release: a word for it and a version.
+fn is_release(subject: &str) -> bool {
+    let lower = subject.get(..subject.floor_char_boundary(60)).unwrap_or(subject).to_ascii_lowercase();
+    let word = ["release", "version", "bump to", "tag "].iter().any(|word| lower.contains(word));
+    let first = lower.split(' ').next().unwrap_or_default();
+    let version = |text: &str| {
+        text.strip_prefix('v').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit()) && text.contains('.')
+    };
+    word && lower.split([' ', ':', '(', ')']).any(version) || version(first) && first.split('.').count() > 2
+}
+
+/// Whether a subject says that the commit is not an ordinary one.
+fn is_marked(subject: &str) -> bool {
+    let lower = subject.to_ascii_lowercase();
+    ["revert", "fixup!", "squash!", "wip", "hotfix"].iter().any(|word| lower.starts_with(word))
+        || lower.contains("breaking")
+        || lower.split_once(": ").is_some_and(|(topic, _)| topic.ends_with('!') && !topic.contains(' '))
+}
+
+/// `runner` of `runner: what changed`, `fix` of `fix(parser)!: what changed`.
+fn topic(subject: &str) -> Option<&str> {
+    let (topic, _) = subject.split_once(": ")?;
+    let topic = topic.split(['(', '!', ',']).next().unwrap_or(topic).trim();
+    (!topic.is_empty() && topic.len() <= 30 && !topic.contains(['"', '`', '\'']) && topic.split(' ').count() <= 2)
+        .then_some(topic)
+}

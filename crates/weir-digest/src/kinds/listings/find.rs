@@ -1,0 +1,278 @@
+//! Paths, one per line: `find`, `fd`, `git ls-files`, `du`, `wc` and the like, with fields before the path or without.
+
+use std::io;
+
+use super::folders::Folders;
+use crate::kinds::data::cells::Cells;
+use crate::kinds::logs::log::Log;
+use crate::kinds::shared::counts::{Spread, Tally, extension, folder};
+use crate::kinds::{How, Kind, Stretch};
+use crate::sample::Sample;
+use crate::text::clip;
+use crate::{Item, Lines, Page, Part, Source, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "find", how: How::Whole { is, read } };
+
+/// How many fields may stand before the path.
+const FIELDS: usize = 6;
+/// How deep folders are counted together with what is below them.
+const DEPTHS: usize = 5;
+
+fn is(sample: &Sample<'_>) -> bool {
+    fields_of(sample).is_some()
+}
+
+/// How many fields stand before the path in nearly every line.
+fn fields_of(sample: &Sample<'_>) -> Option<usize> {
+    let mut counts = [0_usize; FIELDS + 1];
+    let (mut all, mut like_words, mut like_code) = (0, 0, 0);
+    for line in sample.full_lines() {
+        all += 1;
+        if let Some((fields, path)) = parse(line)
+            && let Some(count) = counts.get_mut(fields)
+        {
+            *count += 1;
+            like_words += usize::from(!path.contains('/'));
+            // Text in base 64 has slashes too, but no names.
+            like_code += usize::from(!is_rooted(path) && extension(path).is_none());
+        }
+    }
+    let (fields, most) = counts.iter().enumerate().max_by_key(|(place, count)| (**count, FIELDS - place))?;
+    // Names without a folder are also words, so some must have one.
+    (all >= 5 && most * 100 >= all * 95 && like_words * 2 <= all && like_code * 5 <= all * 2).then_some(fields)
+}
+
+/// How many fields a line has before its path, and the path.
+fn parse(line: &str) -> Option<(usize, &str)> {
+    if line.len() > 1_000 {
+        return None;
+    }
+    // After a tab comes nothing but the path, as `du` prints it.
+    if let Some((size, path)) = line.split_once('\t')
+        && !path.is_empty()
+        && !path.contains(['\t', '|', '"'])
+        && is_field(size)
+        && super::ls::bytes_of(size).is_some()
+    {
+        return Some((1, path));
+    }
+    let mut rest = line.trim_start();
+    for fields in 0..=FIELDS {
+        if is_path(rest, fields) {
+            return Some((fields, rest));
+        }
+        let (word, after) = rest.split_once([' ', '\t'])?;
+        if !is_field(word) {
+            return None;
+        }
+        rest = after.trim_start();
+    }
+    None
+}
+
+/// A size, a date, a mode, a hash or a word in front of a path.
+fn is_field(word: &str) -> bool {
+    word.len() <= 128
+        && word.bytes().any(|byte| byte.is_ascii_digit())
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-:.+,_%".contains(&byte))
+        || word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        || word.len() == 10 && word.bytes().all(|byte| b"-drwxlsStTbcp".contains(&byte))
+}
+
+fn is_rooted(path: &str) -> bool {
+    path.starts_with("./") || path.starts_with("../") || path.starts_with('/') || path.starts_with("~/")
+}
+
+/// Whether all of a text can be one path.
+fn is_path(text: &str, fields: usize) -> bool {
+    let text = text.strip_suffix('/').unwrap_or(text);
+    let rooted = is_rooted(text);
+    let drive = text.as_bytes().get(1) == Some(&b':') && text.as_bytes().get(2) == Some(&b'\\');
+    let plain = |letter: char| !letter.is_control() && !matches!(letter, '|' | '<' | '>' | '"' | ';' | '{' | '}' | '=');
+    if text.is_empty()
+        || !text.chars().all(plain)
+        || text.contains("://")
+        || text.contains(": ")
+        || text.ends_with([',', ':', '.']) && text.len() > 2
+    {
+        return false;
+    }
+    if rooted || drive {
+        return !text.contains("  ");
+    }
+    if text == "." || text == ".." {
+        return true;
+    }
+    let spaces = text.contains(char::is_whitespace);
+    let below = text.contains('/');
+    let named = extension(text).is_some()
+        || text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+@".contains(&byte)) && fields == 0;
+    !spaces
+        && (below || named)
+        && text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '@' | '-' | '['))
+}
+
+struct Found {
+    paths: u64,
+    folders: Folders,
+    /// The folder of the line before, since most lines are in the same.
+    last_folder: String,
+    tops: [Tally; DEPTHS],
+    extensions: Tally,
+    names: Tally,
+    deepest: (usize, Option<Item>),
+    spread: Spread,
+    fields: usize,
+    cells: Option<Cells>,
+}
+
+fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
+    let Some(fields) = fields_of(sample) else { return Ok(None) };
+    let [extensions, names] = [(); 2].map(|()| Tally::of(4_000));
+    let names_of_fields: Vec<String> = (1..=fields).map(|place| format!("field {place}")).collect();
+    let names_of_fields: Vec<&str> = names_of_fields.iter().map(String::as_str).collect();
+    let mut found = Found {
+        paths: 0,
+        folders: Folders::default(),
+        last_folder: String::new(),
+        tops: [(); DEPTHS].map(|()| Tally::of(1_000)),
+        extensions,
+        names,
+        deepest: (0, None),
+        spread: Spread::of(64),
+        fields,
+        cells: (fields > 0).then(|| Cells::of(&names_of_fields, false).labelled(Some(fields))),
+    };
+    let mut log = Log::default();
+    let mut lines = Lines::of(source)?;
+    while let Some(line) = lines.read()? {
+        if line.text.is_empty() {
+            continue;
+        }
+        match parse(line.text) {
+            Some((count, path)) if count == fields => found.add(line.number, line.text, path),
+            _ => {
+                log.take(&line);
+            }
+        }
+    }
+    Ok(log.beside(found.paths, || found.page()))
+}
+
+impl Found {
+    fn add(&mut self, number: u64, line: &str, path: &str) {
+        self.paths += 1;
+        let inner = path.trim_start_matches("./");
+        for (depth, top) in self.tops.iter_mut().enumerate() {
+            top.add(folder(path, depth + 1));
+        }
+        let inside = folder(path, 64);
+        if inside != self.last_folder || self.paths == 1 {
+            inside.clone_into(&mut self.last_folder);
+            self.folders.begin(inside);
+        }
+        self.folders.add(0);
+        self.extensions.add(extension(path).unwrap_or("none"));
+        self.names.add(inner.rsplit('/').next().unwrap_or(inner));
+        let depth = inner.bytes().filter(|&byte| byte == b'/').count();
+        if self.deepest.1.is_none() || depth > self.deepest.0 {
+            self.deepest = (depth, Some(Item::at(number, clip(path, 300))));
+        }
+        self.spread.offer(|| Item::plain(clip(line, 300)));
+        if let Some(cells) = &mut self.cells {
+            let mut fields: Vec<&str> = line.split_whitespace().take(self.fields).collect();
+            fields.push(path);
+            cells.add(&fields, number, line);
+        }
+    }
+
+    fn page(self) -> Page {
+        let what = format!(
+            "paths: {} entries in {} folders, {} extensions",
+            self.paths,
+            self.folders.different(),
+            self.extensions.names()
+        );
+        let mut page = Page::new(what);
+        let mut counts = vec![Item::plain(format!("by extension: {}", self.extensions.in_line(15)))];
+        // What all have in common tells nothing.
+        let top = self.tops.iter().find(|top| top.names() > 1 || top.beyond() > 0);
+        if let Some(top) = top {
+            counts.push(Item::plain(format!("by top folder: {}", top.in_line(14))));
+        }
+        let again = self.names.sorted().first().is_some_and(|(_, count)| *count > 2);
+        if again {
+            counts.push(Item::plain(format!("names met most: {}", self.names.in_line(6))));
+        }
+        page.push(Part::new("counts", Weight::Fact, counts));
+        if let Some(cells) = self.cells {
+            cells.parts(&mut page);
+        }
+        page.push(self.folders.part(false));
+        page.push(Part::new("deepest path", Weight::Shape, self.deepest.1.into_iter().collect()));
+        page.push(
+            Part::new("some of the lines, evenly spread", Weight::Sample, self.spread.into_items()).of(self.paths),
+        );
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn paths_with_fields_before_them() {
+        let found = "98 2024-09-29 644 ./config/a.yaml
+97 2024-10-19 644 ./config/b.yaml
+412 2025-03-06 644 ./config/sub dir/c.yaml
+0 2024-10-19 644 ./log/error.log
+29143 2024-10-19 644 ./log/1/a.gz
+29144 2024-10-20 644 ./log/2/b.gz
+";
+        check(
+            found,
+            500,
+            &expect![[r#"
+                exit 0; paths: 6 entries in 5 folders, 3 extensions; 6 lines, 212 B held as [ctx:0000000000]
+                <<<0000000000
+                == counts: 2
+                by extension: yaml 3, gz 2, log 1
+                by top folder: ./config 3, ./log 3
+                == columns: 3
+                field 2: 2024-10-19 3, 2024-09-29 1, 2024-10-20 1, 2025-03-06 1
+                field 1: 0 to 29144, 5 not 0, 1 times 0, sum 58894; highest: 29144 ./log/2/b.gz, 29143 ./log/1/a.gz, 412 ./config/sub dir/c.yaml
+                the same in all rows: field 3 644
+                == folders, digits of like ones as #: 4
+                ./config: 2 entries
+                ./log/#: 2 entries in 2 folders
+                ./config/sub dir: 1 entry
+                ./log: 1 entry
+                == deepest path: 1
+                3: ./config/sub dir/c.yaml
+                == some of the lines, evenly spread: 6
+                98 2024-09-29 644 ./config/a.yaml
+                97 2024-10-19 644 ./config/b.yaml
+                412 2025-03-06 644 ./config/sub dir/c.yaml
+                0 2024-10-19 644 ./log/error.log
+                29143 2024-10-19 644 ./log/1/a.gz
+                29144 2024-10-20 644 ./log/2/b.gz
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_lines_are_not_paths() {
+        for text in [
+            "one\ntwo\nthree\nfour\nfive\n",
+            "iVBORw0KGgo/AAAANSUhEUgAA\nAAUAAAAFCAYAAACNbybl/AAA\nHElEQVQI12P4//8/w38GIA\nXDIBKE0DHxgljNBAAO\n9TXL0Y4OHwAAAABJRU5E/rkJggg\n",
+            "see a/b.rs for it\nand c/d.rs too\nor e.rs\nor f.rs\nor g.rs\n",
+            "https://a.b/c\nhttps://a.b/d\nhttps://a.b/e\nhttps://a.b/f\nhttps://a.b/g\n",
+        ] {
+            assert!(!digest(text, 400).contains("paths: "), "{text}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! What is told of the entries of folders: how many of which sort, the biggest, the newest, and the odd ones.
+
+use std::cmp::Reverse;
+
+use weir_core::wording::{counted, size};
+
+use super::folders::Folders;
+use super::ls::Entry;
+use crate::kinds::shared::counts::{Most, Tally, extension};
+use crate::kinds::shared::dates::Stamp;
+use crate::text::clip;
+use crate::{Item, Page, Part, Weight};
+
+/// How many entries of one sort are kept.
+const KEPT: usize = 60;
+const LONGEST: usize = 300;
+/// How many links are kept, and how many stand on one line.
+const LINKS: usize = 2_000;
+const LINKS_IN_A_ROW: usize = 4;
+/// How many different permissions of one folder are counted.
+const MODES: usize = 16;
+
+/// The entries of an output.
+pub(super) struct Listing {
+    folder: String,
+    folders: u64,
+    files: u64,
+    directories: u64,
+    links: u64,
+    others: u64,
+    names: u64,
+    bytes: u64,
+    owners: Tally,
+    modes: Tally,
+    extensions: Tally,
+    names_met: Tally,
+    by_folder: Folders,
+    biggest: Most<u64>,
+    newest: Most<Stamp>,
+    oldest: Most<Reverse<Stamp>>,
+    newest_directories: Most<Stamp>,
+    odd: Kept,
+    alone: Kept,
+    empty: Kept,
+    link_items: Vec<String>,
+    directory_items: Kept,
+    shown: Kept,
+    /// The permissions of the files of this folder, with how many have them and the first that does.
+    here: Vec<(String, u64, String)>,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        let [owners, modes, extensions, names_met] = [(); 4].map(|()| Tally::of(3_000));
+        let [odd, alone, empty, directory_items, shown] = [(); 5].map(|()| Kept::default());
+        Self {
+            folder: String::new(),
+            folders: 0,
+            files: 0,
+            directories: 0,
+            links: 0,
+            others: 0,
+            names: 0,
+            bytes: 0,
+            owners,
+            modes,
+            extensions,
+            names_met,
+            by_folder: Folders::default(),
+            biggest: Most::of(12),
+            newest: Most::of(6),
+            oldest: Most::of(3),
+            newest_directories: Most::of(4),
+            odd,
+            alone,
+            empty,
+            link_items: Vec::new(),
+            directory_items,
+            shown,
+            here: Vec::new(),
+        }
+    }
+}
+
+/// Items of one sort, and how many there are.
+#[derive(Default)]
+struct Kept {
+    items: Vec<Item>,
+    all: u64,
+}
+
+impl Kept {
+    fn add(&mut self, text: impl FnOnce() -> String) {
+        self.all += 1;
+        if self.items.len() < KEPT {
+            self.items.push(Item::plain(text()));
+        }
+    }
+
+    fn part(self, name: &str, weight: Weight) -> Part {
+        Part::new(name, weight, self.items).of(self.all)
+    }
+}
+
+impl Listing {
+    /// The entries of another folder follow.
+    pub(super) fn begin(&mut self, folder: &str) {
+        self.end();
+        self.folders += 1;
+        self.folder = clip(folder, LONGEST);
+        self.by_folder.begin(&self.folder);
+    }
+
+    /// Takes a line of a short listing, which is only a name.
+    pub(super) fn name(&mut self, name: &str) {
+        self.names += 1;
+        self.extensions.add(extension(name).unwrap_or("none"));
+        self.names_met.add(name);
+        self.by_folder.add(0);
+        self.shown.add(|| path(&self.folder, name));
+    }
+
+    /// Takes an entry of a long listing.
+    pub(super) fn entry(&mut self, entry: &Entry<'_>, line: &str) {
+        if matches!(entry.name, "." | "..") {
+            return;
+        }
+        let folder = std::mem::take(&mut self.folder);
+        if !entry.owner.contains("  ") {
+            self.owners.add(entry.owner);
+        } else {
+            self.owners.add(&entry.owner.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        let bytes = entry.bytes.filter(|_| entry.mode.starts_with('-')).unwrap_or(0);
+        let at = || match folder.is_empty() {
+            true => clip(line, LONGEST),
+            false => format!("{} (in {folder})", clip(line, LONGEST)),
+        };
+        match entry.mode.as_bytes().first() {
+            Some(b'd') => {
+                self.directories += 1;
+                self.directory_items.add(|| path(&folder, entry.name));
+            }
+            Some(b'l') => {
+                self.links += 1;
+                if self.link_items.len() < LINKS {
+                    self.link_items.push(path(&folder, entry.name));
+                }
+            }
+            Some(b'-') => self.file(entry, &folder, bytes, &at),
+            _ => {
+                self.others += 1;
+                self.odd.add(at);
+            }
+        }
+        if is_odd(entry) {
+            self.odd.add(at);
+        }
+        self.by_folder.add(bytes);
+        if let Some(when) = entry.when {
+            let text = || format!("{} {}", entry.date, path(&folder, entry.name));
+            match entry.mode.starts_with('d') {
+                true => self.newest_directories.offer(when, text),
+                false => {
+                    self.newest.offer(when, text);
+                    self.oldest.offer(Reverse(when), text);
+                }
+            }
+        }
+        self.folder = folder;
+    }
+
+    fn file(&mut self, entry: &Entry<'_>, folder: &str, bytes: u64, at: &dyn Fn() -> String) {
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.modes.add(entry.mode);
+        self.extensions.add(extension(entry.name).unwrap_or("none"));
+        self.names_met.add(entry.name);
+        self.biggest.offer(bytes, || format!("{} {} {}", entry.sized, entry.date, path(folder, entry.name)));
+        if entry.bytes == Some(0) {
+            self.empty.add(|| path(folder, entry.name));
+        }
+        self.shown.add(at);
+        if let Some((_, count, _)) = self.here.iter_mut().find(|(mode, ..)| mode == entry.mode) {
+            *count += 1;
+        } else if self.here.len() < MODES {
+            self.here.push((entry.mode.to_owned(), 1, at()));
+        }
+    }
+
+    /// After the last entry of a folder: a file whose permissions no other there has may have them by mistake.
+    fn end(&mut self) {
+        let here = std::mem::take(&mut self.here);
+        let most = here.iter().map(|(_, count, _)| *count).max().unwrap_or(0);
+        // Beside a program, one that cannot be run stands out even if there are only two.
+        let runs = |mode: &str| mode.as_bytes().get(3) == Some(&b'x');
+        let mixed = here.iter().any(|(mode, ..)| runs(mode)) && here.iter().any(|(mode, ..)| !runs(mode));
+        for (_, count, line) in here {
+            if count == 1 && (most >= 3 || mixed) && !self.odd.items.iter().any(|item| item.text == line) {
+                self.alone.add(|| line);
+            }
+        }
+    }
+
+    /// The facts, after the last line.
+    pub(super) fn page(mut self) -> Page {
+        self.end();
+        let mut texts = Vec::new();
+        if self.names > 0 {
+            texts.push(format!("{} entries", self.names));
+        } else {
+            texts.push(counted(self.files as usize, "file", "files"));
+            texts.push(counted(self.directories as usize, "directory", "directories"));
+            if self.links > 0 {
+                texts.push(counted(self.links as usize, "link", "links"));
+            }
+            texts.push(format!("{} in all", size(self.bytes)));
+        }
+        if self.others > 0 {
+            texts.push(format!("{} of other sorts", self.others));
+        }
+        if self.folders > 0 {
+            texts.push(format!("{} listed", counted(self.folders as usize, "folder", "folders")));
+        }
+        let mut page = Page::new(format!("ls: {}", texts.join(", ")));
+        page.push(self.counts());
+        page.push(self.odd.part("odd permissions and sorts", Weight::Fact));
+        page.push(Part::new("biggest files", Weight::Fact, self.biggest.into_items()).of(self.files));
+        page.push(self.alone.part("files whose permissions no other in their folder has", Weight::Fact));
+        page.push(self.empty.part("empty files", Weight::Fact));
+        let others = self.files + self.links + self.others;
+        page.push(Part::new("newest", Weight::Fact, self.newest.into_items()).of(others));
+        page.push(links(self.links, self.link_items));
+        page.push(Part::new("oldest", Weight::Shape, self.oldest.into_items()).of(others));
+        page.push(self.by_folder.part(self.names == 0));
+        if self.folders < 2 {
+            let newest = self.newest_directories.into_items();
+            page.push(Part::new("newest directories", Weight::Shape, newest).of(self.directories));
+            page.push(self.directory_items.part("directories", Weight::Shape));
+        }
+        page.push(self.shown.part("entries as listed", Weight::Sample));
+        page
+    }
+
+    fn counts(&self) -> Part {
+        let mut items = vec![Item::plain(format!("files by extension: {}", self.extensions.in_line(14)))];
+        if self.modes.names() > 0 {
+            items.push(Item::plain(format!("by permissions: {}", self.modes.in_line(8))));
+        }
+        if self.owners.names() > 0 {
+            items.push(Item::plain(format!("by owner: {}", self.owners.in_line(6))));
+        }
+        if self.folders > 1 && self.names_met.sorted().first().is_some_and(|(_, count)| *count > 2) {
+            items.push(Item::plain(format!("names met most: {}", self.names_met.in_line(6))));
+        }
+        Part::uncounted("counts", Weight::Fact, items)
+    }
+}
+
+/// Links, those with short names in few folders first, several on a line.
+fn links(all: u64, mut links: Vec<String>) -> Part {
+    links.sort_by_cached_key(|link| {
+        let name = link.split(" -> ").next().unwrap_or(link);
+        (name.bytes().filter(|byte| b"/-._[".contains(byte)).count(), name.len())
+    });
+    let items = links.chunks(LINKS_IN_A_ROW).take(KEPT).map(|row| Item::plain(row.join(", "))).collect();
+    Part::uncounted(counted(all as usize, "link", "links"), Weight::Fact, items)
+}
+
+/// Whether everybody may write, or it runs as its owner, or the link points nowhere.
+fn is_odd(entry: &Entry<'_>) -> bool {
+    let letter = |place: usize| entry.mode.as_bytes().get(place).copied().unwrap_or(b'-');
+    if letter(0) == b'l' {
+        return letter(1) == b'?';
+    }
+    let sticky = matches!(letter(9), b't' | b'T');
+    let open = letter(8) == b'w' && !sticky;
+    let closed = letter(0) == b'-' && letter(1) == b'-';
+    open || closed || [3, 6].iter().any(|&place| matches!(letter(place), b's' | b'S')) || letter(1) == b'?'
+}
+
+fn path(folder: &str, name: &str) -> String {
+    let slash = if folder.is_empty() || folder.ends_with('/') { "" } else { "/" };
+    clip(&format!("{folder}{slash}{name}"), LONGEST)
+}

@@ -1,0 +1,375 @@
+//! `tree`: folders and files drawn with lines, with or without sizes, permissions and dates.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+
+use super::ls::bytes_of;
+use crate::kinds::logs::log::Log;
+use crate::kinds::shared::counts::{Most, Tally, extension};
+use crate::kinds::shared::dates;
+use crate::kinds::{How, Kind, Stretch};
+use crate::sample::Sample;
+use crate::text::clip;
+use crate::{Item, Lines, Page, Part, Source, Weight};
+
+pub(crate) const KIND: Kind = Kind { name: "tree", how: How::Whole { is, read } };
+
+const LONGEST: usize = 200;
+/// How many entries at the top are kept, and how deep folders are known by name.
+const TOP: usize = 300;
+/// How many folders are kept with the names of their first entries, how many of those, and how many stand on a line.
+const FOLDERS: usize = 500;
+const NAMES: usize = 8;
+const IN_A_ROW: usize = 10;
+const DEEPEST: usize = 64;
+/// How many packages are known with their versions.
+const PACKAGES: usize = 3_000;
+
+fn is(sample: &Sample<'_>) -> bool {
+    let drawn = sample.full_lines().filter(|line| entry(line).is_some()).count();
+    // A package with its version is `npm ls`, which is not about files.
+    let packages = sample.full_lines().filter(|line| entry(line).is_some_and(|(_, name)| is_package(name))).count();
+    drawn >= 3
+        && packages * 2 < drawn
+        && sample.mostly(90, |line| entry(line).is_some() || total(line).is_some() || is_root(line))
+}
+
+fn is_root(line: &str) -> bool {
+    let path = line.rsplit("]  ").next().unwrap_or(line);
+    !path.contains(' ') || package(line).is_some() || line.starts_with('[') || path.starts_with(['.', '/'])
+}
+
+fn is_package(name: &str) -> bool {
+    name.rsplit_once('@').is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
+        || name.starts_with("UNMET ")
+}
+
+/// How deep an entry is, and its text after the lines.
+fn entry(line: &str) -> Option<(usize, &str)> {
+    let mut depth = 1;
+    let mut rest = line;
+    // Trees may be drawn with no-break spaces.
+    loop {
+        let next = ["│   ", "│\u{a0}\u{a0} ", "|   ", "    ", "\u{a0}\u{a0}\u{a0} ", "│  "]
+            .iter()
+            .find_map(|bar| rest.strip_prefix(bar));
+        match next {
+            Some(next) if depth < 1_000 => {
+                depth += 1;
+                rest = next;
+            }
+            _ => break,
+        }
+    }
+    let marks = ["├── ", "└── ", "├──\u{a0}", "└──\u{a0}", "|-- ", "`-- ", "├─ ", "└─ ", "+-- ", "\\-- "];
+    marks.iter().find_map(|mark| rest.strip_prefix(mark)).map(|name| (depth, name.trim_start_matches('\u{a0}')))
+}
+
+/// ` 12 bytes used in 3 directories, 4 files`.
+fn total(line: &str) -> Option<&str> {
+    let text = line.trim();
+    let ends = text.ends_with(" files")
+        || text.ends_with(" file")
+        || text.ends_with(" directories")
+        || text.ends_with(" directory");
+    (ends && text.starts_with(|c: char| c.is_ascii_digit())).then_some(text)
+}
+
+/// The name and the version of `name v1.2.3 (*)`.
+fn package(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.split_once(" v")?;
+    let version = rest.split(' ').next()?;
+    (!name.contains(' ') && version.starts_with(|c: char| c.is_ascii_digit())).then_some((name, version))
+}
+
+/// The size in the brackets before a name, as it is printed, and the name. A date may follow the size.
+fn sized(text: &str) -> (Option<&str>, &str) {
+    let Some((inside, name)) = text.strip_prefix('[').and_then(|rest| rest.split_once("]  ")) else {
+        return (None, text);
+    };
+    let is_before = |word: &&str| dates::month_of(word).is_none() && dates::iso(word).is_none();
+    let size = inside.split_whitespace().take_while(is_before).filter(|word| bytes_of(word).is_some()).last();
+    (size, name)
+}
+
+struct Tree {
+    entries: u64,
+    folders: u64,
+    /// The names of the folders that the next entry may be in.
+    path: Vec<String>,
+    /// The entry before, which is a folder if the next is deeper.
+    last: Option<Last>,
+    extensions: Tally,
+    /// The versions of packages, where the tree is one of those: `cargo tree`.
+    packages: HashMap<String, BTreeSet<String>>,
+    top_counts: Tally,
+    biggest: Most<u64>,
+    sized: bool,
+    empty: Vec<Item>,
+    all_empty: u64,
+    links: Vec<Item>,
+    all_links: u64,
+    per_folder: Tally,
+    deepest: (usize, String),
+    totals: Vec<Item>,
+    root: Option<Item>,
+    /// Folders by their depth, with how many entries they have and the first of them.
+    inside: Vec<Inside>,
+    folder_places: HashMap<String, usize>,
+}
+
+/// What is in a folder.
+struct Inside {
+    depth: usize,
+    path: String,
+    all: u64,
+    names: Vec<String>,
+}
+
+struct Last {
+    depth: usize,
+    size: Option<String>,
+    name: String,
+    line: u64,
+}
+
+fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
+    let [extensions, top_counts, per_folder] = [(); 3].map(|()| Tally::of(3_000));
+    let mut tree = Tree {
+        entries: 0,
+        folders: 0,
+        path: Vec::new(),
+        last: None,
+        extensions,
+        packages: HashMap::new(),
+        top_counts,
+        biggest: Most::of(10),
+        sized: false,
+        empty: Vec::new(),
+        all_empty: 0,
+        links: Vec::new(),
+        all_links: 0,
+        per_folder,
+        deepest: (0, String::new()),
+        totals: Vec::new(),
+        root: None,
+        inside: Vec::new(),
+        folder_places: HashMap::new(),
+    };
+    let mut log = Log::default();
+    let mut lines = Lines::of(source)?;
+    while let Some(line) = lines.read()? {
+        if let Some((depth, text)) = entry(line.text) {
+            tree.add(line.number, depth, text);
+        } else if let Some(total) = total(line.text) {
+            tree.totals.push(Item::plain(clip(total, LONGEST)));
+            tree.totals.truncate(20);
+        } else if line.number == 1 && tree.root.is_none() {
+            tree.root = Some(Item::at(1, line.clip(LONGEST)));
+        } else if !line.text.trim().is_empty() && !line.text.ends_with("-dependencies]") {
+            log.take(&line);
+        }
+    }
+    tree.settle(0);
+    Ok(log.beside(tree.entries, || tree.page()))
+}
+
+impl Tree {
+    fn add(&mut self, line: u64, depth: usize, text: &str) {
+        self.settle(depth);
+        self.entries += 1;
+        let (size, name) = sized(text);
+        self.sized |= size.is_some();
+        self.last = Some(Last { depth, size: size.map(str::to_owned), name: clip(name, LONGEST), line });
+    }
+
+    /// Keeps an entry with its folder. What a folder itself takes is no size worth telling.
+    fn keep(&mut self, folder: &str, last: &Last, is_folder: bool) {
+        let place = match self.folder_places.get(folder) {
+            Some(&place) => place,
+            None if self.inside.len() < FOLDERS => {
+                let (depth, path) = (last.depth, folder.to_owned());
+                self.inside.push(Inside { depth, path, all: 0, names: Vec::new() });
+                self.folder_places.insert(folder.to_owned(), self.inside.len() - 1);
+                self.inside.len() - 1
+            }
+            None => return,
+        };
+        let Some(inside) = self.inside.get_mut(place) else { return };
+        inside.all += 1;
+        let most = if last.depth == 1 { TOP } else { NAMES };
+        if inside.names.len() < most {
+            let slash = if is_folder && !last.name.ends_with('/') { "/" } else { "" };
+            let size = last.size.as_deref().filter(|size| !matches!(*size, "4.0K" | "4096"));
+            let size = size.filter(|_| last.depth == 1).map(|size| format!(" [{size}]")).unwrap_or_default();
+            inside.names.push(format!("{}{slash}{size}", last.name));
+        }
+    }
+
+    /// Counts the entry before this one, now that it is known whether it is a folder.
+    fn settle(&mut self, depth: usize) {
+        let Some(last) = self.last.take() else { return };
+        self.path.truncate(last.depth - 1);
+        let folder = self.path.join("/");
+        let is_folder = depth > last.depth || last.name.ends_with('/');
+        if let Some((name, version)) = package(&last.name)
+            && (self.packages.len() < PACKAGES || self.packages.contains_key(name))
+        {
+            let versions = self.packages.entry(name.to_owned()).or_default();
+            if versions.len() < 10 {
+                versions.insert(version.to_owned());
+            }
+        }
+        let path = if folder.is_empty() { last.name.clone() } else { format!("{folder}/{}", last.name) };
+        if let Some(top) = self.path.first() {
+            self.top_counts.add(top);
+        }
+        self.per_folder.add(if folder.is_empty() { "." } else { &folder });
+        self.keep(&folder, &last, is_folder);
+        if last.depth > self.deepest.0 {
+            self.deepest = (last.depth, clip(&path, LONGEST));
+        }
+        if is_folder {
+            self.folders += 1;
+            if self.path.len() < DEEPEST {
+                self.path.push(last.name.trim_end_matches('/').to_owned());
+            }
+            return;
+        }
+        self.extensions.add(extension(last.name.split(" -> ").next().unwrap_or(&last.name)).unwrap_or("none"));
+        if last.name.contains(" -> ") {
+            self.all_links += 1;
+            if self.links.len() < 40 {
+                self.links.push(Item::at(last.line, clip(&path, LONGEST)));
+            }
+        }
+        if let Some((size, bytes)) = last.size.as_deref().and_then(|size| Some((size, bytes_of(size)?))) {
+            self.biggest.offer(bytes, || format!("{size} {}", clip(&path, LONGEST)));
+            if bytes == 0 {
+                self.all_empty += 1;
+                if self.empty.len() < 40 {
+                    self.empty.push(Item::at(last.line, clip(&path, LONGEST)));
+                }
+            }
+        }
+    }
+
+    fn page(self) -> Page {
+        let files = self.entries - self.folders;
+        let what =
+            format!("tree: {} entries, {} of them with others below and {files} without", self.entries, self.folders);
+        let mut page = Page::new(what);
+        let mut totals = self.totals;
+        totals.extend(self.root);
+        page.push(Part::new("totals and root", Weight::Fact, totals));
+        let mut counts = Vec::new();
+        if self.packages.is_empty() {
+            counts.push(Item::plain(format!("by extension: {}", self.extensions.in_line(15))));
+        } else {
+            counts.push(Item::plain(format!("{} different packages", self.packages.len())));
+            page.push(several(&self.packages));
+        }
+        counts.push(Item::plain(format!("entries below the top: {}", self.top_counts.in_line(20))));
+        counts.push(Item::plain(format!("deepest, {} levels: {}", self.deepest.0, self.deepest.1)));
+        page.push(Part::uncounted("counts", Weight::Fact, counts));
+        let mut inside = self.inside;
+        inside.sort_by_key(|folder| folder.depth);
+        let top = if inside.is_empty() { None } else { Some(inside.remove(0)) };
+        page.parts.extend(top.map(|top| top.as_top()));
+        if self.sized {
+            page.push(Part::new("biggest files", Weight::Fact, self.biggest.into_items()));
+            page.push(Part::new("empty files", Weight::Fact, self.empty).of(self.all_empty));
+        }
+        page.push(Part::new("links", Weight::Fact, self.links).of(self.all_links));
+        let fullest = Item::plain(self.per_folder.in_line(12));
+        page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));
+        let (folders, told) = (self.folders, inside.iter().map(Inside::told).collect());
+        page.push(Part::new("what is in the folders", Weight::Shape, told).of(folders));
+        page
+    }
+}
+
+impl Inside {
+    /// The entries at the top, several on a line.
+    fn as_top(&self) -> Part {
+        let items = self.names.chunks(IN_A_ROW).map(|row| Item::plain(row.join(", "))).collect();
+        Part::uncounted(format!("top level, {} entries", self.all), Weight::Fact, items)
+    }
+
+    fn told(&self) -> Item {
+        let left = self.all - self.names.len() as u64;
+        let more = if left > 0 { format!(", {left} more") } else { String::new() };
+        Item::plain(format!("{} ({}): {}{more}", clip(&self.path, LONGEST), self.all, self.names.join(", ")))
+    }
+}
+
+/// The packages that are there in more than one version.
+fn several(packages: &HashMap<String, BTreeSet<String>>) -> Part {
+    let mut several: Vec<(&String, &BTreeSet<String>)> =
+        packages.iter().filter(|(_, versions)| versions.len() > 1).collect();
+    several.sort();
+    let told = several.iter().map(|(name, versions)| {
+        Item::plain(format!("{name}: {}", versions.iter().map(String::as_str).collect::<Vec<_>>().join(", ")))
+    });
+    Part::new("packages in several versions", Weight::Fact, told.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn sizes_and_folders() {
+        let tree = "[     9000]  .
+├── [       41]  README.md
+├── [     4096]  src
+│\u{a0}\u{a0} ├── [      120]  lib.rs
+│\u{a0}\u{a0} └── [        0]  empty.rs
+└── [       11]  now -> src
+
+       13268 bytes used in 1 directory, 4 files
+";
+        check(
+            tree,
+            500,
+            &expect![[r#"
+                exit 0; tree: 5 entries, 1 of them with others below and 4 without; 8 lines, 236 B held as [ctx:0000000000]
+                <<<0000000000
+                == totals and root: 2
+                13268 bytes used in 1 directory, 4 files
+                1: [     9000]  .
+                == counts
+                by extension: rs 2, md 1, none 1
+                entries below the top: src 2
+                deepest, 2 levels: src/lib.rs
+                == top level, 3 entries
+                README.md [41], src/, now -> src [11]
+                == biggest files: 4
+                120 src/lib.rs
+                41 README.md
+                11 now -> src
+                0 src/empty.rs
+                == empty files: 1
+                5: src/empty.rs
+                == links: 1
+                6: now -> src
+                == fullest folders
+                . 3, src 2
+                == what is in the folders: 1
+                src (2): lib.rs, empty.rs
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn packages_in_several_versions_are_told() {
+        let tree =
+            "app v0.1.0\n├── bit-set v0.8.0\n│   └── bit-vec v0.8.0\n└── other v1.0.0\n    └── bit-set v0.5.0 (*)\n";
+        assert!(digest(tree, 400).contains("bit-set: 0.5.0, 0.8.0"));
+        let npm = "app@1.0.0 /srv/app\n├── a@1.2.3\n├── b@2.0.0\n└── c@3.0.0\n";
+        assert!(!digest(npm, 400).contains("; tree: "));
+    }
+}

@@ -1,0 +1,354 @@
+//! What web servers write for each request: how many ended how, on which paths, from where, and when.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+
+use weir_core::wording::size;
+
+use super::log::{Log, times::duration};
+use crate::kinds::{How, Kind, Stretch};
+use crate::sample::Sample;
+use crate::text::clip;
+use crate::{Item, Lines, Page, Part, Source, Weight};
+
+mod paths;
+mod request;
+
+use paths::Paths;
+use request::Request;
+
+pub(crate) const KIND: Kind = Kind { name: "access log", how: How::Whole { is, read } };
+
+/// How many paths, clients and programs are told apart.
+const MOST: usize = 4_000;
+/// How many of each sort are kept for showing.
+const KEPT: usize = 30;
+/// How many clients and programs are shown. The rest are like them.
+const FEW: usize = 12;
+/// Stands for whatever status.
+const ANY: u16 = 0;
+/// How many slow requests are kept.
+const SLOW: usize = 8;
+/// How much of a path is kept.
+const LONGEST: usize = 200;
+
+fn is(sample: &Sample<'_>) -> bool {
+    sample.mostly(85, |line| request::of(line).is_some_and(|request| request.path.starts_with(['/', 'h', '*'])))
+}
+
+fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
+    let mut lines = Lines::of(source)?;
+    let mut seen = Seen::default();
+    let mut log: Option<Log> = None;
+    let mut full: u64 = 0;
+    while let Some(line) = lines.read()? {
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        full += 1;
+        match request::of(line.text) {
+            Some(request) => seen.add(&request, line.number, line.text),
+            None => {
+                log.get_or_insert_default().take(&line);
+            }
+        }
+    }
+    let others = log.as_ref().map_or(0, Log::lines);
+    if others * 5 > full {
+        return Ok(None);
+    }
+    let mut page = seen.page();
+    if let Some(log) = log {
+        page.join(Box::new(log).page());
+    }
+    Ok(Some(page))
+}
+
+#[derive(Default)]
+struct Client {
+    count: u64,
+    refused: u64,
+    failed: u64,
+    /// Paths that it asked for in vain.
+    paths: Vec<String>,
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: u64,
+    statuses: BTreeMap<u16, u64>,
+    methods: BTreeMap<String, u64>,
+    in_vain: Paths,
+    paths: Paths,
+    clients: HashMap<String, Client>,
+    more_clients: u64,
+    programs: HashMap<String, u64>,
+    more_programs: u64,
+    bytes: u64,
+    biggest: (u64, u64, String),
+    slow: Vec<(f64, Item)>,
+    timed: (u64, f64),
+    first: String,
+    last: String,
+    span: (f64, f64),
+    minute: (u64, u64, String),
+    busiest: (u64, String),
+}
+
+impl Seen {
+    fn add(&mut self, request: &Request<'_>, line: u64, text: &str) {
+        self.requests += 1;
+        *self.statuses.entry(request.status).or_default() += 1;
+        count(&mut self.methods, request.method);
+        let path = clip(request.path, LONGEST);
+        let named = format!("{} {path}", request.method);
+        if request.status >= 400 {
+            self.in_vain.add((request.status, named.clone()), line, None);
+        }
+        self.paths.add((ANY, named), line, request.took);
+        if !request.by.is_empty() && request.by != "-" && !bounded(&mut self.programs, clip(request.by, 120)) {
+            self.more_programs += 1;
+        }
+        self.add_client(request, path);
+        if let Some(bytes) = request.bytes {
+            self.bytes = self.bytes.saturating_add(bytes);
+            if bytes > self.biggest.0 {
+                self.biggest = (bytes, line, clip(request.path, LONGEST));
+            }
+        }
+        self.add_time(request);
+        if let Some(took) = request.took {
+            self.timed = (self.timed.0 + 1, self.timed.1 + took);
+            if self.slow.len() < SLOW || self.slow.last().is_some_and(|slow| took > slow.0) {
+                self.slow.push((took, Item::at(line, clip(text, 240))));
+                self.slow.sort_by(|one, two| two.0.total_cmp(&one.0));
+                self.slow.truncate(SLOW);
+            }
+        }
+    }
+
+    fn add_client(&mut self, request: &Request<'_>, path: String) {
+        if request.client.is_empty() {
+            return;
+        }
+        if self.clients.len() >= MOST && !self.clients.contains_key(request.client) {
+            self.more_clients += 1;
+            return;
+        }
+        let client = self.clients.entry(clip(request.client, 60)).or_default();
+        client.count += 1;
+        client.refused += u64::from((400..500).contains(&request.status));
+        client.failed += u64::from(request.status >= 500);
+        if (400..500).contains(&request.status) && client.paths.len() < 8 && !client.paths.contains(&path) {
+            client.paths.push(path);
+        }
+    }
+
+    fn add_time(&mut self, request: &Request<'_>) {
+        let Some((text, seconds)) = request.time else { return };
+        if self.first.is_empty() {
+            text.clone_into(&mut self.first);
+            self.span.0 = seconds;
+        }
+        text.clone_into(&mut self.last);
+        self.span.1 = seconds;
+        let minute = (seconds / 60.0) as u64;
+        if minute != self.minute.0 {
+            self.end_minute();
+            self.minute = (minute, 0, text.to_owned());
+        }
+        self.minute.1 += 1;
+    }
+
+    fn end_minute(&mut self) {
+        if self.minute.1 > self.busiest.0 {
+            self.busiest = (self.minute.1, std::mem::take(&mut self.minute.2));
+        }
+    }
+
+    fn page(mut self) -> Page {
+        self.end_minute();
+        let class = |from: u16| self.statuses.range(from..from + 100).map(|status| status.1).sum::<u64>();
+        let mut page = Page::new(format!(
+            "access log: {} requests, {} answered 5xx, {} 4xx, {} 3xx, {} 2xx",
+            self.requests,
+            class(500),
+            class(400),
+            class(300),
+            class(200)
+        ));
+        let beyond_paths = beyond(self.in_vain.beyond);
+        let failed = self.in_vain.items(500..600, KEPT);
+        page.push(Part::new(format!("server errors by path{beyond_paths}"), Weight::Failure, failed.1).of(failed.0));
+        let mut facts = vec![self.status_item()];
+        facts.extend(self.time_item());
+        facts.push(self.totals_item());
+        page.push(Part::new("totals", Weight::Fact, facts));
+        let refused = self.in_vain.items(400..500, KEPT);
+        page.push(Part::new(format!("client errors by path{beyond_paths}"), Weight::Fact, refused.1).of(refused.0));
+        let clients = self.client_items();
+        let total = self.clients.len() as u64;
+        page.push(Part::new(format!("clients{}", beyond(self.more_clients)), Weight::Fact, clients).of(total));
+        if self.timed.0 > 0 {
+            let slow = std::mem::take(&mut self.slow).into_iter().map(|slow| slow.1).collect();
+            page.push(Part::new("slowest requests", Weight::Fact, slow).of(self.timed.0));
+        }
+        let paths = self.paths.items(ANY..ANY + 1, KEPT);
+        page.push(Part::new(format!("paths{}", beyond(self.paths.beyond)), Weight::Shape, paths.1).of(paths.0));
+        let total = self.programs.len() as u64;
+        let programs = most_frequent(std::mem::take(&mut self.programs));
+        page.push(Part::new(format!("programs{}", beyond(self.more_programs)), Weight::Shape, programs).of(total));
+        page
+    }
+
+    fn status_item(&self) -> Item {
+        let list: Vec<String> = self.statuses.iter().map(|(status, count)| format!("{status} ×{count}")).collect();
+        Item::plain(format!("status {}", list.join(", ")))
+    }
+
+    fn time_item(&self) -> Option<Item> {
+        if self.first.is_empty() {
+            return None;
+        }
+        let span = self.span.1 - self.span.0;
+        let mut text = format!("{} to {} ({})", self.first, self.last, duration(span.max(0.0)));
+        if span > 120.0 {
+            text.push_str(&format!("; busiest minute {} requests from {}", self.busiest.0, self.busiest.1));
+        }
+        Some(Item::plain(text))
+    }
+
+    fn totals_item(&self) -> Item {
+        let list: Vec<String> = self.methods.iter().map(|(method, count)| format!("{method} ×{count}")).collect();
+        let mut text = list.join(", ");
+        if self.bytes > 0 {
+            let (most, line, path) = &self.biggest;
+            text.push_str(&format!("; {} bytes sent ({})", self.bytes, size(self.bytes)));
+            text.push_str(&format!(", the biggest answer {most} bytes at line {line} for {path}"));
+        }
+        if self.timed.0 > 0 {
+            text.push_str(&format!("; {:.1} ms on average", self.timed.1 / self.timed.0 as f64));
+        }
+        Item::plain(text)
+    }
+
+    /// Those with the most requests, and those that asked most in vain.
+    fn client_items(&self) -> Vec<Item> {
+        let mut clients: Vec<(&String, &Client)> = self.clients.iter().collect();
+        clients.sort_by_key(|(name, client)| (u64::MAX - client.count, name.as_str()));
+        let mut suspects = clients.clone();
+        suspects.retain(|(_, client)| client.refused * 2 > client.count && client.refused >= 3);
+        suspects.sort_by_key(|(name, client)| (u64::MAX - client.refused, name.as_str()));
+        suspects.truncate(3);
+        let rest = clients.into_iter().filter(|(name, _)| !suspects.iter().any(|(suspect, _)| suspect == name));
+        let order = suspects.clone().into_iter().chain(rest);
+        let items = order.take(FEW).map(|(name, client)| {
+            let mut text = format!("{name} ×{}", client.count);
+            if client.refused > 0 {
+                text.push_str(&format!(", 4xx ×{}", client.refused));
+            }
+            if client.failed > 0 {
+                text.push_str(&format!(", 5xx ×{}", client.failed));
+            }
+            if suspects.iter().any(|(suspect, _)| *suspect == name) {
+                text.push_str(&format!(": {}", client.paths.join(", ")));
+            }
+            Item::plain(text)
+        });
+        items.collect()
+    }
+}
+
+fn beyond(count: u64) -> String {
+    if count == 0 { String::new() } else { format!(" (and others in {count} requests)") }
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
+    match counts.get_mut(name) {
+        Some(known) => *known += 1,
+        None => {
+            counts.insert(name.to_owned(), 1);
+        }
+    }
+}
+
+/// Counts a name if it is known or there is room.
+fn bounded(counts: &mut HashMap<String, u64>, name: String) -> bool {
+    if let Some(known) = counts.get_mut(&name) {
+        *known += 1;
+        return true;
+    }
+    let room = counts.len() < MOST;
+    if room {
+        counts.insert(name, 1);
+    }
+    room
+}
+
+fn most_frequent(counts: HashMap<String, u64>) -> Vec<Item> {
+    let mut all: Vec<(String, u64)> = counts.into_iter().collect();
+    all.sort_by(|one, two| two.1.cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
+    all.into_iter().take(FEW).map(|(name, count)| Item::plain(format!("×{count} {name}"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn requests_are_counted_by_status_path_and_client() {
+        let mut raw = String::new();
+        for number in 0..40 {
+            let (path, status) = match number % 10 {
+                3 => ("/wp-login.php", 404),
+                7 => ("/api/pay?id=1", 500),
+                _ => ("/", 200),
+            };
+            let client = if status == 404 { "198.51.100.6" } else { "192.0.2.1" };
+            raw.push_str(&format!(
+                "{client} - - [15/Nov/2026:09:58:{number:02} +0000] \"GET {path} HTTP/1.1\" {status} {} \"-\" \"curl/8\" 0.0{number:02}\n",
+                number * 10
+            ));
+        }
+        raw.push_str("server restarted\n");
+        check(
+            &raw,
+            500,
+            &expect![[r#"
+                exit 0; access log: 40 requests, 4 answered 5xx, 4 4xx, 0 3xx, 32 2xx; 41 lines, 3.5 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == server errors by path: 1
+                8: 500 ×4 GET /api/pay (last at line 38)
+                == totals: 3
+                status 200 ×32, 404 ×4, 500 ×4
+                15/Nov/2026:09:58:00 +0000 to 15/Nov/2026:09:58:39 +0000 (39 s)
+                GET ×40; 7800 bytes sent (7.6 KiB), the biggest answer 390 bytes at line 40 for /; 19.5 ms on average
+                == client errors by path: 1
+                4: 404 ×4 GET /wp-login.php (last at line 34)
+                == clients: 2
+                198.51.100.6 ×4, 4xx ×4: /wp-login.php
+                192.0.2.1 ×36, 5xx ×4
+                == slowest requests: 40, 2 shown
+                40: 192.0.2.1 - - [15/Nov/2026:09:58:39 +0000] "GET / HTTP/1.1" 200 390 "-" "curl/8" 0.039
+                39: 192.0.2.1 - - [15/Nov/2026:09:58:38 +0000] "GET / HTTP/1.1" 200 380 "-" "curl/8" 0.038
+                == paths: 3
+                ×32 GET /, 19.4 ms on average, 39.0 at most
+                ×4 GET /api/pay, 22.0 ms on average, 37.0 at most
+                ×4 GET /wp-login.php, 18.0 ms on average, 33.0 at most
+                == programs: 1
+                ×40 curl/8
+                == other lines: 1
+                41: server restarted
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_lines_with_quotes_are_not_claimed() {
+        let shown = digest(&"he said \"GET out\" 200 times\n".repeat(20), 400);
+        assert!(!shown.contains("access log"), "{shown}");
+    }
+}

@@ -1,0 +1,7 @@
+//! What installs and builds packages.
+
+pub(super) mod apt;
+pub(super) mod cargo_build;
+pub(super) mod npm;
+mod npm_tree;
+pub(super) mod pip;

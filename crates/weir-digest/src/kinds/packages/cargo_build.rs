@@ -1,0 +1,274 @@
+//! What cargo does, line by line: crates compiled, checked, downloaded, updated; commands of a verbose build are folded.
+
+use crate::kinds::diagnostics::found::named;
+use crate::kinds::shared::kept::{Kept, rows};
+use crate::kinds::{How, Kind, Stretch};
+use crate::text::{clip, number};
+use crate::{About, Item, Line, Page, Weight};
+
+pub(crate) const KIND: Kind =
+    Kind { name: "cargo_build", how: How::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
+
+/// How many crates are kept by name.
+const CRATES: usize = 2_000;
+/// How many of them could ever be shown.
+const SHOWN: usize = 400;
+
+/// Whether such lines begin here.
+pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
+    status(text).is_some()
+}
+
+/// What cargo says that it does, in the order of the alphabet.
+const WORDS: &[&str] = &[
+    "Adding",
+    "Archiving",
+    "Blocking",
+    "Building",
+    "Checking",
+    "Cleaning",
+    "Compiling",
+    "Created",
+    "Creating",
+    "Credential",
+    "Dirty",
+    "Documenting",
+    "Downgrading",
+    "Downloaded",
+    "Downloading",
+    "Executable",
+    "Finished",
+    "Fixed",
+    "Fixing",
+    "Fresh",
+    "Generated",
+    "Ignored",
+    "Installed",
+    "Installing",
+    "Locking",
+    "Merged",
+    "Migrating",
+    "Opening",
+    "Packaged",
+    "Packaging",
+    "Patching",
+    "Published",
+    "Publishing",
+    "Removed",
+    "Removing",
+    "Replaced",
+    "Replacing",
+    "Running",
+    "Scraping",
+    "Skipping",
+    "Summary",
+    "Syncing",
+    "Unchanged",
+    "Uninstalling",
+    "Unpacking",
+    "Updating",
+    "Upgrading",
+    "Uploaded",
+    "Uploading",
+    "Vendoring",
+    "Verifying",
+    "Waiting",
+    "Yank",
+];
+
+/// What cargo does in a line, right-aligned in twelve columns, and to what.
+fn status(text: &str) -> Option<(&str, &str)> {
+    // Nearly all lines of other outputs are turned away by these three bytes.
+    let bytes = text.as_bytes();
+    if bytes.first() != Some(&b' ') || bytes.get(12) != Some(&b' ') || !bytes.get(11)?.is_ascii_lowercase() {
+        return None;
+    }
+    let (word, rest) = text.split_at_checked(12)?;
+    let word = word.trim_start();
+    // The tests of a build have their own kind.
+    let tests = word == "Running" && !rest.starts_with(" `");
+    let known = WORDS.binary_search(&word).is_ok();
+    (known && !tests).then(|| (word, rest.trim_start()))
+}
+
+/// What was done so far.
+#[derive(Default)]
+struct CargoBuild {
+    compiled: Crates,
+    checked: Crates,
+    documented: Crates,
+    fresh: u64,
+    downloaded: Kept,
+    commands: u64,
+    scripts: u64,
+    dirty: Kept,
+    changed: Kept,
+    finished: Kept,
+    others: Kept,
+    waited: u64,
+}
+
+/// Crates that something was done to.
+#[derive(Default)]
+struct Crates {
+    count: u64,
+    /// Those of the project, which stand with their folder.
+    own: Vec<String>,
+    rest: Vec<String>,
+}
+
+impl Crates {
+    fn add(&mut self, said: &str) {
+        self.count += 1;
+        let own = said.contains(" (/") || said.contains(":\\");
+        let list = if own { &mut self.own } else { &mut self.rest };
+        if list.len() < CRATES {
+            list.push(clip(said.split(" (proc-macro)").next().unwrap_or(said), 120));
+        }
+    }
+}
+
+impl Stretch for CargoBuild {
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        if let Some((word, said)) = status(line.text) {
+            self.step(word, said, line);
+            return true;
+        }
+        // What a build script prints when everything is asked for.
+        let script = line.text.starts_with('[') && line.text.contains("] cargo:");
+        if script {
+            self.scripts += 1;
+        }
+        script
+    }
+
+    fn page(self: Box<Self>) -> Page {
+        let mut said = Vec::new();
+        for (crates, done) in
+            [(&self.compiled, "compiled"), (&self.checked, "checked"), (&self.documented, "documented")]
+        {
+            if crates.count > 0 {
+                said.push(format!("{} {done}", named(crates.count, "crate", "crates")));
+            }
+        }
+        for (count, done) in [
+            (self.fresh, "fresh"),
+            (self.downloaded.total(), "downloaded"),
+            (self.changed.total(), "changed in the lock file"),
+            (self.commands, if self.commands == 1 { "command run" } else { "commands run" }),
+            (self.scripts, "lines of build scripts"),
+            (self.waited, "waits for a lock"),
+        ] {
+            if count > 0 {
+                said.push(format!("{count} {done}"));
+            }
+        }
+        if said.is_empty() {
+            said.push("nothing built".to_owned());
+        }
+        let mut page = Page::new(format!("cargo: {}", said.join(", ")));
+        page.push(self.finished.part("how it ended", Weight::Fact));
+        page.push(self.others.part("other steps", Weight::Fact));
+        page.push(self.dirty.part("why crates were built again", Weight::Fact));
+        page.push(self.changed.part("lock file changes", Weight::Fact));
+        for (crates, name) in [(self.compiled, "compiled"), (self.checked, "checked"), (self.documented, "documented")]
+        {
+            // Those of the project first, and then the last built, which are nearest to it.
+            let names: Vec<String> = crates.own.into_iter().chain(crates.rest.into_iter().rev()).take(SHOWN).collect();
+            let left_out = crates.count - names.len() as u64;
+            let name = format!("crates {name} ({}), the project's own first, then the latest", crates.count);
+            page.push(rows(&name, Weight::Shape, &names, left_out));
+        }
+        page.push(self.downloaded.part("downloads", Weight::Sample));
+        page
+    }
+}
+
+impl CargoBuild {
+    fn step(&mut self, word: &str, said: &str, line: &Line<'_>) {
+        match word {
+            "Compiling" => self.compiled.add(said),
+            "Checking" => self.checked.add(said),
+            "Documenting" => self.documented.add(said),
+            "Fresh" => self.fresh += 1,
+            "Running" => self.commands += 1,
+            "Blocking" => self.waited += 1,
+            "Dirty" => self.dirty.text(said),
+            "Adding" | "Removing" | "Downgrading" | "Upgrading" => self.changed.text(line.text.trim_start()),
+            // Also said of an index.
+            "Updating" if said.contains(" -> ") => self.changed.text(line.text.trim_start()),
+            "Finished" => self.finished.line(line),
+            "Downloaded" => self.downloaded(said, line),
+            "Downloading" | "Unchanged" | "Scraping" => {}
+            _ => self.others.text(line.text.trim_start()),
+        }
+    }
+
+    /// A crate that was downloaded, or the total of them with its time.
+    fn downloaded(&mut self, said: &str, line: &Line<'_>) {
+        match number(said).is_some_and(|(_, rest)| rest.starts_with(" crate")) {
+            true => self.others.text(line.text.trim_start()),
+            false => self.downloaded.add(|| Item::plain(clip(said, 120))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn steps_are_counted_and_versions_kept() {
+        let raw = r"    Updating packages.example index
+     Locking 3 packages to latest compatible versions
+    Updating serde v1.0.1 -> v1.0.2
+      Adding libc v0.2.191 (available: v0.3.0)
+  Downloaded libc v0.2.191
+  Downloaded 1 crate (1.2 MB) in 0.35s
+   Compiling libc v0.2.191
+     Running `rustc --crate-name libc --edition=2021`
+       Fresh quote v1.0.47
+       Dirty gateway v0.1.0 (/srv/gateway): the file `src/main.rs` has changed (1700000000.0s, 2h after last build)
+   Compiling gateway v0.1.0 (/srv/gateway)
+    Finished `dev` profile [unoptimized + debuginfo] target(s) in 41.34s
+";
+        check(
+            raw,
+            500,
+            &expect![[r#"
+                exit 0; cargo: 2 crates compiled, 1 fresh, 1 downloaded, 2 changed in the lock file, 1 command run; 12 lines, 579 B held as [ctx:0000000000]
+                <<<0000000000
+                == how it ended: 1
+                12:     Finished `dev` profile [unoptimized + debuginfo] target(s) in 41.34s
+                == other steps: 3
+                Updating packages.example index
+                Locking 3 packages to latest compatible versions
+                Downloaded 1 crate (1.2 MB) in 0.35s
+                == why crates were built again: 1
+                gateway v0.1.0 (/srv/gateway): the file `src/main.rs` has changed (1700000000.0s, 2h after last build)
+                == lock file changes: 2
+                Updating serde v1.0.1 -> v1.0.2
+                Adding libc v0.2.191 (available: v0.3.0)
+                == crates compiled (2), the project's own first, then the latest, in lines of 6: 1
+                gateway v0.1.0 (/srv/gateway), libc v0.2.191
+                == downloads: 1
+                libc v0.2.191
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn tests_and_prose_are_not_steps() {
+        for raw in [
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n",
+            "   Compiling\n",
+            "Compiling x v1\n",
+            "    Finishing it now\n",
+        ] {
+            assert!(!digest(raw, 300).contains("cargo:"), "{raw}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What kinds of several subjects use.
+
+pub(super) mod counts;
+pub(super) mod dates;
+pub(super) mod definition;
+pub(super) mod kept;
+pub(crate) mod stamp;

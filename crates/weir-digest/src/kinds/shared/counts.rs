@@ -1,0 +1,251 @@
+//! Counts by name, and lines spread over an output, both in bounded memory.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use crate::{Item, Part, Weight};
+
+/// How long a name may be. What is longer is counted with those there was no room for.
+const LONGEST: usize = 500;
+
+/// How often each name was met.
+pub(crate) struct Tally {
+    counts: HashMap<Box<str>, u64>,
+    most: usize,
+    beyond: u64,
+    all: u64,
+}
+
+impl Tally {
+    /// A tally of at most so many names.
+    pub(crate) fn of(most: usize) -> Self {
+        Self { counts: HashMap::new(), most, beyond: 0, all: 0 }
+    }
+
+    /// Counts a name once.
+    pub(crate) fn add(&mut self, name: &str) {
+        self.add_times(name, 1);
+    }
+
+    /// Counts a name so many times.
+    pub(crate) fn add_times(&mut self, name: &str, times: u64) {
+        self.all = self.all.saturating_add(times);
+        if let Some(count) = self.counts.get_mut(name) {
+            *count = count.saturating_add(times);
+        } else if self.counts.len() < self.most && name.len() <= LONGEST {
+            self.counts.insert(name.into(), times);
+        } else {
+            self.beyond = self.beyond.saturating_add(times);
+        }
+    }
+
+    /// How many different names there are, of those that had room.
+    pub(crate) fn names(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// How many were counted under no name, since there were too many names.
+    pub(crate) fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
+    /// How many were counted in all.
+    pub(crate) fn all(&self) -> u64 {
+        self.all
+    }
+
+    /// How often this name was met.
+    pub(crate) fn get(&self, name: &str) -> u64 {
+        self.counts.get(name).copied().unwrap_or(0)
+    }
+
+    /// How many different names there are, in words: `more than` where there were too many.
+    pub(crate) fn different(&self) -> String {
+        let more = if self.beyond > 0 { "more than " } else { "" };
+        format!("{more}{}", self.counts.len())
+    }
+
+    /// The names with their counts, the most frequent first, and by name where they are equal.
+    pub(crate) fn sorted(&self) -> Vec<(&str, u64)> {
+        let mut sorted: Vec<(&str, u64)> = self.counts.iter().map(|(name, &count)| (name.as_ref(), count)).collect();
+        sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        sorted
+    }
+
+    /// The same in the order of the names.
+    pub(crate) fn by_name(&self) -> Vec<(&str, u64)> {
+        let mut sorted = self.sorted();
+        sorted.sort_by(|a, b| a.0.cmp(b.0));
+        sorted
+    }
+
+    /// `name count, name count, 3 others 17`.
+    pub(crate) fn in_line(&self, most: usize) -> String {
+        let sorted = self.sorted();
+        let shown = sorted.len().min(most);
+        let mut texts: Vec<String> = sorted.iter().take(most).map(|(name, count)| format!("{name} {count}")).collect();
+        let rest: u64 = sorted.iter().skip(shown).map(|(_, count)| count).sum::<u64>().saturating_add(self.beyond);
+        if rest > 0 {
+            texts.push(format!("{} others {rest}", sorted.len() - shown + usize::from(self.beyond > 0)));
+        }
+        texts.join(", ")
+    }
+
+    /// One item per name, the most frequent first: `name: 12`.
+    pub(crate) fn items(&self, most: usize) -> Vec<Item> {
+        self.sorted().iter().take(most).map(|(name, count)| Item::plain(format!("{name}: {count}"))).collect()
+    }
+
+    /// A part of all names with their counts.
+    pub(crate) fn part(&self, name: &str, weight: Weight, most: usize) -> Part {
+        Part::new(name, weight, self.items(most)).of(self.names() as u64 + u64::from(self.beyond > 0))
+    }
+}
+
+/// Items at even distances over an output whose length is not known before its end.
+pub(crate) struct Spread {
+    items: Vec<Item>,
+    most: usize,
+    every: u64,
+    seen: u64,
+}
+
+impl Spread {
+    /// At most so many items.
+    pub(crate) fn of(most: usize) -> Self {
+        Self { items: Vec::new(), most: most.max(2), every: 1, seen: 0 }
+    }
+
+    /// Takes an item if its place is one of those that are kept.
+    pub(crate) fn offer(&mut self, item: impl FnOnce() -> Item) {
+        let place = self.seen;
+        self.seen += 1;
+        if self.items.len() == self.most && place.is_multiple_of(self.every) {
+            let mut keep = false;
+            self.items.retain(|_| {
+                keep = !keep;
+                keep
+            });
+            self.every = self.every.saturating_mul(2);
+        }
+        if place.is_multiple_of(self.every) {
+            self.items.push(item());
+        }
+    }
+
+    /// The items, in the order of the output.
+    pub(crate) fn into_items(self) -> Vec<Item> {
+        self.items
+    }
+}
+
+/// The greatest of what was met, in bounded memory.
+pub(crate) struct Most<K> {
+    heap: BinaryHeap<Reverse<(K, Reverse<u64>, String)>>,
+    most: usize,
+    seen: u64,
+}
+
+impl<K: Ord> Most<K> {
+    /// At most so many.
+    pub(crate) fn of(most: usize) -> Self {
+        Self { heap: BinaryHeap::new(), most, seen: 0 }
+    }
+
+    /// Takes a text if its key is among the greatest. Of equal keys the first met is greater.
+    pub(crate) fn offer(&mut self, key: K, text: impl FnOnce() -> String) {
+        self.seen += 1;
+        let full = self.heap.len() >= self.most;
+        if full && self.heap.peek().is_some_and(|least| least.0.0 >= key) {
+            return;
+        }
+        self.heap.push(Reverse((key, Reverse(self.seen), text())));
+        if full {
+            self.heap.pop();
+        }
+    }
+
+    /// The texts, the greatest first.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let mut sorted: Vec<_> = self.heap.iter().collect();
+        sorted.sort();
+        sorted.into_iter().map(|Reverse((_, _, text))| text.as_str()).collect()
+    }
+
+    /// The same, as items.
+    pub(crate) fn into_items(self) -> Vec<Item> {
+        self.texts().into_iter().map(Item::plain).collect()
+    }
+}
+
+/// A text with each run of digits as `#`, so that lines that differ only in numbers are the same.
+pub(crate) fn template(text: &str) -> String {
+    let mut like = String::with_capacity(text.len());
+    let mut in_digits = false;
+    for letter in text.chars() {
+        let digit = letter.is_ascii_digit();
+        if !digit {
+            like.push(letter);
+        } else if !in_digits {
+            like.push('#');
+        }
+        in_digits = digit;
+    }
+    like
+}
+
+/// The folder of a path: its first `depth` names, without the file's own.
+pub(crate) fn folder(path: &str, depth: usize) -> &str {
+    let end = path.rfind('/').unwrap_or(0);
+    let start = if path.starts_with("./") { 2 } else { usize::from(path.starts_with('/')) };
+    let cut = path.bytes().enumerate().skip(start).filter(|&(_, byte)| byte == b'/').nth(depth.saturating_sub(1));
+    let end = cut.map_or(end, |(place, _)| place.min(end));
+    match path.get(..end) {
+        Some("") | None => ".",
+        Some(folder) => folder,
+    }
+}
+
+/// What follows the last dot of a file's name, if it can be an extension.
+pub(crate) fn extension(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, extension) = name.rsplit_once('.')?;
+    let fits = !stem.is_empty()
+        && !extension.is_empty()
+        && extension.len() <= 12
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+'));
+    fits.then_some(extension)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beyond_the_room_are_counted() {
+        let mut tally = Tally::of(2);
+        for name in ["b", "a", "b", "c", "c"] {
+            tally.add(name);
+        }
+        assert_eq!(tally.in_line(1), "b 2, 2 others 3");
+        assert_eq!((tally.different().as_str(), tally.beyond()), ("more than 2", 2));
+    }
+
+    #[test]
+    fn what_is_kept_is_spread() {
+        let mut spread = Spread::of(4);
+        for number in 1..=100 {
+            spread.offer(|| Item::at(number, ""));
+        }
+        let lines: Vec<u64> = spread.into_items().iter().filter_map(|item| item.line).collect();
+        assert_eq!(lines, [1, 33, 65, 97]);
+    }
+
+    #[test]
+    fn folders_and_extensions() {
+        let folders = ["a/b/c.rs", "./a/b/c.rs", "/usr/lib/x", "top.md", "./top.md"].map(|path| folder(path, 1));
+        assert_eq!(folders, ["a", "./a", "/usr", ".", "."]);
+        assert_eq!(folder("a/b/c/d.rs", 2), "a/b");
+        assert_eq!(["a/b.rs", ".bashrc", "x.tar.gz", "v1.2/file"].map(extension), [Some("rs"), None, Some("gz"), None]);
+    }
+}

@@ -1,0 +1,94 @@
+//! Lines of one sort that are kept to be shown, with their true number. Invariant: bounded, whatever comes.
+
+use crate::text::clip;
+use crate::{Item, Line, Part, Weight};
+
+/// How many are kept if nobody says otherwise.
+const MOST: usize = 60;
+/// How much of a line is kept.
+const LONGEST: usize = 400;
+/// How many short names stand on one line.
+const IN_A_ROW: usize = 6;
+
+/// Lines of one sort.
+#[derive(Default)]
+pub(crate) struct Kept {
+    items: Vec<(Item, u64)>,
+    total: u64,
+}
+
+impl Kept {
+    /// How many there are.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Keeps a line of the output with its number.
+    pub(crate) fn line(&mut self, line: &Line<'_>) {
+        self.add(|| Item::at(line.number, clip(line.text.trim_end(), LONGEST)));
+    }
+
+    /// Keeps a text. One that is there already is counted there.
+    pub(crate) fn text(&mut self, text: &str) {
+        let text = text.trim_end();
+        // A text that was cut is never found again, and stands for itself.
+        if let Some((_, times)) = self.items.iter_mut().find(|(item, _)| item.line.is_none() && item.text == text) {
+            *times += 1;
+            self.total += 1;
+            return;
+        }
+        self.add(|| Item::plain(clip(text, LONGEST)));
+    }
+
+    /// Keeps an item.
+    pub(crate) fn add(&mut self, item: impl FnOnce() -> Item) {
+        self.total += 1;
+        if self.items.len() < MOST {
+            self.items.push((item(), 1));
+        }
+    }
+
+    /// Keeps an item in place of the one that begins with the same name, if there is one, and counts both.
+    pub(crate) fn replace(&mut self, name: &str, item: impl FnOnce() -> Item) {
+        let starts = |text: &str| text.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        match self.items.iter_mut().find(|(item, _)| starts(&item.text)) {
+            Some((there, _)) => {
+                *there = item();
+                self.total += 1;
+            }
+            None => self.add(item),
+        }
+    }
+
+    /// Counts what is not kept.
+    pub(crate) fn count(&mut self) {
+        self.total += 1;
+    }
+
+    /// Adds another line to the last one that was kept, if it was.
+    pub(crate) fn go_on(&mut self, text: &str) {
+        if let Some((item, _)) = self.items.last_mut().filter(|(item, _)| item.text.len() < 3 * LONGEST) {
+            let brief = item.text.lines().next().unwrap_or_default().to_owned();
+            item.brief.get_or_insert(brief);
+            item.text.push('\n');
+            item.text.push_str(&clip(text.trim_end(), LONGEST));
+        }
+    }
+
+    /// The part.
+    pub(crate) fn part(self, name: &str, weight: Weight) -> Part {
+        let items = self.items.into_iter().map(|(item, times)| match times {
+            1 => item,
+            _ => Item { text: format!("×{times} {}", item.text), ..item },
+        });
+        Part::new(name, weight, items.collect()).of(self.total)
+    }
+}
+
+/// A part of short names, several on a line. `left_out` is how many more there are.
+pub(crate) fn rows(name: &str, weight: Weight, names: &[String], left_out: u64) -> Part {
+    let items: Vec<Item> = names.chunks(IN_A_ROW).map(|row| Item::plain(row.join(", "))).collect();
+    let lines = (names.len() as u64 + left_out).div_ceil(IN_A_ROW as u64);
+    let total = if items.is_empty() { 0 } else { lines };
+    Part::new(format!("{name}, in lines of {IN_A_ROW}"), weight, items).of(total)
+}

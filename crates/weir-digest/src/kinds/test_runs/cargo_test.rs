@@ -1,0 +1,540 @@
+//! `cargo test`: the panics with their messages, then how each binary ended. What the compiler says belongs to others.
+
+use super::failed::{Failure, Failures};
+use super::outcomes::{Repeats, Skips, Top, micros, times};
+use super::panicked::{Printed, panicking};
+use super::run::{Runner, Runs};
+use crate::kinds::{How, Kind};
+use crate::text::{clip, number};
+use crate::{About, Item, Line, Page, Part, Weight};
+
+pub(crate) const KIND: Kind =
+    Kind { name: "cargo_test", how: How::Lines { opens, begin: || Box::new(Runs::<CargoTest>::default()) } };
+
+/// How many binaries, targets and notes are kept.
+const KEPT: usize = 200;
+
+fn opens(line: &str, _: About<'_>) -> bool {
+    match line.as_bytes().first() {
+        Some(b' ') => running(line).is_some(),
+        Some(b'r') => tests_to_run(line).is_some(),
+        Some(b't') => outcome(line).is_some() || line.starts_with("test result: "),
+        Some(b'e') => rerun(line).is_some() || targets_failed(line),
+        Some(b'-') => shown_of(line).is_some(),
+        _ => false,
+    }
+}
+
+/// The runs of all test binaries.
+#[derive(Default)]
+struct CargoTest {
+    state: State,
+    failures: Failures,
+    counts: Counts,
+    binary: String,
+    binaries: Vec<Binary>,
+    binaries_total: u64,
+    targets: Repeats,
+    ignored: Skips,
+    slow: Top,
+    benchmarks: Repeats,
+    /// Tests that ran for more than a minute.
+    long: Repeats,
+    notes: Vec<Item>,
+    /// The test whose printed lines are being read.
+    test: Option<(u64, String, Printed)>,
+    /// Whether tests run, and whether it has been told what they printed.
+    running: bool,
+    told: bool,
+    /// Panics of tests that print as they run.
+    inline: Vec<(String, Failure)>,
+    /// Failed tests by name, for the runs that show nothing of them.
+    failed: Repeats,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Tests,
+    /// What the failed tests printed.
+    Printed,
+    /// Their names once more.
+    Names,
+    /// The targets that failed, and why a binary did not end well.
+    Targets,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+    measured: u64,
+    filtered: u64,
+    micros: u64,
+}
+
+struct Binary {
+    name: String,
+    counts: Counts,
+}
+
+impl Runner for CargoTest {
+    fn line(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if let Some(name) = running(text) {
+            self.end_test();
+            self.state = State::Tests;
+            self.binary = clip(&without_hash(name), 200);
+            return true;
+        }
+        match self.state {
+            State::Printed => self.printed(line),
+            State::Names => self.name(line),
+            State::Targets => self.target(line),
+            State::Tests => self.test(line),
+        }
+    }
+
+    fn page(mut self, bytes: u64) -> Page {
+        self.end_test();
+        let Self { failures, counts, mut binaries, binaries_total, targets, ignored, slow, failed, .. } = self;
+        let mut page = Page::new(format!("cargo test: {} in {binaries_total} binaries", said(&counts)));
+        page.push(failures.part("failures", bytes));
+        if page.parts.is_empty() {
+            page.push(failed.part("failures", Weight::Failure, times));
+        }
+        page.push(targets.part("targets that failed", Weight::Failure, |text, _| text.to_owned()));
+        page.push(Part::new("notes", Weight::Failure, self.notes));
+        page.push(ignored.part("ignored", Weight::Fact));
+        page.push(slow.part("slowest tests", Weight::Fact));
+        page.push(self.long.part("tests that ran for over a minute", Weight::Fact, times));
+        page.push(self.benchmarks.part("benchmarks", Weight::Fact, times));
+        binaries.sort_by_key(|binary| std::cmp::Reverse((binary.counts.failed, binary.counts.micros)));
+        let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, said(&binary.counts)));
+        let items: Vec<Item> = binaries.iter().map(named).collect();
+        page.push(Part::new("binaries with tests", Weight::Shape, items));
+        page
+    }
+}
+
+impl CargoTest {
+    fn test(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if let Some((name, outcome)) = outcome(text) {
+            self.end_printed();
+            self.outcome(name, outcome, line.number);
+        } else if text == "failures:" || shown_of(text).is_some() {
+            self.end_printed();
+            self.state = State::Printed;
+            return self.printed(line);
+        } else if let Some(counts) = text.strip_prefix("test result: ") {
+            self.result(counts);
+        } else if rerun(text).is_some() || targets_failed(text) {
+            self.state = State::Targets;
+            return self.target(line);
+        } else if let Some(name) = panicking(text).filter(|_| self.running) {
+            // Nothing is captured, so tests print as they run.
+            self.end_printed();
+            let mut printed = Printed::default();
+            printed.line(text);
+            self.test = Some((line.number, clip(name, 250), printed));
+        } else if let Some((_, _, printed)) = &mut self.test {
+            if matches!(text, "ok" | "FAILED") || text.starts_with("test ") {
+                self.end_printed();
+            } else {
+                printed.line(text);
+            }
+        } else {
+            let begins = tests_to_run(text).is_some();
+            self.running |= begins;
+            return begins
+                || is_quiet(text)
+                || text.is_empty()
+                || matches!(text, "ok" | "FAILED")
+                || (text.starts_with("test ") && text.contains(" ... "));
+        }
+        true
+    }
+
+    fn outcome(&mut self, name: &str, outcome: &str, line: u64) {
+        let (word, rest) = outcome.split_once([' ', ',']).unwrap_or((outcome, ""));
+        match word {
+            "ignored" => {
+                self.ignored.add(name, rest.trim(), line);
+            }
+            "FAILED" => self.failed.add(name, 1, line),
+            "bench:" => self.benchmarks.add(&format!("{name}: {}", rest.trim()), 1, line),
+            "slow" => self.long.add(name, 1, line),
+            _ => {}
+        }
+        if let Some(taken) = rest.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'))
+            && let Some(value) = micros(taken)
+        {
+            self.slow.add(value, || format!("{taken} {name}"));
+        }
+    }
+
+    fn printed(&mut self, line: &Line<'_>) -> bool {
+        if let Some(name) = shown_of(line.text) {
+            self.end_test();
+            self.told = true;
+            self.test = Some((line.number, clip(name, 250), Printed::default()));
+        } else if line.text == "failures:" {
+            self.end_test();
+            // The word comes twice: before what the tests printed, and before their names.
+            self.state = if std::mem::replace(&mut self.told, true) { State::Names } else { State::Printed };
+        } else if let Some(counts) = line.text.strip_prefix("test result: ") {
+            self.end_test();
+            self.result(counts);
+        } else if rerun(line.text).is_some() {
+            self.end_test();
+            self.state = State::Targets;
+            return self.target(line);
+        } else if let Some((_, _, printed)) = &mut self.test {
+            printed.line(line.text);
+        }
+        true
+    }
+
+    fn name(&mut self, line: &Line<'_>) -> bool {
+        match line.text.strip_prefix("test result: ") {
+            Some(counts) => self.result(counts),
+            None if line.text.is_empty() => {}
+            None if line.text.starts_with("    ") => self.failed_again(line.text.trim()),
+            None => {
+                self.state = State::Tests;
+                return self.test(line);
+            }
+        }
+        true
+    }
+
+    /// `ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
+    fn result(&mut self, text: &str) {
+        self.state = State::Tests;
+        (self.running, self.told) = (false, false);
+        self.inline.clear();
+        let mut counts = Counts::default();
+        for piece in text.split(['.', ';']).map(str::trim) {
+            let Some((count, word)) = number(piece) else { continue };
+            match word.trim() {
+                "passed" => counts.passed = count,
+                "failed" => counts.failed = count,
+                "ignored" => counts.ignored = count,
+                "measured" => counts.measured = count,
+                "filtered out" => counts.filtered = count,
+                _ => {}
+            }
+        }
+        counts.micros = text.split_once("finished in ").and_then(|(_, taken)| micros(taken)).unwrap_or_default();
+        self.counts.add(&counts);
+        self.binaries_total += 1;
+        if self.binaries.len() < KEPT && counts.passed + counts.failed + counts.ignored + counts.measured > 0 {
+            // With `-q` binaries have no names.
+            let name = match self.binary.as_str() {
+                "" => format!("binary {}", self.binaries_total),
+                name => name.to_owned(),
+            };
+            self.binary.clear();
+            self.binaries.push(Binary { name, counts });
+        }
+    }
+
+    fn target(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if let Some(target) = rerun(text) {
+            self.targets.add(target.trim_matches(['`', '\'']), 1, line.number);
+        } else if let Some(target) = text.strip_prefix("    `").and_then(|rest| rest.strip_suffix('`')) {
+            // The list at the end names them all once more.
+            self.targets.add(target, 0, line.number);
+        } else if text.starts_with("  ") && text.contains("process didn't exit successfully") {
+            if self.notes.len() < KEPT {
+                self.notes.push(Item::at(line.number, clip(text.trim(), 300)));
+            }
+        } else if !(text.is_empty() || text == "Caused by:" || targets_failed(text)) {
+            self.state = State::Tests;
+            return self.test(line);
+        }
+        true
+    }
+
+    /// What a test printed while nothing was captured. Whether it failed is known at the end.
+    fn end_printed(&mut self) {
+        if let Some((line, name, printed)) = self.test.take()
+            && self.inline.len() < KEPT
+        {
+            self.inline.push((name.clone(), printed.failure(line, &name)));
+        }
+    }
+
+    /// A test that is among those that failed.
+    fn failed_again(&mut self, name: &str) {
+        if let Some(at) = self.inline.iter().position(|(panicked, _)| panicked == name) {
+            let (_, failure) = self.inline.swap_remove(at);
+            self.failures.push(failure);
+        }
+    }
+
+    fn end_test(&mut self) {
+        if let Some((line, name, printed)) = self.test.take() {
+            self.failures.push(printed.failure(line, &name));
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.passed = self.passed.saturating_add(other.passed);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.ignored = self.ignored.saturating_add(other.ignored);
+        self.measured = self.measured.saturating_add(other.measured);
+        self.filtered = self.filtered.saturating_add(other.filtered);
+        self.micros = self.micros.saturating_add(other.micros);
+    }
+}
+
+fn said(counts: &Counts) -> String {
+    let Counts { passed, failed, ignored, measured, filtered, micros } = counts;
+    let mut text = format!("{failed} failed, {passed} passed");
+    for (count, word) in [(ignored, "ignored"), (measured, "measured"), (filtered, "filtered out")] {
+        if *count > 0 {
+            text.push_str(&format!(", {count} {word}"));
+        }
+    }
+    text.push_str(&format!(" in {}.{:02} s", micros / 1_000_000, micros / 10_000 % 100));
+    text
+}
+
+/// `     Running unittests src/lib.rs (target/debug/deps/money-675f5a29b42a1535)`, as a name for the binary.
+fn running(line: &str) -> Option<&str> {
+    if let Some(name) = line.strip_prefix("   Doc-tests ") {
+        return Some(line.get(line.len() - name.len() - "Doc-tests ".len()..).unwrap_or(name));
+    }
+    let rest = line.strip_prefix("     Running ")?;
+    // Cargo before 1.52 gave the path of the binary only.
+    if rest.starts_with('`') {
+        return None;
+    }
+    match rest.rsplit_once(" (") {
+        Some((_, path)) if path.ends_with(')') => Some(rest),
+        _ => rest.contains("/deps/").then_some(rest),
+    }
+}
+
+/// The name of a binary, for `unittests src/lib.rs (target/debug/deps/money-675f5a29b42a1535)`: `money src/lib.rs`.
+fn without_hash(running: &str) -> String {
+    let (source, path) = running.split_once(" (").unwrap_or(("", running));
+    let path = path.trim_end_matches(')');
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = file.rsplit_once('-').map_or(file, |(name, _)| name);
+    let source = source.strip_prefix("unittests ").unwrap_or(source);
+    if source.contains(name) || source.is_empty() && !running.contains("/deps/") {
+        return if source.is_empty() { running.to_owned() } else { source.to_owned() };
+    }
+    format!("{name} {source}").trim_end().to_owned()
+}
+
+/// `running 12 tests`.
+fn tests_to_run(line: &str) -> Option<u64> {
+    let (count, rest) = number(line.strip_prefix("running ")?)?;
+    matches!(rest, " test" | " tests").then_some(count)
+}
+
+/// `test tests::parse ... ok`: the name and how it ended.
+fn outcome(line: &str) -> Option<(&str, &str)> {
+    let rest = line.strip_prefix("test ")?;
+    if let Some((name, _)) = rest.split_once(" has been running for over ") {
+        return Some((name, "slow"));
+    }
+    let (name, outcome) = rest.rsplit_once(" ... ")?;
+    let known = ["ok", "FAILED", "ignored", "bench:"];
+    known
+        .iter()
+        .any(|word| outcome.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+        .then_some((name, outcome))
+}
+
+/// `---- tests::parse stdout ----`.
+fn shown_of(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("---- ")?.strip_suffix(" ----")?;
+    name.strip_suffix(" stdout").or_else(|| name.strip_suffix(" stderr"))
+}
+
+/// ``error: test failed, to rerun pass `-p money --lib` ``: how to run it again.
+fn rerun(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("error: ")?;
+    rest.strip_prefix("test failed, to rerun pass ").or_else(|| rest.strip_prefix("doctest failed, to rerun pass "))
+}
+
+/// `error: 2 targets failed:`.
+fn targets_failed(line: &str) -> bool {
+    line.strip_prefix("error: ")
+        .and_then(number)
+        .is_some_and(|(_, rest)| matches!(rest, " target failed:" | " targets failed:"))
+}
+
+/// The dots of `cargo test -q`.
+fn is_quiet(line: &str) -> bool {
+    let dots = line.split(' ').next().unwrap_or_default();
+    !dots.is_empty() && dots.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'i')) || line.ends_with(" --- FAILED")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::check::check;
+
+    const RUN: &str = r#"     Running unittests src/lib.rs (target/debug/deps/thing-3413a480fe4235bf)
+
+running 6 tests
+test tests::ok ... ok
+test tests::ign ... ignored, slow one
+test tests::eq ... FAILED
+test tests::should ... FAILED
+test tests::error ... FAILED
+
+failures:
+
+---- tests::eq stdout ----
+got here
+
+thread 'tests::eq' (32092) panicked at src/lib.rs:16:29:
+assertion `left == right` failed: sums differ
+  left: 3
+ right: 4
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+
+---- tests::should stdout ----
+note: test did not panic as expected at src/lib.rs:12:45
+---- tests::error stdout ----
+Error: "bad thing"
+
+
+failures:
+    tests::eq
+    tests::should
+    tests::error
+
+test result: FAILED. 1 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.13s
+
+error: test failed, to rerun pass `--lib`
+     Running tests/it.rs (target/debug/deps/it-9937aff5890a3e19)
+
+running 2 tests
+error: test failed, to rerun pass `--test it`
+
+Caused by:
+  process didn't exit successfully: `/x/deps/it-9937aff5890a3e19` (signal: 6, SIGABRT: process abort signal)
+   Doc-tests thing
+
+running 1 test
+test src/lib.rs - add (line 4) ... FAILED
+
+failures:
+
+---- src/lib.rs - add (line 4) stdout ----
+error[E0425]: cannot find function `nope` in crate `thing`
+ --> src/lib.rs:6:20
+  |
+6 | let x: u8 = thing::nope();
+  |                    ^^^^ not found in `thing`
+
+error: aborting due to 1 previous error
+
+failures:
+    src/lib.rs - add (line 4)
+
+test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.30s
+
+error: doctest failed, to rerun pass `--doc`
+error: 3 targets failed:
+    `--lib`
+    `--test it`
+    `--doc`
+"#;
+
+    #[test]
+    fn panics_of_all_sorts_are_told() {
+        check(
+            RUN,
+            600,
+            &expect![[r#"
+            exit 0; cargo test: 4 failed, 1 passed, 1 ignored in 0.43 s in 2 binaries; 67 lines, 1.6 KiB held as [ctx:0000000000]
+            <<<0000000000
+            == failures: 4
+            12: tests::eq src/lib.rs:16:29: sums differ: left: 3, right: 4
+              got here
+            21: tests::should note: test did not panic as expected at src/lib.rs:12:45
+            23: tests::error Error: "bad thing"
+            49: src/lib.rs - add (line 4) src/lib.rs:6:20: error[E0425]: cannot find function `nope` in crate `thing`
+              6 | let x: u8 = thing::nope();
+              |                    ^^^^ not found in `thing`
+              error: aborting due to 1 previous error
+            == targets that failed: 3
+            --lib
+            --test it
+            --doc
+            == notes: 1
+            41: process didn't exit successfully: `/x/deps/it-9937aff5890a3e19` (signal: 6, SIGABRT: process abort signal)
+            == ignored: 1
+            tests::ign: slow one
+            == binaries with tests: 2
+            thing src/lib.rs: 3 failed, 1 passed, 1 ignored in 0.13 s
+            Doc-tests thing: 1 failed, 0 passed in 0.30 s
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn tests_that_print_as_they_run_are_read() {
+        let raw = r#"
+running 2 tests
+test tests::fails ... got here
+
+thread 'tests::fails' panicked at src/lib.rs:3:5:
+no
+FAILED
+test tests::panics_as_it_should - should panic ... 
+thread 'tests::panics_as_it_should' panicked at src/lib.rs:9:5:
+yes
+ok
+
+failures:
+
+failures:
+    tests::fails
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"#;
+        check(
+            raw,
+            600,
+            &expect![[r#"
+            exit 0; cargo test: 1 failed, 1 passed in 0.00 s in 1 binaries; 18 lines, 370 B held as [ctx:0000000000]
+            <<<0000000000
+            == failures: 1
+            5: tests::fails src/lib.rs:3:5: no
+            == binaries with tests: 1
+            binary 1: 1 failed, 1 passed in 0.00 s
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_outputs_are_not_claimed() {
+        for line in [
+            "running 3 tests in band",
+            "test the waters ... later",
+            "     Running `target/debug/thing`",
+            "---- note ----",
+            "error: 2 targets left",
+        ] {
+            assert!(!opens(line, About::default()), "{line}");
+        }
+    }
+}

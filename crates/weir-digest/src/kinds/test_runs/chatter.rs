@@ -1,0 +1,41 @@
+//! What tests printed beside their results. It is read as a log, and comes after everything that the runner says.
+
+use crate::kinds::Stretch;
+use crate::kinds::logs::log::Log;
+use crate::{Line, Page, Weight};
+
+/// So few lines are only samples.
+const FEW: u64 = 30;
+
+/// The lines that tests printed.
+#[derive(Default)]
+pub(super) struct Chatter(Option<Box<Log>>);
+
+impl Chatter {
+    /// Takes a line.
+    pub(super) fn line(&mut self, line: &Line<'_>) {
+        self.0.get_or_insert_default().take(line);
+    }
+
+    /// Puts what it has on a page, below what the runner says.
+    pub(super) fn put(self, page: &mut Page) {
+        let Some(log) = self.0 else { return };
+        let few = log.lines() < FEW;
+        let printed = log.page();
+        if !few && !printed.what.is_empty() {
+            page.what.push_str(&format!("; printed by tests: {}", printed.what));
+        }
+        for mut part in printed.parts {
+            // When and in which order tests print tells nothing.
+            if ["time", "steps", "last lines"].contains(&part.name.as_str()) {
+                continue;
+            }
+            part.weight = match part.weight {
+                Weight::Failure | Weight::Fact if !few => Weight::Shape,
+                _ => Weight::Sample,
+            };
+            part.name = format!("printed by tests, {}", part.name);
+            page.push(part);
+        }
+    }
+}

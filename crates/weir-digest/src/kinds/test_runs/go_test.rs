@@ -1,0 +1,490 @@
+//! `go test`, plain and with `-v`: failures with their messages, panics, packages that do not build, slow tests.
+//!
+//! The events of `go test -json` are read by `go_test_json`, which tells this what happened.
+
+use std::collections::BTreeMap;
+
+use super::chatter::Chatter;
+use super::failed::{Failure, Failures};
+use super::go_output::{Output, placed};
+use super::outcomes::{Outcome, Outcomes, Repeats, Skips, Top, micros};
+use super::run::{Runner, Runs};
+use crate::kinds::{How, Kind};
+use crate::text::clip;
+use crate::{About, Item, Line, Page, Part, Weight};
+
+pub(crate) const KIND: Kind =
+    Kind { name: "go_test", how: How::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
+
+/// How many tests may have printed something and not ended yet.
+const RUNNING: usize = 500;
+/// How many lines of each sort are kept.
+const KEPT: usize = 60;
+
+fn opens(line: &str, _: About<'_>) -> bool {
+    match line.as_bytes().first() {
+        Some(b'=') => line.starts_with("=== RUN   "),
+        Some(b'-') => ended(line).is_some(),
+        Some(b'o' | b'F' | b'?') => package_line(line).is_some(),
+        Some(b'#') => built(line).is_some(),
+        Some(b'g') => line.starts_with("goos: "),
+        Some(b'B') => is_benchmark(line),
+        _ => false,
+    }
+}
+
+/// Runs of `go test`.
+#[derive(Default)]
+pub(super) struct GoTest {
+    /// Whether lines belong to the tests of a package until it ends.
+    inside: bool,
+    building: bool,
+    in_trace: bool,
+    over: bool,
+    /// The test that runs, or that ended last.
+    test: String,
+    outputs: BTreeMap<(String, String), Output>,
+    /// Failed tests of packages that have not ended, with where they were told of.
+    failed: BTreeMap<String, Vec<(u64, String)>>,
+    waiting: usize,
+    failures: Failures,
+    build_errors: Failures,
+    tests: Outcomes,
+    packages: Outcomes,
+    package_notes: Repeats,
+    passed: Top,
+    skips: Skips,
+    slow: Top,
+    chatter: Chatter,
+    benchmarks: Vec<Item>,
+    benchmarks_total: u64,
+}
+
+/// A test that ended.
+pub(super) struct Ended<'a> {
+    /// Its package, where events name it.
+    pub package: &'a str,
+    /// Its name.
+    pub test: &'a str,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How long it took.
+    pub taken: &'a str,
+    /// The line that says so.
+    pub line: u64,
+}
+
+impl Runner for GoTest {
+    fn line(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if let Some(rest) = text.strip_prefix("=== ") {
+            // RUN, PAUSE, CONT and NAME.
+            let Some((_, name)) = rest.split_once(' ') else { return self.inside };
+            self.inside = true;
+            self.test = clip(name.trim(), 250);
+            return true;
+        }
+        if let Some((outcome, name, taken)) = ended(text) {
+            self.inside = true;
+            self.building = false;
+            self.test = clip(name, 250);
+            self.end_test(&Ended { package: "", test: name, outcome, taken, line: line.number });
+            return true;
+        }
+        if let Some((word, package, rest)) = package_line(text) {
+            self.package(word, package, rest, line);
+            return true;
+        }
+        if built(text).is_some() {
+            self.building = true;
+            self.inside = false;
+            return true;
+        }
+        if self.building {
+            return self.build_line(text, line.number);
+        }
+        if is_benchmark(text) {
+            self.benchmarks_total += 1;
+            if self.benchmarks.len() < KEPT {
+                self.benchmarks.push(Item::plain(text.split_whitespace().collect::<Vec<_>>().join(" ")));
+            }
+            return true;
+        }
+        // The word alone after the last package ends a run that failed.
+        self.over |= text == "FAIL" && !self.inside;
+        if matches!(text, "PASS" | "FAIL") || text.starts_with("coverage: ") || text.starts_with("exit status ") {
+            return true;
+        }
+        if self.inside || text.starts_with("panic: ") && !self.over {
+            self.inside = true;
+            self.printed(line);
+            return true;
+        }
+        text.is_empty() || ["goos: ", "goarch: ", "pkg: ", "cpu: "].iter().any(|start| text.starts_with(start))
+    }
+
+    fn page(mut self, bytes: u64) -> Page {
+        let open: Vec<String> = self.failed.keys().cloned().collect();
+        for package in open {
+            self.end_package(&package, &package);
+        }
+        self.end_package("", "");
+        let mut what = Vec::new();
+        let tests = self.tests.counted();
+        if !tests.is_empty() {
+            what.push(format!("tests and subtests {tests}"));
+        }
+        let packages = self.packages.counted();
+        if !packages.is_empty() {
+            what.push(format!("packages {packages}"));
+        }
+        if self.build_errors.total() > 0 {
+            what.push(format!("{} build errors", self.build_errors.total()));
+        }
+        let mut page = Page::new(format!("go test: {}", what.join("; ")));
+        page.push(self.failures.part("failures", bytes));
+        page.push(self.build_errors.part("build errors", bytes));
+        page.push(self.package_notes.part("packages that failed", Weight::Fact, |text, _| text.to_owned()));
+        page.push(self.slow.part("slowest tests", Weight::Fact));
+        page.push(self.passed.whole_part("packages that passed", Weight::Shape));
+        page.push(self.skips.part("skipped", Weight::Fact));
+        page.push(Part::new("benchmarks", Weight::Fact, self.benchmarks).of(self.benchmarks_total));
+        page.push(self.tests.part("tests by package"));
+        self.chatter.put(&mut page);
+        page
+    }
+}
+
+impl GoTest {
+    /// A line between those of the runner. What a test reports is indented; what it prints is not.
+    fn printed(&mut self, line: &Line<'_>) {
+        let text = line.text;
+        self.in_trace |= text.starts_with("panic: ") || text.starts_with("fatal error: ");
+        if self.in_trace || text.starts_with([' ', '\t']) || self.test.starts_with("Example") {
+            let test = std::mem::take(&mut self.test);
+            self.output("", &test, text, line.number);
+            self.test = test;
+        } else if !text.is_empty() {
+            self.chatter.line(line);
+        }
+    }
+
+    /// A line that a test printed.
+    pub(super) fn output(&mut self, package: &str, test: &str, text: &str, line: u64) {
+        let key = (package.to_owned(), test.to_owned());
+        let room = self.outputs.len() < RUNNING && !text.trim().is_empty();
+        if let Some(output) = self.outputs.get_mut(&key) {
+            output.line(text, line);
+        } else if room {
+            self.outputs.entry(key).or_default().line(text, line);
+        }
+    }
+
+    /// A test ended.
+    pub(super) fn end_test(&mut self, ended: &Ended<'_>) {
+        let Ended { package, test, outcome, taken, line } = *ended;
+        self.tests.add(package, outcome, 1);
+        if let Some(value) = micros(taken).filter(|value| *value > 0) {
+            self.slow.add(value, || format!("{taken} {test}"));
+        }
+        let key = (package.to_owned(), test.to_owned());
+        match outcome {
+            Outcome::Failed => {
+                if self.waiting < RUNNING {
+                    self.waiting += 1;
+                    self.failed.entry(key.0).or_default().push((line, key.1));
+                } else {
+                    self.failures.push(Failure { line, test: key.1, ..Failure::default() });
+                }
+            }
+            Outcome::Skipped => {
+                let reason = self.outputs.remove(&key).map(|output| output.last()).unwrap_or_default();
+                self.skips.add(test, &reason, line);
+            }
+            _ => {
+                self.outputs.remove(&key);
+            }
+        }
+    }
+
+    /// `FAIL example.org/relay/hub 0.033s`, with tabs.
+    fn package(&mut self, word: &str, package: &str, rest: &str, line: &Line<'_>) {
+        let outcome = match word {
+            "ok" => Outcome::Passed,
+            "FAIL" => Outcome::Failed,
+            _ => Outcome::Skipped,
+        };
+        self.end_package("", package);
+        self.package_ended(package, outcome, rest, line.number);
+        self.inside = false;
+        self.building = false;
+        self.in_trace = false;
+        self.test.clear();
+    }
+
+    /// A package ended, after so long or for such a reason.
+    pub(super) fn package_ended(&mut self, package: &str, outcome: Outcome, rest: &str, line: u64) {
+        self.packages.add("", outcome, 1);
+        let text = format!("{package} {}", rest.trim().replace('\t', " "));
+        match outcome {
+            Outcome::Failed => self.package_notes.add(text.trim_end(), 1, line),
+            Outcome::Passed => {
+                self.passed.add(micros(rest).unwrap_or_default(), || text);
+            }
+            _ => {}
+        }
+    }
+
+    /// The tests of a package have all ended, so what they printed is known. In plain output its name comes only now.
+    pub(super) fn end_package(&mut self, package: &str, name: &str) {
+        let failed = self.failed.remove(package).unwrap_or_default();
+        self.waiting = self.waiting.saturating_sub(failed.len());
+        let short = name.rsplit('/').next().filter(|name| !name.is_empty());
+        for (place, (line, test)) in failed.iter().enumerate() {
+            let output = self.outputs.remove(&(package.to_owned(), test.clone())).unwrap_or_default();
+            // A test fails when one of its subtests does. Those are told of before or after it.
+            let is_part = |name: &str| name.strip_prefix(test.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            let near =
+                failed.get(place + 1).into_iter().chain(place.checked_sub(1).and_then(|before| failed.get(before)));
+            if output.is_empty() && near.into_iter().any(|(_, name)| is_part(name)) {
+                continue;
+            }
+            let named = short.map_or_else(|| test.clone(), |short| format!("{short}.{test}"));
+            self.failures.push(output.failure(*line, &named));
+        }
+        self.end_of_rest(package);
+    }
+
+    /// A panic outside of any test that ended, such as in another goroutine.
+    fn end_of_rest(&mut self, package: &str) {
+        let rest = std::mem::take(&mut self.outputs);
+        for ((of, test), output) in rest {
+            if of != package {
+                self.outputs.insert((of, test), output);
+            } else if output.panicked() {
+                self.failures.push(output.failure(0, &test));
+            }
+        }
+    }
+
+    /// `admin/admin_test.go:10:2: undefined: Handler`.
+    pub(super) fn build_line(&mut self, text: &str, line: u64) -> bool {
+        let text = text.strip_prefix("vet: ").unwrap_or(text);
+        let Some((place, message)) = placed(text) else {
+            let goes_on = text.starts_with('\t') || text.starts_with("too many errors");
+            self.building = goes_on;
+            return goes_on || text.is_empty();
+        };
+        let (place, message) = (place.to_owned(), message.to_owned());
+        self.build_errors.push(Failure { line, place, message, ..Failure::default() });
+        true
+    }
+}
+
+/// `BenchmarkAdd-2    1000000000          0.8967 ns/op`.
+fn is_benchmark(line: &str) -> bool {
+    line.starts_with("Benchmark") && line.contains(" ns/op")
+}
+
+/// `    --- FAIL: TestA/b (0.00s)`: how it ended, the test, and how long it took.
+fn ended(line: &str) -> Option<(Outcome, &str, &str)> {
+    let rest = line.trim_start().strip_prefix("--- ")?;
+    let (word, rest) = rest.split_once(": ")?;
+    let outcome = match word {
+        "PASS" => Outcome::Passed,
+        "FAIL" => Outcome::Failed,
+        "SKIP" => Outcome::Skipped,
+        "BENCH" => Outcome::Other,
+        _ => return None,
+    };
+    match rest.rsplit_once(" (") {
+        Some((name, taken)) if taken.ends_with("s)") => Some((outcome, name, taken.trim_end_matches(')'))),
+        _ => None,
+    }
+}
+
+/// `ok example.org/relay/hub 0.033s`, with tabs: the word, the package, and the rest.
+fn package_line(line: &str) -> Option<(&str, &str, &str)> {
+    let (word, rest) = line.split_once('\t')?;
+    if !matches!(word, "ok  " | "FAIL" | "?   ") {
+        return None;
+    }
+    let word = word.trim_end();
+    let (package, rest) = rest.split_once(['\t', ' ']).unwrap_or((rest, ""));
+    (!package.is_empty()).then_some((word, package, rest))
+}
+
+/// `# example.org/relay/admin [example.org/relay/admin.test]`: a package whose errors follow.
+fn built(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("# ")?;
+    let (package, test) = rest.split_once(" [").unwrap_or((rest, ""));
+    let host = package.split('/').next().unwrap_or_default();
+    let is_path = !package.contains(' ') && package.contains('/') && host.contains('.') && !host.starts_with('.');
+    (test.ends_with(".test]") && !package.contains(' ') || test.is_empty() && is_path).then_some(package)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::check::check;
+
+    const RUN: &str = r#"--- FAIL: TestTable (0.00s)
+    --- FAIL: TestTable/case_24 (0.00s)
+        a_test.go:3: Add(24) = 25,
+            want 26
+    --- FAIL: TestTable/case_17 (0.00s)
+        a_test.go:3: Add(17) = 18,
+            want 19
+    --- FAIL: TestTable/case_10 (0.00s)
+        a_test.go:3: Add(10) = 11,
+            want 12
+    --- FAIL: TestTable/case_3 (0.00s)
+        a_test.go:3: Add(3) = 4,
+            want 5
+hello from stdout
+--- FAIL: TestMulti (0.00s)
+    a_test.go:5: first
+    a_test.go:5: second 2
+    a_test.go:5: third
+--- FAIL: ExampleAdd (0.00s)
+got:
+3
+want:
+4
+FAIL
+FAIL	example.com/m/a	0.130s
+panic: assignment to entry in nil map
+
+goroutine 8 [running]:
+example.com/m/b.TestGoroutinePanic.func1()
+	/srv/m/b/b_test.go:4 +0x2e
+created by example.com/m/b.TestGoroutinePanic
+	/srv/m/b/b_test.go:4 +0x36
+FAIL	example.com/m/b	0.009s
+panic: test timed out after 2s
+
+goroutine 5 [running]:
+testing.(*M).startAlarm.func1()
+	/usr/lib/go-1.19/src/testing/testing.go:2036 +0x8e
+created by time.goFunc
+	/usr/lib/go-1.19/src/time/sleep.go:176 +0x32
+
+goroutine 1 [chan receive]:
+testing.(*T).Run(0xc0000964e0, {0x52499f?, 0x4b7c25?}, 0x52f2e0)
+	/usr/lib/go-1.19/src/testing/testing.go:1494 +0x37a
+testing.runTests.func1(0xc0000964e0?)
+	/usr/lib/go-1.19/src/testing/testing.go:1846 +0x6e
+testing.tRunner(0xc0000964e0, 0xc000086cd8)
+	/usr/lib/go-1.19/src/testing/testing.go:1446 +0x10b
+testing.runTests(0xc0000ae0a0?, {0x5fdd50, 0x1, 0x1}, {0x7febbe8f25b8?, 0x40?, 0x606b60?})
+	/usr/lib/go-1.19/src/testing/testing.go:1844 +0x456
+testing.(*M).Run(0xc0000ae0a0)
+	/usr/lib/go-1.19/src/testing/testing.go:1726 +0x5d9
+main.main()
+	_testmain.go:47 +0x1aa
+
+goroutine 18 [sleep]:
+time.Sleep(0x12a05f200)
+	/usr/lib/go-1.19/src/runtime/time.go:195 +0x135
+example.com/m/c.TestHang(0x0?)
+	/srv/m/c/c_test.go:3 +0x25
+testing.tRunner(0xc000096680, 0x52f2e0)
+	/usr/lib/go-1.19/src/testing/testing.go:1446 +0x10b
+created by testing.(*T).Run
+	/usr/lib/go-1.19/src/testing/testing.go:1493 +0x35f
+FAIL	example.com/m/c	2.011s
+FAIL
+"#;
+
+    #[test]
+    fn failures_panics_and_timeouts_are_told() {
+        check(
+            RUN,
+            600,
+            &expect![[r#"
+            exit 0; go test: tests and subtests 7 failed; packages 3 failed; 66 lines, 2.0 KiB held as [ctx:0000000000]
+            <<<0000000000
+            == failures by cause (8 tests): 5
+            2: a.TestTable ×4 /case_24, /case_17, /case_10, /case_3: a_test.go:3: Add(24) = 25, want 26 (values differ)
+            15: a.TestMulti a_test.go:5: third
+              a_test.go:5: second 2
+              a_test.go:5: first
+            19: a.ExampleAdd got: 3 want: 4
+            26: /srv/m/b/b_test.go:4: panic: assignment to entry in nil map
+            34: /srv/m/c/c_test.go:3: panic: test timed out after 2s
+            == packages that failed: 3
+            example.com/m/a 0.130s
+            example.com/m/b 0.009s
+            example.com/m/c 2.011s
+            == printed by tests, other lines: 1
+            14: hello from stdout
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn errors_of_the_build_are_told() {
+        let raw = r#"# example.org/relay/admin [example.org/relay/admin.test]
+admin/admin_test.go:6:2: want declared but not used
+admin/admin_test.go:10:2: undefined: Handler
+FAIL	example.org/relay/admin [build failed]
+ok  	example.org/relay/hub	0.033s	coverage: 81.2% of statements
+?   	example.org/relay/api	[no test files]
+FAIL
+"#;
+        check(
+            raw,
+            600,
+            &expect![[r#"
+            exit 0; go test: packages 1 failed, 1 passed, 1 skipped; 2 build errors; 7 lines, 310 B held as [ctx:0000000000]
+            <<<0000000000
+            == build errors: 2
+            2: admin/admin_test.go:6:2: want declared but not used
+            3: admin/admin_test.go:10:2: undefined: Handler
+            == packages that failed: 1
+            example.org/relay/admin [build failed]
+            == packages that passed: 1
+            example.org/relay/hub 0.033s coverage: 81.2% of statements
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn assertions_of_testify_are_one_line() {
+        let raw = r#"--- FAIL: TestUser (0.00s)
+    user_test.go:14: 
+        	Error Trace:	/srv/app/user_test.go:14
+        	Error:      	Not equal: 
+        	            	expected: 1
+        	            	actual  : 2
+        	Test:       	TestUser
+        	Messages:   	count of users
+FAIL
+FAIL	example.org/app	0.004s
+"#;
+        check(
+            raw,
+            600,
+            &expect![[r#"
+            exit 0; go test: tests and subtests 1 failed; packages 1 failed; 10 lines, 299 B held as [ctx:0000000000]
+            <<<0000000000
+            == failures: 1
+            1: app.TestUser user_test.go:14: Not equal: expected: 1 actual  : 2 count of users
+            == packages that failed: 1
+            example.org/app 0.004s
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_outputs_are_not_claimed() {
+        for line in ["# Heading", "# a/b", "--- a/x.go", "--- FAIL: no time", "ok\tgo on", "=== RUNNING", "FAIL"] {
+            assert!(!opens(line, About::default()), "{line}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the runners of JavaScript report beside their failures.
+
+use super::coverage::Coverage;
+use super::outcomes::{Outcomes, Skips, Top};
+use crate::text::clip;
+use crate::{Item, Page, Part, Weight};
+
+/// How many lines of each sort are kept.
+const KEPT: usize = 60;
+const SLOWEST: &str = "slowest tests";
+
+/// What is told of a run.
+#[derive(Default)]
+pub(super) struct Report {
+    pub outcomes: Outcomes,
+    pub slow: Top,
+    pub slow_files: Top,
+    pub skips: Skips,
+    pub coverage: Coverage,
+    notes: Vec<Item>,
+    counts: Vec<String>,
+}
+
+impl Report {
+    /// Takes what the runner says of the run as a whole.
+    pub(super) fn note(&mut self, line: u64, text: &str) {
+        if self.notes.len() < KEPT {
+            self.notes.push(Item::at(line, clip(text, 300)));
+        }
+    }
+
+    /// Takes counts of the runner, in our words.
+    pub(super) fn count(&mut self, counts: String) {
+        if self.counts.len() < KEPT {
+            self.counts.push(counts);
+        }
+    }
+
+    /// The counts of the runner, or else our own.
+    pub(super) fn counted(&self) -> String {
+        if self.counts.is_empty() { self.outcomes.counted() } else { self.counts.join("; ") }
+    }
+
+    /// Puts what it has on a page.
+    pub(super) fn put(self, page: &mut Page) {
+        page.push(Part::new("notes", Weight::Fact, self.notes));
+        page.push(self.slow.part(SLOWEST, Weight::Fact));
+        if page.parts.iter().all(|part| part.name != SLOWEST) {
+            page.push(self.slow_files.part("slowest files", Weight::Shape));
+        }
+        self.coverage.put(page);
+        page.push(self.skips.part("skipped and to do", Weight::Shape));
+        page.push(self.outcomes.part("files"));
+    }
+}

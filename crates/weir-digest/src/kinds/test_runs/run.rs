@@ -1,0 +1,43 @@
+//! A test run among the lines of an output: how much of the output it is, and room for its failures.
+
+use super::failed::make_room;
+use crate::kinds::Stretch;
+use crate::{Line, Page};
+
+/// What reads the lines of a test runner.
+pub(super) trait Runner {
+    /// Takes a line if it belongs to a run.
+    fn line(&mut self, line: &Line<'_>) -> bool;
+    /// The facts, after the last line of so many bytes.
+    fn page(self, bytes: u64) -> Page;
+}
+
+/// The runs of one runner.
+#[derive(Default)]
+pub(super) struct Runs<T> {
+    pub runner: T,
+    bytes: u64,
+}
+
+impl<T> Runs<T> {
+    /// Counts a line of so many bytes.
+    pub(super) fn read(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes as u64 + 1);
+    }
+}
+
+impl<T: Runner> Stretch for Runs<T> {
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        let taken = self.runner.line(line);
+        if taken {
+            self.read(line.text.len());
+        }
+        taken
+    }
+
+    fn page(self: Box<Self>) -> Page {
+        let mut page = self.runner.page(self.bytes);
+        make_room(&mut page, self.bytes);
+        page
+    }
+}

@@ -1,0 +1,223 @@
+//! Thread dumps of the JVM: how many threads in which state, who waits for whom, and deadlocks.
+
+use std::collections::BTreeMap;
+
+use super::java::{is_frame, is_own};
+use crate::text::clip;
+use crate::{Item, Line, Page, Part, Weight};
+
+/// How many locks and groups are kept.
+const MOST: usize = 2_000;
+/// How many lines about deadlocks are kept.
+const DEADLOCK_LINES: usize = 40;
+
+/// The threads of one or several dumps.
+#[derive(Default)]
+pub(super) struct Threads {
+    dumps: u64,
+    count: u64,
+    states: BTreeMap<String, u64>,
+    groups: BTreeMap<String, Group>,
+    /// Who holds which lock.
+    holders: BTreeMap<String, String>,
+    now: Option<Thread>,
+    /// What used most time: milliseconds, and the thread.
+    busy: Vec<(f64, Item)>,
+    deadlock: Vec<(u64, String)>,
+    deadlocks: u64,
+    in_deadlock: bool,
+}
+
+#[derive(Default)]
+struct Thread {
+    line: u64,
+    name: String,
+    state: String,
+    cpu: Option<f64>,
+    frames: Vec<String>,
+    own: Vec<String>,
+    waits: Option<String>,
+}
+
+struct Group {
+    count: u64,
+    line: u64,
+    first: String,
+    last: String,
+    state: String,
+    frames: String,
+    waits: Option<String>,
+}
+
+impl Threads {
+    /// Whether there was no dump.
+    pub(super) fn is_empty(&self) -> bool {
+        self.dumps == 0 && self.count == 0 && self.now.is_none()
+    }
+
+    /// Takes a line if it belongs to a dump.
+    pub(super) fn take(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        if text.starts_with("Full thread dump ") {
+            self.end_thread();
+            self.dumps += 1;
+            self.in_deadlock = false;
+            return true;
+        }
+        if text.starts_with("Found ") && text.contains("deadlock") {
+            self.end_thread();
+            self.in_deadlock = true;
+            if text.ends_with(':') {
+                self.deadlocks += 1;
+            }
+        }
+        if self.in_deadlock {
+            return self.in_deadlock(line);
+        }
+        if let Some(rest) = text.strip_prefix('"') {
+            self.begin_thread(line.number, rest);
+            return true;
+        }
+        if text.starts_with(['\t', ' ']) {
+            self.detail(text.trim());
+            return true;
+        }
+        text.is_empty()
+            || ["0x", "}", "JNI ", "Threads class", "_java_thread_list", "Heap", "Locked"]
+                .iter()
+                .any(|start| text.starts_with(start))
+    }
+
+    fn in_deadlock(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text;
+        let belongs = text.is_empty()
+            || text.starts_with([' ', '\t', '"', '='])
+            || text.starts_with("Found ")
+            || text.starts_with("Java stack information");
+        let told = !text.is_empty() && !text.starts_with('=') && !text.starts_with("Java stack");
+        let library = is_frame(text.trim_start()) && !is_own(text.trim_start());
+        if belongs && told && !library && self.deadlock.len() < DEADLOCK_LINES {
+            self.deadlock.push((line.number, clip(text.trim_end(), 240)));
+        }
+        belongs
+    }
+
+    /// `"main" #1 prio=5 os_prio=0 cpu=123.48ms elapsed=3.29s tid=… nid=… waiting on condition [0x…]`.
+    fn begin_thread(&mut self, line: u64, rest: &str) {
+        self.end_thread();
+        let (name, rest) = rest.split_once('"').unwrap_or((rest, ""));
+        let cpu = rest.split_once(" cpu=").and_then(|(_, cpu)| {
+            let end = cpu.find("ms")?;
+            cpu[..end].parse().ok()
+        });
+        self.now = Some(Thread { line, name: clip(name, 120), cpu, ..Thread::default() });
+    }
+
+    fn detail(&mut self, text: &str) {
+        let Some(thread) = &mut self.now else { return };
+        if let Some(state) = text.strip_prefix("java.lang.Thread.State: ") {
+            thread.state = clip(state.split(' ').next().unwrap_or(state), 40);
+        } else if is_frame(text) {
+            // Of libraries, what the own code called matters; how that waits does not.
+            if is_own(text) {
+                if thread.own.len() < 3 {
+                    thread.own.push(clip(text, 200));
+                }
+            } else if thread.own.is_empty() && !is_waiting(text) && thread.frames.len() < 16 {
+                thread.frames.push(clip(text, 200));
+            }
+        } else if let Some(lock) = text.strip_prefix("- ") {
+            let Some((what, rest)) = lock.split_once('<') else { return };
+            let Some((address, rest)) = rest.split_once('>') else { return };
+            let waiting = what.starts_with("waiting to lock") || what.starts_with("parking to wait for");
+            if waiting {
+                thread.waits.get_or_insert(clip(&format!("{address}{rest}"), 160));
+            } else if (what.starts_with("locked") || what.is_empty()) && self.holders.len() < MOST {
+                self.holders.insert(clip(address, 40), thread.name.clone());
+            }
+        }
+    }
+
+    fn end_thread(&mut self) {
+        let Some(thread) = self.now.take() else { return };
+        self.count += 1;
+        // Threads of the virtual machine itself have no state.
+        let state = if thread.state.is_empty() { "(no Java state)".to_owned() } else { thread.state };
+        *self.states.entry(state.clone()).or_default() += 1;
+        let called = if thread.own.is_empty() { thread.frames.first() } else { thread.frames.last() };
+        let frames: Vec<&str> = called.into_iter().chain(thread.own.first()).map(String::as_str).collect();
+        let frames = frames.join(" < ");
+        if let Some(cpu) = thread.cpu.filter(|_| !thread.own.is_empty()) {
+            let text = format!("\"{}\" cpu={cpu}ms {state} {}", thread.name, thread.own.join(" < "));
+            self.busy.push((cpu, Item::at(thread.line, text)));
+            self.busy.sort_by(|one, two| two.0.total_cmp(&one.0));
+            self.busy.truncate(3);
+        }
+        let pool = thread.name.trim_end_matches(|c: char| c.is_ascii_digit());
+        // Threads that do nothing in Java are all alike.
+        let pool = if frames.is_empty() { "" } else { pool };
+        let key = format!("{pool}\n{state}\n{frames}");
+        if let Some(group) = self.groups.get_mut(&key) {
+            group.count += 1;
+            group.last = thread.name;
+        } else if self.groups.len() < MOST {
+            let Thread { line, name, waits, .. } = thread;
+            self.groups.insert(key, Group { count: 1, line, first: name.clone(), last: name, state, frames, waits });
+        }
+    }
+
+    /// The facts, after the last line.
+    pub(super) fn page(mut self) -> Page {
+        self.end_thread();
+        let dumps = if self.dumps > 1 { format!(" in {} dumps", self.dumps) } else { String::new() };
+        let mut page =
+            Page::new(format!("java thread dump: {} threads{dumps}, {} deadlocks", self.count, self.deadlocks));
+        if let Some((first, _)) = self.deadlock.first() {
+            let lines: Vec<&str> = self.deadlock.iter().map(|(_, text)| text.as_str()).collect();
+            let brief = lines.iter().take(7).copied().collect::<Vec<_>>().join("\n");
+            let item = Item::at(*first, lines.join("\n")).or(brief);
+            page.push(Part::new("deadlock", Weight::Failure, vec![item]).of(self.deadlocks.max(1)));
+        }
+        let mut states: Vec<(&String, &u64)> = self.states.iter().collect();
+        states.sort_by_key(|(state, count)| (u64::MAX - **count, *state));
+        let list: Vec<String> = states.iter().map(|(state, count)| format!("{state} {count}")).collect();
+        page.push(Part::new("threads by state", Weight::Fact, vec![Item::plain(list.join(", "))]));
+        let busy = self.busy.into_iter().map(|busy| busy.1).collect();
+        page.push(Part::new("most processor time in own code", Weight::Fact, busy));
+        let mut groups: Vec<Group> = self.groups.into_values().collect();
+        groups.sort_by_key(|group| (group.state != "BLOCKED", u64::MAX - group.count, group.line));
+        let total = groups.len() as u64;
+        let items = groups.into_iter().take(80).map(|group| item(&group, &self.holders)).collect();
+        page.push(Part::new("threads by name, state and frame", Weight::Fact, items).of(total));
+        page
+    }
+}
+
+/// Whether a frame is one by which Java waits.
+fn is_waiting(text: &str) -> bool {
+    const WAITS: [&str; 5] = [
+        "jdk.internal.misc.Unsafe.park",
+        "sun.misc.Unsafe.park",
+        "java.util.concurrent.locks.",
+        "java.util.concurrent.ForkJoinPool.managedBlock",
+        "java.util.concurrent.ForkJoinPool.unmanagedBlock",
+    ];
+    let name = text.strip_prefix("at ").unwrap_or(text);
+    let name = name.strip_prefix("java.base/").unwrap_or(name);
+    WAITS.iter().any(|start| name.starts_with(start))
+}
+
+fn item(group: &Group, holders: &BTreeMap<String, String>) -> Item {
+    let Group { count, line, first, last, state, frames, waits } = group;
+    let names = if *count > 1 { format!("×{count} \"{first}\" … \"{last}\"") } else { format!("\"{first}\"") };
+    let mut text = format!("{names} {state} {frames}");
+    if let Some(waits) = waits {
+        let address = waits.split([' ', '>']).next().unwrap_or_default();
+        let holder = holders.get(address).filter(|holder| *holder != first);
+        text.push_str(&match holder {
+            Some(holder) => format!(", waits for {waits} held by \"{holder}\""),
+            None => String::new(),
+        });
+    }
+    Item::at(*line, text)
+}

@@ -1,0 +1,276 @@
+//! What Node.js and other JavaScript engines print when something throws, alone or in a log.
+
+use super::trace::{Link, Order, Trace, Traces};
+use crate::kinds::{How, Kind, Stretch};
+use crate::text::{clip, number};
+use crate::trouble;
+use crate::{Line, Page};
+
+pub(crate) const KIND: Kind =
+    Kind { name: "node trace", how: How::Lines { opens, begin: || Box::new(Node::default()) } };
+
+fn opens(line: &str, _: crate::About<'_>) -> bool {
+    match line.as_bytes().first() {
+        Some(b' ' | b'\t') => is_frame(line.trim_start()),
+        Some(b'/' | b'n' | b'f' | b'C'..=b'E') => is_place(line),
+        _ => false,
+    }
+}
+
+/// `at handle (/srv/orders/orders.js:24:26)`, `at async main (file:///…:1:2)`, `at /srv/a.js:1:2`.
+fn is_frame(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("at ") else { return false };
+    let rest = rest.trim_end_matches([' ', '{', ',']);
+    if let Some(inside) = rest.strip_suffix(')') {
+        return inside.rsplit_once(" (").is_some_and(|(_, place)| {
+            has_line_and_column(place) || matches!(place, "<anonymous>" | "native" | "index 0")
+        });
+    }
+    has_line_and_column(rest)
+}
+
+/// Whether a text ends with `:12:34`.
+fn has_line_and_column(text: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((rest, column)) = text.rsplit_once(':') else { return false };
+    digits(column) && rest.rsplit_once(':').is_some_and(|(path, line)| digits(line) && !path.is_empty())
+}
+
+/// The line above the code that an uncaught error shows: `/srv/app/x.js:12`, `node:internal/x:12`.
+fn is_place(line: &str) -> bool {
+    let Some((path, row)) = line.rsplit_once(':') else { return false };
+    let script = [".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx"].iter().any(|end| path.ends_with(end));
+    (script || path.starts_with("node:internal/"))
+        && !path.contains(' ')
+        && number(row).is_some_and(|(_, rest)| rest.is_empty())
+}
+
+#[derive(Default, PartialEq, Clone, Copy)]
+enum State {
+    #[default]
+    Outside,
+    /// After the place of an uncaught error, before what it says: so many lines more.
+    Place(u8),
+    Frames,
+    /// In the fields that follow the frames in braces, so deep.
+    Fields(u32),
+}
+
+#[derive(Default)]
+struct Node {
+    traces: Traces,
+    trace: Trace,
+    state: State,
+    /// What to begin a trace with when its first frame comes.
+    head: Option<(u64, String)>,
+    context: Option<(u64, String)>,
+    /// Whether the line that comes opens a trace.
+    led: bool,
+}
+
+impl Node {
+    fn end(&mut self) {
+        self.traces.add(std::mem::take(&mut self.trace));
+        self.state = State::Outside;
+        self.head = None;
+    }
+
+    fn begin(&mut self, line: u64, says: &str) {
+        self.traces.add(std::mem::take(&mut self.trace));
+        self.trace = Trace::at(line);
+        self.trace.context = self.context.take();
+        self.trace.push(Link::new("", says));
+        self.state = State::Frames;
+    }
+
+    fn frame(&mut self, text: &str) {
+        let own = !["node:", "node_modules/", "node_modules\\", "<anonymous>", "internal/"]
+            .iter()
+            .any(|part| text.contains(part));
+        let text = text.trim_end_matches([' ', '{', ',']);
+        if let Some(link) = self.trace.links.back_mut() {
+            link.frame(text, own, Order::InnermostFirst);
+        }
+    }
+
+    fn in_frames(&mut self, line: &Line<'_>) -> bool {
+        let text = line.text.trim();
+        if is_frame(text) {
+            self.frame(text);
+            if text.ends_with('{') {
+                self.state = State::Fields(1);
+            }
+            return true;
+        }
+        if text.is_empty() || text.starts_with("Node.js v") || text.starts_with("... ") {
+            return true;
+        }
+        if line.text.starts_with(' ') && text.ends_with('{') {
+            self.state = State::Fields(1);
+            return true;
+        }
+        self.end();
+        false
+    }
+
+    /// `code: 'ENOSPC',` and `[cause]: Error: …` with frames of its own.
+    fn in_fields(&mut self, line: &Line<'_>, depth: u32) -> bool {
+        let text = line.text.trim();
+        if !(line.text.starts_with([' ', '}', ']']) || text.is_empty()) {
+            self.end();
+            return false;
+        }
+        let mut depth = depth;
+        if is_frame(text) {
+            self.frame(text);
+        } else if let Some(cause) = text.strip_prefix("[cause]: ") {
+            self.trace.push(Link::new("caused by", cause.trim_end_matches([' ', '{'])));
+        } else if text.split_once(": ").is_some_and(|(name, _)| is_error_name(name)) {
+            self.trace.push(Link::new("with", text));
+        } else if let Some((name, value)) = text.split_once(": ")
+            && !value.ends_with(['{', '['])
+            && let Some(link) = self.trace.links.back_mut()
+            && link.says.len() < 300
+        {
+            // Its own fields say more of it: `code: 'ENOSPC'`.
+            link.says.push_str(&format!(" [{name}: {}]", clip(value.trim_end_matches(','), 80)));
+        }
+        if text.ends_with(['{', '[']) {
+            depth += 1;
+        }
+        if text.starts_with(['}', ']']) {
+            depth = depth.saturating_sub(1);
+        }
+        self.state = if depth == 0 { State::Frames } else { State::Fields(depth) };
+        true
+    }
+}
+
+fn is_error_name(name: &str) -> bool {
+    let name = name.strip_prefix("Uncaught ").unwrap_or(name);
+    (name.ends_with("Error") || name.ends_with("Exception")) && !name.contains(' ')
+}
+
+impl Stretch for Node {
+    fn leads(&mut self, before: &[Line<'_>]) -> usize {
+        self.led = true;
+        let remember = |line: &Line<'_>| (line.number, line.clip(240));
+        self.head = before.last().filter(|line| !line.text.trim().is_empty()).map(remember);
+        let above = before.len().checked_sub(2).and_then(|place| before.get(place));
+        self.context = above.filter(|line| trouble::of(line.text).is_some()).map(remember);
+        // A line with a level is counted as such by the log, and only named here.
+        usize::from(
+            before.last().is_some_and(|line| trouble::level(line.text).is_none() && !line.text.trim().is_empty()),
+        )
+    }
+
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        let state = self.state;
+        match state {
+            State::Fields(depth) => return self.in_fields(line, depth),
+            State::Frames if self.in_frames(line) => return true,
+            State::Place(left) if left > 0 => {
+                let text = line.text;
+                let says =
+                    text.split_once(':').is_some_and(|(name, _)| is_error_name(name)) || text.starts_with("Uncaught");
+                if says {
+                    self.begin(line.number, text);
+                } else {
+                    self.state = State::Place(left - 1);
+                }
+                return true;
+            }
+            _ => {}
+        }
+        if !std::mem::take(&mut self.led) {
+            self.end();
+            return false;
+        }
+        let text = line.text.trim_start();
+        if is_frame(text) && line.text.len() > text.len() {
+            // Without a message it is only a place, as test runners print it.
+            let Some((number, says)) = self.head.take() else { return false };
+            self.begin(number, &says);
+            return self.in_frames(line);
+        }
+        if is_place(line.text) {
+            self.end();
+            self.state = State::Place(8);
+            return true;
+        }
+        self.state = State::Outside;
+        false
+    }
+
+    fn page(mut self: Box<Self>) -> Page {
+        self.end();
+        if self.traces.is_empty() {
+            return Page::default();
+        }
+        self.traces.page("node", ("stack trace", "stack traces"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    #[test]
+    fn an_uncaught_error_is_shown_with_its_cause() {
+        let raw = "\
+2025-03-03T05:00:47.928Z error order 7036 failed
+StockError: no stock for SKU-116
+    at reserve (/srv/orders/orders.js:13:34)
+    at async main (/srv/orders/orders.js:39:17) {
+  sku: 'SKU-116',
+  [cause]: RangeError: warehouse 3 reported -1 items
+      at reserve (/srv/orders/orders.js:13:60)
+}
+2025-03-03T05:00:48.904Z info order 7037 shipped
+/srv/orders/orders.js:50
+  throw new Error('disk')
+  ^
+
+Error: disk
+    at Timeout._onTimeout (/srv/orders/orders.js:50:37)
+    at listOnTimeout (node:internal/timers:581:17)
+
+Node.js v20.20.2
+";
+        check(
+            raw,
+            400,
+            &expect![[r#"
+            exit 0; node: 2 stack traces; levels: ERROR 1, INFO 1; 1 error line; 18 lines, 539 B held as [ctx:0000000000]
+            <<<0000000000
+            == node stack traces, by kind: 2
+            14: Error: disk
+              at Timeout._onTimeout (/srv/orders/orders.js:50:37)
+              (1 more frames, 1 of libraries)
+            2: StockError: no stock for SKU-116 [sku: 'SKU-116']
+              after 1: 2025-03-03T05:00:47.928Z error order 7036 failed
+              at reserve (/srv/orders/orders.js:13:34)
+              at async main (/srv/orders/orders.js:39:17)
+              caused by: RangeError: warehouse 3 reported -1 items
+                at reserve (/srv/orders/orders.js:13:60)
+            == error lines by kind: 1
+            1: 2025-03-03T05:00:47.928Z error order 7036 failed
+            == time: 1
+            2025-03-03T05:00:47.928Z to 2025-03-03T05:00:48.904Z (0.98 s)
+            == other lines: 1
+            9: 2025-03-03T05:00:48.904Z info order 7037 shipped
+            0000000000>>>
+            more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn other_frames_are_not_claimed() {
+        let raw =
+            "java.lang.X: y\n\tat a.B.c(B.java:1)\n\n    at log (src/a.ts:8:11)\nsee src/a.js:12\n  at home (today)\n";
+        let shown = digest(raw, 400);
+        assert!(!shown.contains("node"), "{shown}");
+    }
+}

@@ -1,0 +1,319 @@
+//! Python's tracebacks, alone or in a log: chains, exception groups and the dumps of its fault handler.
+
+use super::trace::{Link, MEMBER, Order, Trace, Traces};
+use crate::kinds::{How, Kind, Stretch};
+use crate::text::clip;
+use crate::{Line, Page};
+
+pub(crate) const KIND: Kind =
+    Kind { name: "python trace", how: How::Lines { opens, begin: || Box::new(Python::default()) } };
+
+const TRACEBACK: &str = "Traceback (most recent call last):";
+
+fn opens(line: &str, _: crate::About<'_>) -> bool {
+    match line.as_bytes().first() {
+        Some(b'T') => line.starts_with(TRACEBACK),
+        Some(b'F') => line.starts_with("Fatal Python error: "),
+        Some(b' ') => line.trim_start().starts_with("+ Exception Group Traceback"),
+        _ => false,
+    }
+}
+
+#[derive(Default, PartialEq, Clone, Copy)]
+enum State {
+    #[default]
+    Outside,
+    /// Between the heading and what the error says.
+    Frames,
+    /// After what the error says: a chain may go on.
+    Said,
+    /// In what the fault handler writes.
+    Fault,
+}
+
+#[derive(Default)]
+struct Python {
+    traces: Traces,
+    trace: Trace,
+    link: Link,
+    state: State,
+    /// How the next error stands to the one before.
+    label: &'static str,
+    /// Whether lines have the bar of an exception group before them.
+    grouped: bool,
+    context: Option<(u64, String)>,
+    /// Whether the line that comes opens a trace.
+    led: bool,
+}
+
+impl Python {
+    fn begin(&mut self, line: &Line<'_>, text: &str) {
+        if self.state != State::Said || (self.label.is_empty() && !self.grouped) {
+            self.end();
+            self.trace = Trace::at(line.number);
+            self.trace.context = self.context.take();
+        }
+        self.link = Link::default();
+        self.state = State::Frames;
+        if text.starts_with("Fatal Python error") {
+            self.link = Link::new("", text);
+            self.state = State::Fault;
+        }
+    }
+
+    /// Puts the error that has just been read into its trace.
+    fn close_link(&mut self) {
+        let link = std::mem::take(&mut self.link);
+        if link.says.is_empty() && link.frames() == 0 {
+            return;
+        }
+        match (self.label, self.grouped) {
+            // The members of a group come after it; a chain is printed with its cause first.
+            (label, true) if label == MEMBER => {
+                let says = link.says.clone();
+                self.trace.push(link.saying(MEMBER, &says));
+            }
+            (label, _) => {
+                if let Some(cause) = self.trace.links.front_mut() {
+                    cause.label = label;
+                }
+                self.trace.links.push_front(link);
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        if matches!(self.state, State::Frames | State::Fault) {
+            self.close_link();
+        }
+        self.traces.add(std::mem::take(&mut self.trace));
+        self.state = State::Outside;
+        self.label = "";
+        self.grouped = false;
+    }
+
+    fn frame(&mut self, text: &str) {
+        let library = ["site-packages", "dist-packages", "/lib/python", "<frozen ", "/usr/lib/", "\\Lib\\"];
+        let own = !library.iter().any(|part| text.contains(part));
+        let order = if self.state == State::Fault { Order::InnermostFirst } else { Order::InnermostLast };
+        self.link.frame(text, own, order);
+    }
+
+    fn take_text(&mut self, line: &Line<'_>, text: &str) -> bool {
+        if text.starts_with(TRACEBACK)
+            || text.starts_with("Exception Group Traceback")
+            || text.starts_with("Fatal Python")
+        {
+            let goes_on = self.state == State::Said && (self.grouped || !self.label.is_empty());
+            if !goes_on && !std::mem::take(&mut self.led) {
+                self.end();
+                return false;
+            }
+            self.begin(line, text);
+            return true;
+        }
+        match self.state {
+            State::Outside => false,
+            State::Frames if text.starts_with("  File ") => {
+                self.frame(text);
+                true
+            }
+            State::Frames if text.starts_with("  ") || text.is_empty() => true,
+            State::Frames => {
+                self.link.says = clip(text, 400);
+                self.close_link();
+                self.label = "";
+                self.state = State::Said;
+                true
+            }
+            State::Fault => self.fault(text),
+            State::Said => self.said(text),
+        }
+    }
+
+    fn fault(&mut self, text: &str) -> bool {
+        if text.starts_with("  File ") {
+            self.frame(text);
+            return true;
+        }
+        let belongs = text.is_empty()
+            || text.starts_with("Current thread ")
+            || text.starts_with("Thread 0x")
+            || text.starts_with("Extension modules:")
+            || text.starts_with("Python runtime state:")
+            || text.starts_with("  ");
+        if !belongs {
+            self.end();
+        }
+        belongs
+    }
+
+    fn said(&mut self, text: &str) -> bool {
+        if text.is_empty() || text.starts_with("  ") || text.starts_with("[SQL") || text.starts_with("(Background on") {
+            return true;
+        }
+        if text.starts_with("The above exception was the direct cause") {
+            self.label = "caused by";
+            return true;
+        }
+        if text.starts_with("During handling of the above exception") {
+            self.label = "while handling";
+            return true;
+        }
+        self.end();
+        false
+    }
+}
+
+impl Stretch for Python {
+    fn leads(&mut self, before: &[Line<'_>]) -> usize {
+        self.led = true;
+        self.context =
+            before.last().filter(|line| !line.text.trim().is_empty()).map(|line| (line.number, line.clip(240)));
+        0
+    }
+
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        let trimmed = line.text.trim_start();
+        if trimmed.starts_with("+ Exception Group Traceback") && !(self.grouped && self.state == State::Said) {
+            if !std::mem::take(&mut self.led) {
+                self.end();
+                return false;
+            }
+            self.begin(line, trimmed);
+            self.grouped = true;
+            return true;
+        }
+        if !self.grouped {
+            return self.take_text(line, line.text);
+        }
+        if trimmed.starts_with("+-") || trimmed == "+" {
+            if self.state == State::Frames {
+                self.close_link();
+            }
+            self.state = State::Said;
+            self.label = MEMBER;
+            return true;
+        }
+        if let Some(text) = trimmed.strip_prefix("| ").or_else(|| trimmed.strip_prefix("+ ")) {
+            let member = self.label == MEMBER;
+            let heading = text.starts_with(TRACEBACK) || text.starts_with("Exception Group");
+            let goes_on = text.starts_with("The above") || text.starts_with("During handling") || text.starts_with(' ');
+            if member && self.state == State::Said && !heading && !goes_on && !text.starts_with("...") {
+                // A member that was never raised has no frames.
+                self.trace.push(Link::new(MEMBER, text));
+                return true;
+            }
+            self.take_text(line, text);
+            if member {
+                self.label = MEMBER;
+            }
+            return true;
+        }
+        if trimmed == "|" {
+            return true;
+        }
+        self.end();
+        false
+    }
+
+    fn page(mut self: Box<Self>) -> Page {
+        self.end();
+        self.traces.page("python", ("traceback", "tracebacks"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::check::{check, digest};
+
+    const CHAIN: &str = "\
+ERROR billing cannot bill INV-1
+Traceback (most recent call last):
+  File \"/srv/billing/rates.py\", line 10, in rate
+    return RATES[currency]
+           ~~~~~^^^^^^^^^^
+KeyError: 'CHF'
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File \"/srv/billing/billing.py\", line 41, in safe_bill
+    invoice = bill(db, acc)
+  File \"/usr/lib/python3.12/contextlib.py\", line 81, in inner
+    return func(*args, **kwds)
+  File \"/srv/billing/rates.py\", line 12, in rate
+    raise RateMissing(currency) from err
+rates.RateMissing: no rate for 'CHF'
+INFO billing next
+";
+
+    #[test]
+    fn a_chain_is_one_traceback() {
+        check(
+            &CHAIN.repeat(2),
+            400,
+            &expect![[r#"
+                exit 0; python: 2 tracebacks of 1 kind; levels: ERROR 2, INFO 2; 2 error lines; 36 lines, 1.2 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == python tracebacks, by kind: 1
+                2: rates.RateMissing: no rate for 'CHF' (×2, last at line 20)
+                  after 1: ERROR billing cannot bill INV-1
+                  File "/srv/billing/rates.py", line 12, in rate
+                  File "/srv/billing/billing.py", line 41, in safe_bill
+                  (1 more frames, 1 of libraries)
+                  caused by: KeyError: 'CHF' (×2)
+                    File "/srv/billing/rates.py", line 10, in rate
+                == error lines by kind: 1
+                1: ERROR billing cannot bill INV-1 (×2, last at line 19)
+                == other lines: 2, 1 shown
+                18: INFO billing next
+                == last lines: 1
+                36: INFO billing next
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn an_exception_group_names_its_members() {
+        let raw = "  + Exception Group Traceback (most recent call last):
+  |   File \"/srv/a.py\", line 9, in <module>
+  |     main()
+  | ExceptionGroup: two (2 sub-exceptions)
+  +-+---------------- 1 ----------------
+    | ValueError: one
+    +---------------- 2 ----------------
+    | Traceback (most recent call last):
+    |   File \"/srv/a.py\", line 3, in two
+    |     raise TypeError('two')
+    | TypeError: two
+    +------------------------------------
+bye
+";
+        check(
+            raw,
+            400,
+            &expect![[r#"
+                exit 0; python: 1 traceback; 13 lines, 443 B held as [ctx:0000000000]
+                <<<0000000000
+                == python tracebacks, by kind: 1
+                1: ExceptionGroup: two (2 sub-exceptions)
+                  File "/srv/a.py", line 9, in <module>
+                  member: ValueError: one
+                  member: TypeError: two
+                == last lines: 1
+                13: bye
+                0000000000>>>
+                more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn errors_alone_are_no_traceback() {
+        let shown = digest("ValueError: x\n  File \"a.py\", line 1\nTraceback is a word\n", 400);
+        assert!(!shown.contains("python"), "{shown}");
+    }
+}
