@@ -5,6 +5,7 @@
 
 mod digest;
 mod figures;
+mod hooks;
 mod recall;
 mod run;
 mod scale;
@@ -22,6 +23,8 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench digest                 MB/s of every kind of digest, next to `wc -l` and to a scan for line ends
        weir-bench recall PATH-OF-WEIR [--half development] [--peer COMMAND] [--misses] [--write FILE]
                                          answers found in digests, next to head and tail and to a peer
+       weir-bench hooks PATH-OF-WEIR [--peer 'NODE FOLDER-OF-HOOKS']
+                                         every event of a hook, next to /bin/true and to a peer's hooks
        weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
        weir-bench soak PATH-OF-WEIR [N]  N runs (1000) that end in every way, and what is left of them
        weir-bench start PATH-OF-WEIR     start of `weir mcp` to its first answer, next to /bin/true";
@@ -35,6 +38,8 @@ fn main() -> ExitCode {
         ["scale", sizes @ ..] => scale::run(sizes),
         ["digest"] => digest::run(),
         ["recall", path, options @ ..] => recall::run(path, options),
+        ["hooks", path] => hooks::run(path, None),
+        ["hooks", path, "--peer", folder] => hooks::run(path, Some(folder)),
         ["run", path] => run::run(path),
         ["soak", path] => soak::run(path, 1000),
         ["soak", path, runs] => soak::run(path, runs.parse().unwrap()),

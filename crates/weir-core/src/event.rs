@@ -91,3 +91,142 @@ pub struct Record {
     /// The entry it speaks of, if it speaks of one.
     pub reference: Option<Reference>,
 }
+
+/// The longest a line of an event gets, in bytes; what the user asked for may be longer.
+pub const LONGEST_TEXT: usize = 400;
+
+/// Where there is less room than this, a cut is shown but not counted.
+const SHORTEST_SAID: usize = 32;
+
+/// A text as one line of at most `most` bytes, which says how much of it was left out.
+///
+/// Escape sequences, control characters, line ends of any script and characters that turn or hide text are gone: what
+/// is left cannot pass for a line of its own. The cost grows with `most`, not with the text.
+pub fn line(text: &str, most: usize) -> String {
+    let text = text.trim();
+    let head = &text[..text.floor_char_boundary(most.saturating_mul(4).saturating_add(1_024))];
+    let cleaned = crate::terminal::clean(head.as_bytes());
+    let cleaned = String::from_utf8_lossy(&cleaned);
+    let mut written = String::with_capacity(cleaned.len().min(most));
+    let mut rest = cleaned.as_ref();
+    while let Some(c) = rest.chars().next() {
+        let gap = c.is_whitespace() || c.is_control();
+        if gap && !written.is_empty() && !written.ends_with(' ') {
+            written.push(' ');
+        } else if !gap && !is_hidden(c) {
+            if written.len() + c.len_utf8() > most {
+                break;
+            }
+            written.push(c);
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    let left = rest.len() + (text.len() - head.len());
+    match left {
+        0 => written.truncate(written.trim_end().len()),
+        _ => cut(&mut written, left, most),
+    }
+    written
+}
+
+/// Whether a character is not seen, or changes how others are: marks of direction, joiners, tags.
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Makes room for the words that say how much is missing.
+fn cut(written: &mut String, mut left: usize, most: usize) {
+    // The number itself may get longer as more has to go.
+    let tries = if most < SHORTEST_SAID { 0 } else { 3 };
+    for _ in 0..tries {
+        let mark = format!("… ({left} more bytes)");
+        if written.len() + mark.len() <= most {
+            return written.push_str(&mark);
+        }
+        let keep = written.floor_char_boundary(most.saturating_sub(mark.len() + 1));
+        left += written.len() - keep;
+        written.truncate(keep);
+    }
+    written.truncate(written.floor_char_boundary(most.saturating_sub('…'.len_utf8())));
+    if most >= '…'.len_utf8() {
+        written.push('…');
+    }
+}
+
+/// Which events to drop so that at most `most` are left: the least important first, of those the oldest. Their priorities
+/// are in their order, oldest first; the answer is in that order too.
+pub fn least(priorities: &[Priority], most: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..priorities.len()).collect();
+    order.sort_by_key(|&at| (std::cmp::Reverse(priorities[at]), at));
+    order.truncate(priorities.len().saturating_sub(most));
+    order.sort_unstable();
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(priorities: &[Priority], most: usize, dropped: &[usize]) {
+        assert_eq!(least(priorities, most), dropped);
+    }
+
+    #[test]
+    fn the_least_important_goes_first_and_of_those_the_oldest() {
+        use Priority::{P1, P2, P3, P4};
+        check(&[P1, P4, P2, P4, P3], 5, &[]);
+        check(&[P1, P4, P2, P4, P3], 9, &[]);
+        check(&[P1, P4, P2, P4, P3], 4, &[1]);
+        check(&[P1, P4, P2, P4, P3], 3, &[1, 3]);
+        check(&[P1, P4, P2, P4, P3], 2, &[1, 3, 4]);
+        check(&[P1, P1, P1], 1, &[0, 1]);
+        check(&[P1, P4], 0, &[0, 1]);
+        check(&[], 0, &[]);
+    }
+
+    fn check_line(text: &str, most: usize, expected: &str) {
+        assert_eq!(line(text, most), expected);
+    }
+
+    #[test]
+    fn a_line_is_one_line() {
+        check_line(" a\n\n b\tc\r\n", 100, "a b c");
+        check_line("\u{1b}[31mred\u{1b}[0m\u{2028}next\u{7}", 100, "red next");
+        check_line("left\u{202e}thgir\u{200b}", 100, "leftthgir");
+    }
+
+    #[test]
+    fn a_cut_says_how_much_it_cut() {
+        check_line(&"a".repeat(100), 40, &format!("{}… (80 more bytes)", "a".repeat(20)));
+        check_line(&"a".repeat(1 << 20), 40, &format!("{}… (1048561 more bytes)", "a".repeat(15)));
+        check_line("what a long text", 9, "what a…");
+    }
+
+    fn priority() -> impl Strategy<Value = Priority> {
+        prop::sample::select(Priority::ALL)
+    }
+
+    proptest! {
+        #[test]
+        fn none_goes_while_a_less_important_one_is_left(all in prop::collection::vec(priority(), 0..60), most in 0usize..70) {
+            let dropped = least(&all, most);
+            let kept: Vec<usize> = (0..all.len()).filter(|at| !dropped.contains(at)).collect();
+            prop_assert_eq!(kept.len(), all.len().min(most));
+            for &gone in &dropped {
+                prop_assert!(kept.iter().all(|&at| all[at] < all[gone] || (all[at] == all[gone] && at > gone)));
+            }
+        }
+
+        #[test]
+        fn a_line_is_bounded_and_whole(text in "\\PC{0,80}|[\\x00-\\x20é\u{2028}\u{1b}\\[m;]{0,200}", most in 0usize..120) {
+            let line = line(&text, most);
+            prop_assert!(line.len() <= most);
+            prop_assert!(!line.contains(char::is_control));
+            let ends = ['\u{2028}', '\u{2029}'];
+            prop_assert!(!line.contains(ends));
+        }
+    }
+}

@@ -6,6 +6,7 @@
 pub mod chunk;
 pub mod entry;
 pub mod event;
+pub mod guide;
 pub mod note;
 pub mod query;
 pub mod redact;

@@ -34,6 +34,27 @@ impl Db {
         Ok(db)
     }
 
+    /// Leaves the write-ahead log as it is when the connection closes.
+    pub(crate) fn is_short_lived(&self) -> Result<()> {
+        let named = |error: rusqlite::Error| from_engine(&self.path, &error);
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(named)?;
+        self.outside_transaction("PRAGMA wal_autocheckpoint = 0")
+    }
+
+    /// Empties the write-ahead log once it has grown, unless another process uses it: a process that finds nobody else
+    /// reads all of it when it opens the database. The engine's own way would not do here: it begins the log anew only
+    /// when it remembers that all of it was copied, and nobody stays to remember.
+    pub(crate) fn empty_grown_log(&self) -> Result<()> {
+        const GROWN: u64 = 256 << 10;
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        if std::fs::metadata(&log).is_ok_and(|about| about.len() > GROWN) {
+            self.outside_transaction("PRAGMA busy_timeout = 0")?;
+            self.truncate_write_ahead_log()?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -20,6 +20,7 @@ pub use error::StoreError;
 pub use index::Hit;
 pub use log::forget::{Forgotten, Plan, Selection};
 pub use log::history::{HistoryFilter, Moment};
+pub use log::hooks::{Guide, HookSeen};
 pub use log::projects::KnownProject;
 pub use store::{Found, Health, Kept, Owner, Store, Swept};
 

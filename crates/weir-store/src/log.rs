@@ -7,6 +7,7 @@ pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod forget;
 pub(crate) mod history;
+pub(crate) mod hooks;
 pub(crate) mod notes;
 pub(crate) mod places;
 pub(crate) mod projects;
@@ -21,6 +22,7 @@ use crate::migrate::Migration;
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") },
     Migration { name: "0002_runs", sql: include_str!("log/migrations/0002_runs.sql") },
+    Migration { name: "0003_hooks", sql: include_str!("log/migrations/0003_hooks.sql") },
 ];
 
 /// Reads a column that holds the written form of an enum.

@@ -12,7 +12,7 @@ use weir_core::{
     Query, RunFacts, Scope, SessionKey, Stream, Timestamp,
 };
 
-use crate::{Found, HistoryFilter, KnownProject, Owner, Selection, Store};
+use crate::{Found, Guide, HistoryFilter, HookSeen, KnownProject, Owner, Selection, Store};
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
@@ -30,8 +30,9 @@ fn record(event: TraceEvent<'_>) {
     }
 }
 
-/// Tables that do not grow with use: one row each, or one per project or migration.
-const SMALL: &[&str] = &["owner", "totals", "progress", "migrations", "projects", "sqlite_schema", "sqlite_master"];
+/// Tables that do not grow with use: one row each, or one per project, migration or client.
+const SMALL: &[&str] =
+    &["owner", "totals", "progress", "migrations", "projects", "hooks", "sqlite_schema", "sqlite_master"];
 
 #[test]
 fn no_statement_scans_a_table_that_grows() {
@@ -71,6 +72,26 @@ fn explain(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     statement.raw_query().mapped(|row| row.get(3)).collect()
 }
 
+fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
+    let error = Event { kind: EventKind::Error, priority: Priority::P1, text: "it broke".into(), data: None };
+    let seen = HookSeen { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
+    let other = Scope { session: Some(SessionKey { client: "test".into(), key: "s2".into() }), ..scope.clone() };
+    for scope in [scope, &other, scope] {
+        store.record(scope, std::slice::from_ref(&error), &seen).unwrap();
+    }
+    assert_eq!(store.hooks_seen().unwrap(), [HookSeen { count: 3, ..seen }]);
+    assert_eq!(store.failures(scope).unwrap(), [error.clone(), error]);
+    assert_eq!(store.newest_notes(scope, 2).unwrap().len(), 1, "three of four are superseded");
+    assert_eq!(store.last_session(&other).unwrap(), scope.session);
+    assert_eq!(store.last_session(scope).unwrap(), None, "the other has no request of the user");
+    let guide = Guide { text: "where it stood".into(), waiting: true };
+    store.keep_guide(scope, &guide, now).unwrap();
+    assert_eq!(store.guide(scope).unwrap(), Some(guide));
+    assert_eq!(store.take_waiting_guide(scope).unwrap().as_deref(), Some("where it stood"));
+    assert_eq!(store.take_waiting_guide(scope).unwrap(), None, "it goes out once");
+    assert_eq!(store.thin(scope, now).unwrap(), 0);
+}
+
 /// Uses every call of the store at least once; returns connections to its two databases.
 #[expect(clippy::disallowed_methods, reason = "the test looks at the databases from outside")]
 fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
@@ -108,6 +129,7 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     ] {
         assert!(!store.history(&scope, &filter).unwrap().is_empty());
     }
+    call_as_hooks_do(&mut store, &scope, now);
     forget_by_every_condition(&mut store, &scope, now);
     store.sweep(now.plus_days(400)).unwrap();
     let known = KnownProject { key: "k".into(), root: "/r".into(), folder: "f".into(), used_at: now };

@@ -4,6 +4,7 @@
 //! brought up to date before it is asked.
 
 mod care;
+mod hooks;
 mod keep;
 
 use std::collections::HashMap;
@@ -67,12 +68,23 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens the store in `folder` for a process that writes a little and is gone. What would wait for the disk at its end
+    /// is left to [`Self::close_after_hook`].
+    pub fn open_for_hook(folder: &Path, owner: Owner, limits: Limits) -> Result<Self> {
+        let store = Self::open(folder, owner, limits)?;
+        store.log.is_short_lived()?;
+        Ok(store)
+    }
+
+    /// Closes the store, and tidies up where enough has gathered: once in some fifty hooks.
+    pub fn close_after_hook(self) -> Result<()> {
+        self.log.empty_grown_log()
+    }
+
     /// Appends a fact: one transaction, nothing else. Returns its place in the order.
     pub fn append(&mut self, scope: &Scope, event: &Event, now: Timestamp) -> Result<i64> {
         self.check_scope(scope)?;
-        let text = redacted_text(&event.text);
-        let data = event.data.as_deref().map(redacted_text);
-        let event = Event { text, data, ..event.clone() };
+        let event = redacted_event(event);
         let own = self.own_scope(scope);
         self.log.write(Durability::Process, |tx| {
             let place = places::find_or_make(tx, &own, now)?;
@@ -225,6 +237,11 @@ impl Store {
             }),
         }
     }
+}
+
+fn redacted_event(event: &Event) -> Event {
+    let data = event.data.as_deref().map(redacted_text);
+    Event { text: redacted_text(&event.text), data, ..event.clone() }
 }
 
 fn redacted_text(text: &str) -> String {

@@ -15,6 +15,9 @@ const TIMEOUT_SECONDS: u64 = 50;
 /// How much a run may print.
 const OUTPUT_MB: u64 = 2048;
 
+/// How many tokens a guide has.
+pub(crate) const GUIDE_TOKENS: usize = 500;
+
 /// What the user configured.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
@@ -26,6 +29,8 @@ pub(crate) struct Config {
     pub network: Network,
     /// What runs may use, see and change beyond the usual.
     pub run: RunConfig,
+    /// How many tokens a guide may have.
+    pub guide_tokens: usize,
     /// The user's own rules, in the form that Claude Code's settings have.
     pub policy: PolicyLists,
 }
@@ -96,6 +101,7 @@ struct RawConfig {
     sandbox: Sandbox,
     network: Network,
     run: RawRun,
+    guide: RawGuide,
     policy: PolicyLists,
     retention: RawRetention,
 }
@@ -111,6 +117,12 @@ struct RawRun {
     readable: Vec<String>,
     environment: Vec<String>,
     brokered: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawGuide {
+    tokens: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -149,6 +161,7 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
             environment: raw.run.environment,
             brokered: raw.run.brokered,
         },
+        guide_tokens: raw.guide.tokens.map_or(GUIDE_TOKENS, |tokens| (tokens as usize).clamp(100, 4_000)),
         policy: raw.policy,
     })
 }

@@ -10,6 +10,9 @@ pub(crate) const WEIR_WORK: &str = "WEIR_WORK";
 /// The session a call belongs to, for scripts that want one.
 pub(crate) const WEIR_SESSION: &str = "WEIR_SESSION";
 
+/// Set to anything but 0, it makes hooks do nothing.
+pub(crate) const WEIR_OFF: &str = "WEIR_OFF";
+
 /// The token of a run, for the stand-ins of brokered programs inside its sandbox.
 pub(crate) const WEIR_BROKER_TOKEN: &str = "WEIR_BROKER_TOKEN";
 
@@ -90,11 +93,17 @@ impl Env {
     /// Reads the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
     pub(crate) fn capture() -> std::io::Result<Self> {
+        std::env::current_dir().map(Self::capture_in)
+    }
+
+    /// Reads the environment of this process, for a call made in another folder.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+    pub(crate) fn capture_in(folder_of_call: PathBuf) -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         // The XDG specification says that relative paths in these variables must be ignored.
         let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        Ok(Self {
-            folder: std::env::current_dir()?,
+        Self {
+            folder: folder_of_call,
             work: text(WEIR_WORK),
             session: text(WEIR_SESSION),
             client_session: text(CLAUDE_CODE_SESSION_ID),
@@ -105,7 +114,7 @@ impl Env {
             home: std::env::home_dir().filter(|path| path.is_absolute()),
             for_runs: std::env::vars_os().filter(|(name, _)| is_for_runs(name)).collect(),
             all: std::env::vars_os().collect(),
-        })
+        }
     }
 
     /// The variables with these names, for runs that the user wants to have them.
@@ -130,6 +139,18 @@ impl Env {
         let cache = cache_home.map_or_else(|| data.join("cache"), |folder| folder.join("weir"));
         Some(Paths { data, config, cache })
     }
+}
+
+/// Whether Copilot is the caller, and not Claude Code: it runs the hooks of Claude Code's settings beside its own.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub(crate) fn is_copilot() -> bool {
+    std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none()
+}
+
+/// Whether hooks are to do nothing.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub(crate) fn is_off() -> bool {
+    std::env::var_os(WEIR_OFF).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// The token of the run that this process is part of.

@@ -6,4 +6,5 @@ pub(crate) mod mcp;
 mod paint;
 mod policy;
 pub(crate) mod schema;
+pub(crate) mod setup;
 mod signal;

@@ -8,6 +8,7 @@ mod env;
 mod error;
 mod faces;
 mod git;
+mod hook;
 mod operations;
 mod project;
 mod run;
@@ -21,6 +22,10 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(argument) if argument == weir_runner::HELPER => weir_runner::helper_main(arguments.next().as_deref()),
+        Some(argument) if argument == hook::HOOK => hook::main(&arguments.collect::<Vec<_>>()),
+        Some(argument) if argument == hook::rewrite::relay::RELAY => {
+            hook::rewrite::relay::main(&arguments.collect::<Vec<_>>())
+        }
         Some(argument) if argument == run::STAND_IN => run::stand_in(&arguments.collect::<Vec<_>>()),
         Some(argument) if argument == run::background::KEEPER => run::background::keeper_main(),
         _ => faces::cli::run(),

@@ -36,6 +36,20 @@ const LISTS: &[List] = &[
         file: "crates/weir-digest/src/kinds.rs",
         name: "KINDS",
     },
+    List {
+        thing: "client",
+        folder: "crates/weir-clients/src/clients/",
+        mark: ": Client = Client {",
+        file: "crates/weir-clients/src/clients.rs",
+        name: "CLIENTS",
+    },
+    List {
+        thing: "setup of a client",
+        folder: "crates/weir-clients/src/setup/",
+        mark: ": Recipe = Recipe {",
+        file: "crates/weir-clients/src/setup.rs",
+        name: "RECIPES",
+    },
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

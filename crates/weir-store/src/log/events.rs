@@ -1,9 +1,10 @@
 //! Appends events. Invariant: one row, one place in the order, nothing else touched.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use weir_core::{Event, EventKind, Priority, Timestamp};
 
 use super::places::Place;
+use super::written;
 
 /// Appends a fact and returns its place in the order.
 pub(crate) fn append(tx: &Transaction<'_>, place: Place, event: &Event, now: Timestamp) -> rusqlite::Result<i64> {
@@ -19,6 +20,41 @@ pub(crate) fn append(tx: &Transaction<'_>, place: Place, event: &Event, now: Tim
         event.text,
         event.data
     ])
+}
+
+/// The newest facts of one kind in a session, newest first.
+pub(crate) fn newest(
+    connection: &Connection,
+    session: i64,
+    kinds: [EventKind; 2],
+    most: usize,
+) -> rusqlite::Result<Vec<Event>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT kind, priority, text, data FROM events WHERE session_id = ?1 AND kind IN (?2, ?3)
+         ORDER BY id DESC LIMIT ?4",
+    )?;
+    let [first, second] = kinds.map(EventKind::as_str);
+    let rows = statement.query_map(params![session, first, second, most.cast_signed()], |row| {
+        Ok(Event {
+            kind: written(row, 0, EventKind::parse)?,
+            priority: written(row, 1, Priority::parse)?,
+            text: row.get(2)?,
+            data: row.get(3)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// The events of a session that speak of no entry, oldest first: their ids and how much they matter.
+pub(crate) fn priorities(connection: &Connection, session: i64) -> rusqlite::Result<Vec<(i64, Priority)>> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, priority FROM events WHERE session_id = ?1 AND entry_id IS NULL ORDER BY id")?;
+    statement.query_map([session], |row| Ok((row.get(0)?, written(row, 1, Priority::parse)?)))?.collect()
+}
+
+/// Removes an event.
+pub(crate) fn remove(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM events WHERE id = ?1")?.execute([id]).map(drop)
 }
 
 /// Appends the fact that an entry was kept; the entry takes the returned id.

@@ -109,14 +109,18 @@ pub(crate) fn run(
     if plan.events > 0 {
         events::append_events_gone(tx, plan.events, now)?;
     }
-    for event in chosen.events(tx)? {
-        tx.prepare_cached("DELETE FROM events WHERE id = ?1")?.execute([event])?;
+    let events = chosen.events(tx)?;
+    // A guide repeats what its session's events and entries said, and is made anew from what is left. An entry has the id
+    // of the event that kept it.
+    for id in events.iter().copied().chain(plan.entries.iter().map(|entry| entry.id)) {
+        tx.prepare_cached("DELETE FROM guides WHERE session_id = (SELECT session_id FROM events WHERE id = ?1)")?
+            .execute([id])?;
+    }
+    for event in events {
+        events::remove(tx, event)?;
     }
     let ids: Vec<i64> = plan.entries.iter().map(|entry| entry.id).collect();
     let removed = retention::remove(tx, blobs, &ids, WhyGone::Forgotten, now)?;
-    for session in chosen.sessions.unwrap_or_default() {
-        tx.prepare_cached("DELETE FROM guides WHERE session_id = ?1")?.execute([session])?;
-    }
     if selection.is_the_whole_store() {
         tx.execute_batch("DELETE FROM guides; DELETE FROM sessions; DELETE FROM works;")?;
     }

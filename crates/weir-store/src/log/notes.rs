@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::note::BoundFile;
-use weir_core::{Level, Note, NoteKind, Reference};
+use weir_core::{Entry, Level, Note, NoteKind, Reference};
 
 use super::entries::{self, read_reference};
 use super::places::Place;
@@ -56,6 +56,22 @@ pub(crate) fn insert(
         }
     }
     Ok(related)
+}
+
+/// The newest notes that are seen from a place and that no other has superseded.
+pub(crate) fn newest(connection: &Connection, place: Place, most: usize) -> rusqlite::Result<Vec<Entry>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) AND superseded_by IS NULL
+         ORDER BY entry_id DESC",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut notes = Vec::new();
+    while notes.len() < most
+        && let Some(row) = rows.next()?
+    {
+        notes.extend(entries::by_id(connection, place, row.get(0)?)?.map(|stored| stored.entry));
+    }
+    Ok(notes)
 }
 
 /// A note's own part and its successor.

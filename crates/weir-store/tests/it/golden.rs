@@ -9,7 +9,7 @@ use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
     Stream,
 };
-use weir_store::{Found, HistoryFilter, Owner, Store};
+use weir_store::{Found, Guide, HistoryFilter, HookSeen, Owner, Store};
 
 use crate::dump;
 use crate::support::{
@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// The store that the current version writes. A new one is due when a migration of the log or of the index is added.
-const CURRENT: &str = "0002";
+const CURRENT: &str = "0003";
 /// What is known of a golden store: everything in it, one thing a line.
 const EXPECTED: &str = "expected.txt";
 
@@ -103,6 +103,12 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
         let entry = moment.entry.map(|(kind, title)| format!("{kind} {title}"));
         let gone = moment.gone.map(weir_core::WhyGone::as_str);
         writeln!(lines, "  of {:?} {entry:?} gone {gone:?}", record.reference).unwrap();
+    }
+    for HookSeen { client, event, at, micros, count } in store.hooks_seen().unwrap() {
+        writeln!(lines, "hook {client} {event} {} {micros} {count}", at.0).unwrap();
+    }
+    if let Some(Guide { text, waiting }) = store.guide(&here()).unwrap() {
+        writeln!(lines, "guide {text:?} waiting {waiting}").unwrap();
     }
     lines
 }
@@ -253,6 +259,10 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
     let entry = NewEntry { run: Some(facts(Some(0), None, Ended::Quota)), reference: Some(reference), ..run("") };
     kept.push(store.keep_written(&here(), entry, writer, at(50_000)).unwrap().reference);
     append_events(store);
+    let told = Event { kind: EventKind::Fix, priority: Priority::P2, text: "fixed: cargo test".into(), data: None };
+    let seen = HookSeen { client: "claude".into(), event: "Stop".into(), at: at(200_000), micros: 1_200, count: 1 };
+    store.record(&here(), &[told], &seen).unwrap();
+    store.keep_guide(&here(), &Guide { text: "where it stood".into(), waiting: true }, at(200_001)).unwrap();
     kept
 }
 

@@ -9,6 +9,7 @@ mod dump;
 mod faults;
 mod forget;
 mod golden;
+mod hooks;
 mod kill;
 mod notes;
 mod process;

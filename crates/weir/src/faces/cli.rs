@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::Origin;
 
-use super::{mcp, paint, policy, signal};
+use super::{mcp, paint, policy, setup, signal};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -73,6 +73,7 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .args([json, folder])
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
+        .subcommands(setup::commands())
         .subcommands([policy::command(), mcp, completions])
 }
 
@@ -111,6 +112,13 @@ fn call(
 ) -> Result<ExitCode, CommandError> {
     if name == "policy" {
         return finish(policy::check(&context, arguments)?, arguments.get_flag("json"));
+    }
+    if let Some(task) = setup::task(name) {
+        let asker = paint::asker();
+        let ask =
+            |about: String| asker.as_ref().is_some_and(|ask| runtime.block_on(ask("Write this?".to_owned(), about)));
+        let answer = setup::run(&context, task, arguments, asker.as_ref().map(|_| &ask as &dyn Fn(String) -> bool))?;
+        return finish(answer, arguments.get_flag("json"));
     }
     let operation = OPERATIONS
         .iter()

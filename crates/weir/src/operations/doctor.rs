@@ -4,14 +4,17 @@ use std::path::Path;
 
 use serde_json::json;
 use weir_core::Level;
-use weir_store::{Health, StoreError};
+use weir_store::{Health, HookSeen, StoreError};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted};
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
+use crate::faces::setup::health as clients;
+use crate::hook::faults;
 use crate::run::health;
+use crate::when;
 
 /// Check the store and the sandbox, and say how to fix what is wrong.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -63,6 +66,12 @@ impl Check {
     }
 }
 
+impl From<clients::Finding> for Check {
+    fn from(found: clients::Finding) -> Self {
+        Self { name: found.title, good: found.good, text: found.text, fix: found.fix }
+    }
+}
+
 /// Whether code can be run, and in what.
 fn check_runs(context: &Context) -> Vec<Check> {
     let sandbox = match health::sandbox(context) {
@@ -84,6 +93,8 @@ fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, rebuild: bo
         check_modes(&context.paths().data),
     ];
     checks.extend(runs);
+    checks.extend(clients::clients(context).into_iter().map(Check::from));
+    checks.extend(check_hooks(open, context));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
         checks.extend(check_store(open, context, (name, level), rebuild));
     }
@@ -98,6 +109,30 @@ fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, rebuild: bo
     })).collect::<Vec<_>>() });
     let all_good = checks.iter().all(|check| check.good);
     Ok(if all_good { Answer::new(text, data) } else { Answer::nothing(text, data) })
+}
+
+/// When hooks came last, and what went wrong in them.
+fn check_hooks(open: &mut Open<'_>, context: &Context) -> Vec<Check> {
+    let seen = open.project().and_then(|store| Ok(store.hooks_seen()?)).unwrap_or_default();
+    let shown = |seen: &HookSeen| {
+        let (at, millis) = (when::show(seen.at), seen.micros as f64 / 1e3);
+        format!("{} {} at {at} in {millis:.1} ms ({} in all)", seen.client, seen.event, seen.count)
+    };
+    let mut checks = Vec::new();
+    if !seen.is_empty() {
+        checks.push(Check::good("last hooks here", seen.iter().map(shown).collect::<Vec<_>>().join("; ")));
+    }
+    let faults = faults::read(context.paths());
+    if let Some(last) = faults.last() {
+        let log = faults::path(context.paths());
+        checks.push(Check {
+            name: "faults in hooks",
+            good: false,
+            text: format!("{}, last: {last}", counted(faults.len(), "fault", "faults")),
+            fix: Some(format!("once understood, remove the log: rm '{}'", log.display())),
+        });
+    }
+    checks
 }
 
 fn check_store(

@@ -1,6 +1,6 @@
-"""A scripted stand-in for the model APIs of the clients: Anthropic Messages and OpenAI Responses.
+"""A scripted stand-in for the model APIs of the clients: Anthropic Messages, OpenAI Responses and Chat, and Gemini.
 
-It listens on loopback only and opens no connection of its own. The API is told by the end of the request path; both
+It listens on loopback only and opens no connection of its own. The API is told by the end of the request path; all
 answer as a stream or whole, as the client asks.
 
 A scenario is a JSON file:
@@ -15,10 +15,11 @@ A scenario is a JSON file:
   REPLY = { "expect": "regex",                  must match "last", or the scenario has failed
             "capture": { "REF": "regex" },      its first group in "last" stands for ${REF} here and from here on
             "text": "...",
+            "usage": 900000,                    the tokens of the request, where the client should take it for full
             "tools": [ { "server": "weir", "name": "ctx_get", "args": {...} } ] }
 
-A tool is called by the name the client gives it; `server` is for MCP tools. `${NAME}` also stands for the variables a
-test gives. In regular expressions a dot stands for a line break too.
+A tool is called by the name the client gives it; `server` is for MCP tools of Claude Code and Codex. `${NAME}` also
+stands for the variables a test gives. In regular expressions a dot stands for a line break too.
 """
 
 import gzip
@@ -103,8 +104,14 @@ def flat(part):
     if isinstance(part, list):
         return "\n".join(flat(item) for item in part)
     if isinstance(part, dict):
-        return "\n".join(flat(part[key]) for key in ("text", "content", "output") if part.get(key))
+        return "\n".join(flat(part[key]) for key in TEXTS if part.get(key))
     return ""
+
+
+# Where the APIs have text, from outside to inside.
+TEXTS = ("text", "content", "parts", "functionResponse", "response", "output", "error")
+# Where they have the messages; else it is `messages`.
+MESSAGES = {"responses": "input", "gemini": "contents"}
 
 
 def describe(api, body):
@@ -112,18 +119,23 @@ def describe(api, body):
 
     System and developer messages before the first turn are system text only; later ones are also text that the model
     sees since then."""
-    messages = body.get("input" if api == "responses" else "messages") or []
+    messages = body.get(MESSAGES.get(api, "messages")) or []
     messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
     quiet = ("system", "developer")
-    system = [flat(body.get(key)) for key in ("system", "instructions")]
+    system = [flat(body.get(key)) for key in ("system", "instructions", "systemInstruction")]
     system += [flat(message) for message in messages if message.get("role") in quiet]
     turns = [
         at
         for at, message in enumerate(messages)
-        if message.get("role") == "assistant" or message.get("type") == "function_call"
+        if message.get("role") in ("assistant", "model") or message.get("type") == "function_call"
     ]
     since = messages[turns[-1] + 1 :] if turns else [one for one in messages if one.get("role") not in quiet]
     return "\n".join(system), "\n".join(flat(message) for message in since)
+
+
+def tokens(reply, body):
+    """How many tokens the request has: those of the scenario, or a guess."""
+    return reply.get("usage", len(json.dumps(body)) // 4)
 
 
 def new_id(prefix):
@@ -140,7 +152,7 @@ def anthropic(reply, body):
         name = "mcp__%(server)s__%(name)s" % tool if "server" in tool else tool["name"]
         blocks.append({"type": "tool_use", "id": new_id("toolu_"), "name": name, "input": tool["args"]})
     stop = "tool_use" if reply.get("tools") else "end_turn"
-    usage = {"input_tokens": len(json.dumps(body)) // 4, "output_tokens": 20}
+    usage = {"input_tokens": tokens(reply, body), "output_tokens": 20}
     usage.update(cache_creation_input_tokens=0, cache_read_input_tokens=0)
     message = {"id": new_id("msg_"), "type": "message", "role": "assistant", "model": body.get("model")}
     whole = dict(message, content=blocks, stop_reason=stop, stop_sequence=None, usage=usage)
@@ -171,7 +183,7 @@ def responses(reply, body):
             call["namespace"] = "mcp__" + tool["server"]
         items.append(call)
     items = [dict(item, status="completed") for item in items]
-    asked = len(json.dumps(body)) // 4
+    asked = tokens(reply, body)
     usage = {"input_tokens": asked, "output_tokens": 20, "total_tokens": asked + 20}
     usage.update(input_tokens_details={"cached_tokens": 0}, output_tokens_details={"reasoning_tokens": 0})
     base = {"id": new_id("resp_"), "object": "response", "created_at": int(time.time()), "error": None}
@@ -189,7 +201,53 @@ def responses(reply, body):
     return [(name, dict(event, type=name, sequence_number=n)) for n, (name, event) in enumerate(events)], whole
 
 
-APIS = {"/messages": ("anthropic", anthropic), "/responses": ("responses", responses)}
+def chat(reply, body):
+    calls = []
+    for tool in reply.get("tools", []):
+        function = {"name": tool["name"], "arguments": json.dumps(tool["args"])}
+        calls.append({"id": new_id("call_"), "type": "function", "function": function})
+    asked = tokens(reply, body)
+    usage = {"prompt_tokens": asked, "completion_tokens": 20, "total_tokens": asked + 20}
+    base = {"id": new_id("chatcmpl-"), "created": int(time.time()), "model": body.get("model")}
+    message = {"role": "assistant", "content": reply.get("text"), **({"tool_calls": calls} if calls else {})}
+    stop = "tool_calls" if calls else "stop"
+    choice = {"index": 0, "message": message, "finish_reason": stop}
+    whole = dict(base, object="chat.completion", usage=usage, choices=[choice])
+    deltas = [{"role": "assistant", "content": reply.get("text") or ""}]
+    deltas += [{"tool_calls": [dict(call, index=index)]} for index, call in enumerate(calls)]
+    choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
+    choices.append([{"index": 0, "delta": {}, "finish_reason": stop}])
+    events = [(None, dict(base, object="chat.completion.chunk", choices=one)) for one in choices]
+    events.append((None, dict(base, object="chat.completion.chunk", choices=[], usage=usage)))
+    return [*events, (None, "[DONE]")], whole
+
+
+def gemini(reply, body):
+    parts = [{"text": reply["text"]}] if reply.get("text") else []
+    for tool in reply.get("tools", []):
+        parts.append({"functionCall": {"id": new_id("fc-"), "name": tool["name"], "args": tool["args"]}})
+    asked = tokens(reply, body)
+    usage = {"promptTokenCount": asked, "candidatesTokenCount": 20, "totalTokenCount": asked + 20}
+    content = {"role": "model", "parts": parts or [{"text": ""}]}
+    candidate = {"index": 0, "finishReason": "STOP", "content": content}
+    whole = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted-1"}
+    return [(None, whole)], whole
+
+
+STREAMED = ":streamGenerateContent"
+APIS = {
+    "/messages": ("anthropic", anthropic),
+    "/responses": ("responses", responses),
+    "/chat/completions": ("chat", chat),
+    ":generateContent": ("gemini", gemini),
+    STREAMED: ("gemini", gemini),
+}
+
+
+def in_stream(name, event):
+    """An event as a stream has it; the APIs without names have none."""
+    data = event if isinstance(event, str) else json.dumps(event)
+    return ("event: %s\n" % name if name else "") + "data: %s\n\n" % data
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -205,7 +263,7 @@ class Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def do_POST(self):
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        raw = self.read_body()
         if self.headers.get("Content-Encoding") == "gzip":
             raw = gzip.decompress(raw)
         body = json.loads(raw or b"{}")
@@ -214,11 +272,19 @@ class Handler(BaseHTTPRequestHandler):
         if api is None:
             return self.not_scripted(body)
         events, whole = speak(self.scenario.answer(api, self.path, body), body)
-        if not body.get("stream"):
+        if not body.get("stream") and not path.endswith(STREAMED):
             return self.send(200, "application/json", json.dumps(whole))
-        return self.send(200, "text/event-stream", "".join(
-            "event: %s\ndata: %s\n\n" % (name, json.dumps(event)) for name, event in events
-        ))
+        return self.send(200, "text/event-stream", "".join(in_stream(name, event) for name, event in events))
+
+    def read_body(self):
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        chunks = []
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            chunks.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(chunks)
 
     def not_scripted(self, body):
         """Something outside the model's API: recorded, and refused."""

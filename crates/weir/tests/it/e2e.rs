@@ -4,6 +4,17 @@
 //! record every host name it asks for.
 #![expect(clippy::disallowed_methods, reason = "the tests start clients, and the environment says where those are")]
 
+mod claude;
+mod codex;
+mod hooked;
+mod tax;
+
+mod copilot;
+mod gemini;
+mod opencode;
+mod qwen;
+mod suite;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -73,7 +84,7 @@ fn check_runs(outcome: &Outcome) {
     let steps: Vec<&str> = requests.iter().map(|request| text(&request["why"])).collect();
     assert_eq!(steps, ["step:0", "step:1", "step:2"]);
     let [ran, batch] = [1, 2].map(|step| text(&requests[step]["last"]));
-    assert!(ran.contains("exit 0 in ") && ran.contains("; 20000 lines, 106.3 KiB held as [ctx:"), "{ran}");
+    assert!(ran.contains("exit 0 in ") && ran.contains("sandbox full; 20000 lines, 106.3 KiB held as [ctx:"), "{ran}");
     assert!(batch.contains("3 commands, 1 failed") && batch.contains("nobody is left"), "{batch}");
     assert!(outcome.stdout.contains("It counted to twenty thousand."), "{}", outcome.stdout);
 }
@@ -194,7 +205,7 @@ impl Place {
         command.arg("--cwd").arg(self.path("project"));
         if let Some(scenario) = client.scenario {
             command.arg("--scenario").arg(Path::new(SCRIPTS).join("scenarios").join(scenario));
-            command.arg(format!("--var=NOTE={NOTE}"));
+            command.arg(format!("--var=NOTE={NOTE}")).arg(format!("--var=PROJECT={}", self.path("project").display()));
         }
         command.args(client.environment.iter().map(|pair| format!("--env={pair}")));
         command.arg("--").arg(installed(client.name)).args(client.arguments);

@@ -5,5 +5,7 @@
 mod cli;
 mod e2e;
 mod escape;
+mod hooks;
 mod mcp;
 mod runs;
+mod setup;

@@ -1,0 +1,118 @@
+//! What a hook costs: each event next to `/bin/true`, and next to a peer's hooks where they can be run.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+use serde_json::{Value, json};
+
+use crate::figures::Figures;
+
+const ROUNDS: usize = 200;
+
+/// What a process cost, over all rounds.
+#[derive(Default)]
+struct Cost {
+    wall: Figures,
+    cpu: Figures,
+}
+
+impl Cost {
+    fn run(&mut self, mut command: Command, input: &[u8]) {
+        let before = cpu_of_children();
+        self.wall.measure(|| {
+            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            // `/bin/true` does not read it.
+            let _ = child.stdin.take().unwrap().write_all(input);
+            assert!(child.wait().unwrap().success());
+        });
+        self.cpu.add(cpu_of_children() - before);
+    }
+}
+
+fn cpu_of_children() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Duration::from_micros(micros.cast_unsigned())
+}
+
+/// The events, the script with which the peer answers each, and whether it is only an event.
+fn events() -> Vec<(&'static str, &'static str, &'static str, Value)> {
+    let bash = |stdout: &str| {
+        let response = json!({ "stdout": stdout, "stderr": "", "interrupted": false, "isImage": false });
+        json!({ "tool_name": "Bash", "tool_input": { "command": "make all" }, "tool_response": response })
+    };
+    let log: String = (0..2_600)
+        .map(|n| format!("2026-11-15 10:{:02}:{:02} INFO job {n} done in {} ms\n", n / 60 % 60, n % 60, n * 7 % 900))
+        .collect();
+    vec![
+        ("prompt", "UserPromptSubmit", "userpromptsubmit.mjs", json!({ "prompt": "please make the export stream" })),
+        (
+            "before a command",
+            "PreToolUse",
+            "pretooluse.mjs",
+            json!({ "tool_name": "Bash", "tool_input": { "command": "ls" } }),
+        ),
+        ("after a command", "PostToolUse", "posttooluse.mjs", bash("one\ntwo\n")),
+        (
+            "after an edit",
+            "PostToolUse",
+            "posttooluse.mjs",
+            json!({ "tool_name": "Edit", "tool_input": { "file_path": "a.rs" }, "tool_response": {} }),
+        ),
+        ("turn ends", "Stop", "stop.mjs", json!({ "last_assistant_message": "done" })),
+        ("before compaction", "PreCompact", "precompact.mjs", json!({ "trigger": "auto" })),
+        ("session begins", "SessionStart", "sessionstart.mjs", json!({ "source": "startup" })),
+        ("100 KB of output", "PostToolUse", "posttooluse.mjs", bash(&log[..100_000])),
+    ]
+}
+
+pub(crate) fn run(weir: &str, peer: Option<&str>) -> bool {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir(&project).unwrap();
+    let bare = |program: &str| {
+        let mut command = Command::new(program);
+        command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin").current_dir(&project);
+        command
+    };
+    println!("{ROUNDS} rounds of each event, next to /bin/true; times in ms");
+    println!(
+        "{:<18} {:>8} {:>8} {:>8} {:>9} {:>7} {:>9} {:>9} {:>9}",
+        "", "p50", "p95", "CPU", "true p50", "ratio", "peer p50", "peer CPU", "peer/ours"
+    );
+    let mut good = true;
+    for (name, event, script, more) in events() {
+        let mut payload = json!({ "session_id": "s1", "cwd": project, "hook_event_name": event, "transcript_path": home.path().join("s1.jsonl") });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let payload = payload.to_string();
+        let (mut ours, mut nothing, mut theirs) = (Cost::default(), Cost::default(), Cost::default());
+        for _ in 0..ROUNDS {
+            nothing.run(bare("/bin/true"), b"");
+            let mut command = bare(weir);
+            command.args(["hook", "claude", event]);
+            ours.run(command, payload.as_bytes());
+            if let Some(folder) = peer {
+                let (program, folder) = folder.split_once(' ').unwrap();
+                let mut command = bare(program);
+                command.arg(Path::new(folder).join(script));
+                theirs.run(command, payload.as_bytes());
+            }
+        }
+        let ms = |figures: &Figures, share: f64| figures.quantile(share) / 1e3;
+        let (p50, cpu, true50) = (ms(&ours.wall, 0.5), ours.cpu.mean() / 1e3, ms(&nothing.wall, 0.5));
+        let their = ms(&theirs.wall, 0.5);
+        println!(
+            "{name:<18} {p50:>8.2} {:>8.2} {cpu:>8.2} {true50:>9.2} {:>7.2} {their:>9.1} {:>9.1} {:>9.1}",
+            ms(&ours.wall, 0.95),
+            p50 / true50,
+            theirs.cpu.mean() / 1e3,
+            their / p50,
+        );
+        good &= if name == "100 KB of output" { cpu <= 20.0 } else { p50 / true50 <= 3.0 && cpu <= 5.0 };
+    }
+    good
+}

@@ -1,0 +1,115 @@
+//! Turns a hook into events. Invariant: plain functions of the hook; nothing is read, nothing is remembered, nothing is
+//! compiled: this runs in a hook, and its cost does not grow with what a tool printed.
+//!
+//! One file per subject. What a text of others says is kept in its own words, as one bounded line.
+
+mod decisions;
+mod environment;
+mod errors;
+mod files;
+mod git;
+mod pasted;
+mod plans;
+mod prompts;
+mod rejected;
+mod rules;
+mod shell;
+mod subagents;
+mod tasks;
+mod telling;
+mod tools;
+
+use serde_json::{Value, json};
+use weir_core::event::{LONGEST_TEXT, line};
+use weir_core::{Event, EventKind, Priority};
+
+use crate::{Done, Hook, Point, ToolCall};
+
+pub use errors::fix;
+
+/// What happened, as events; none for what is not worth keeping.
+pub fn events(hook: &Hook) -> Vec<Event> {
+    match &hook.point {
+        // What a subagent is asked is the model's words, and its tool call has said them.
+        Point::Prompt { .. } if within(hook).is_some() => Vec::new(),
+        Point::Prompt { text } => prompts::events(text),
+        Point::BeforeTool(call) => inside(hook, plans::asked(call).into_iter().collect()),
+        Point::AfterTool(call, done) => inside(hook, after_tool(&Used { hook, call, done })),
+        Point::SubagentStart => vec![subagents::started(within(hook))],
+        Point::SubagentStop { result } => vec![subagents::stopped(within(hook), result)],
+        Point::Rules { path } => inside(hook, vec![rules::loaded(hook, path)]),
+        Point::Stop { last } => inside(hook, plans::left_open(last).into_iter().collect()),
+        Point::SessionStart(_) | Point::BeforeCompaction | Point::AfterCompaction | Point::SessionEnd => Vec::new(),
+    }
+}
+
+/// The use of a tool, and how it went.
+#[derive(Clone, Copy)]
+struct Used<'h> {
+    hook: &'h Hook,
+    call: &'h ToolCall,
+    done: &'h Done,
+}
+
+impl Used<'_> {
+    fn failed(&self) -> bool {
+        self.done.failed || self.done.exit_code.is_some_and(|code| code != 0)
+    }
+}
+
+/// What looks at the use of a tool, one subject each.
+const SUBJECTS: &[fn(&Used<'_>) -> Vec<Event>] = &[
+    rejected::refused,
+    errors::events,
+    files::events,
+    rules::events,
+    git::events,
+    environment::events,
+    tasks::events,
+    subagents::events,
+    plans::events,
+];
+
+fn after_tool(used: &Used<'_>) -> Vec<Event> {
+    let events: Vec<Event> = SUBJECTS.iter().flat_map(|subject| subject(used)).collect();
+    if events.is_empty() { tools::events(used) } else { events }
+}
+
+/// The kind of the subagent in which it happened.
+fn within(hook: &Hook) -> Option<&str> {
+    hook.subagent.as_ref().map(|inside| inside.kind.as_str())
+}
+
+/// What happens in a subagent says so, and matters less to the session.
+fn inside(hook: &Hook, mut events: Vec<Event>) -> Vec<Event> {
+    let Some(kind) = within(hook) else { return events };
+    for event in &mut events {
+        event.priority = lower(event.priority);
+        let mut data: Value =
+            event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()).unwrap_or_else(|| json!({}));
+        data["agent"] = json!(line(kind, 80));
+        event.data = Some(data.to_string());
+    }
+    events
+}
+
+fn lower(priority: Priority) -> Priority {
+    match priority {
+        Priority::P1 => Priority::P2,
+        Priority::P2 => Priority::P3,
+        Priority::P3 | Priority::P4 => Priority::P4,
+    }
+}
+
+/// An event without more to it.
+fn event(kind: EventKind, priority: Priority, text: &str) -> Event {
+    Event { kind, priority, text: line(text, LONGEST_TEXT), data: None }
+}
+
+/// An event with more to it.
+fn event_with(kind: EventKind, priority: Priority, text: &str, data: &Value) -> Event {
+    Event { data: Some(data.to_string()), ..event(kind, priority, text) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! What the user decided, corrected, gave up, aims at, is stuck on or works on, in the user's own sentences.
+//!
+//! Plain patterns of English words at the beginning of a sentence, or anywhere in it where they can mean nothing else.
+//! A false find is worse than a missed one: the prompt itself is kept in any case. So a question is no decision, a
+//! sentence that begins with "if" or "maybe" decides nothing, and "don't worry" corrects nobody. Code, quotations and
+//! pasted data are not looked at.
+
+mod phrases;
+
+use weir_core::{Event, EventKind, Priority};
+
+use super::event;
+
+/// A longer sentence is none.
+const LONGEST_SENTENCE: usize = 380;
+/// How much of a prompt is looked at, and how many sentences of it are kept.
+const MOST_BYTES: usize = 8 << 10;
+const MOST_FOUND: usize = 8;
+
+/// What the sentences of a prompt say, in their order.
+pub(super) fn events(said: &str) -> Vec<Event> {
+    let said = &said[..said.floor_char_boundary(MOST_BYTES)];
+    let mut found: Vec<Event> = Vec::new();
+    for sentence in sentences(said) {
+        let Some(kind) = kind(sentence) else { continue };
+        // What the session is for is said once.
+        if kind == EventKind::Intent && found.iter().any(|event| event.kind == EventKind::Intent) {
+            continue;
+        }
+        let priority =
+            if matches!(kind, EventKind::Rejected | EventKind::Intent) { Priority::P2 } else { Priority::P1 };
+        found.push(event(kind, priority, sentence));
+        if found.len() == MOST_FOUND {
+            break;
+        }
+    }
+    found
+}
+
+/// Sentences, and lines that are not quoted.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let lines =
+        text.lines().filter(|line| !line.trim_start().starts_with(['>', '|', '`']) && !line.starts_with("    "));
+    lines.flat_map(|line| split_sentences(line.trim().trim_start_matches(['-', '*', '•', ' ']))).map(str::trim)
+}
+
+/// A line cut after every full stop, exclamation mark and question mark that a space follows.
+fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.match_indices(['.', '!', '?']).map(|(at, _)| at + 1).find(|&end| rest[end..].starts_with(' '));
+        let (sentence, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        Some(sentence)
+    })
+}
+
+/// What a sentence says, if it says any of this.
+fn kind(sentence: &str) -> Option<EventKind> {
+    if sentence.len() > LONGEST_SENTENCE || sentence.len() < 6 || sentence.ends_with('?') {
+        return None;
+    }
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let words = Words(without_fillers(&lower));
+    if words.begins_any(phrases::UNSURE) || words.has_any(phrases::DOUBT) {
+        return None;
+    }
+    TESTS.iter().find(|(test, _)| test(words)).map(|(_, kind)| *kind)
+}
+
+/// What makes a sentence one of a kind, in the order in which they are asked.
+const TESTS: &[(Test, EventKind)] = &[
+    (is_goal, EventKind::Goal),
+    (is_blocker, EventKind::Blocker),
+    (is_rejected, EventKind::Rejected),
+    (is_correction, EventKind::Correction),
+    (is_decision, EventKind::Decision),
+    (is_intent, EventKind::Intent),
+];
+
+type Test = fn(Words<'_>) -> bool;
+
+fn is_goal(words: Words<'_>) -> bool {
+    words.begins_any(phrases::GOAL)
+}
+
+fn is_blocker(words: Words<'_>) -> bool {
+    words.begins_any(phrases::BLOCKED)
+}
+
+fn is_rejected(words: Words<'_>) -> bool {
+    let tried = words.begins_any(phrases::TRIED) && words.has_any(phrases::FAILED);
+    tried || words.has_any(phrases::DROPPED) || words.begins_any(phrases::AGAINST)
+}
+
+fn is_correction(words: Words<'_>) -> bool {
+    words.begins_any(phrases::WRONG) || is_forbidding(words) || is_contradiction(words)
+}
+
+/// "Don't" with something to do; not "don't worry", and not what somebody does not know.
+fn is_forbidding(words: Words<'_>) -> bool {
+    ["don't", "do not", "dont", "never", "you must not", "you mustn't"].iter().any(|not| {
+        words.after(not).is_some_and(|rest| {
+            let first = rest.0.split_whitespace().next().unwrap_or_default();
+            !first.is_empty()
+                && !first.ends_with("ed")
+                && !rest.begins_any(phrases::CALM)
+                && !rest.begins_any(phrases::WAS)
+        })
+    })
+}
+
+/// "No, …" with what is meant instead.
+fn is_contradiction(words: Words<'_>) -> bool {
+    let Some(rest) = words.0.strip_prefix("no,").or_else(|| words.0.strip_prefix("nope,")) else { return false };
+    let rest = Words(rest.trim_start());
+    !rest.begins_any(phrases::AGREES) && rest.begins_any(phrases::MEANS)
+}
+
+fn is_decision(words: Words<'_>) -> bool {
+    let instead = words.has_any(&["instead of", "rather than"]) && words.begins_any(phrases::INSTEAD);
+    instead || words.begins_any(phrases::CHOSEN)
+}
+
+fn is_intent(words: Words<'_>) -> bool {
+    let is_work = |rest: Words<'_>| !rest.0.is_empty() && !rest.begins_any(phrases::ASKS);
+    phrases::WANTS.iter().any(|want| words.after(want).is_some_and(is_work))
+}
+
+/// A sentence in lower case.
+#[derive(Clone, Copy)]
+struct Words<'s>(&'s str);
+
+impl<'s> Words<'s> {
+    /// What comes after these words, when the sentence begins with them.
+    fn after(self, words: &str) -> Option<Words<'s>> {
+        let rest = self.0.strip_prefix(words)?;
+        let ends =
+            words.ends_with(':') || rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric() && c != '\'');
+        ends.then(|| Words(rest.trim_start_matches(|c: char| !c.is_alphanumeric())))
+    }
+
+    fn begins_any(self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| self.after(phrase).is_some())
+    }
+
+    fn has_any(self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| {
+            self.0.match_indices(phrase).any(|(at, _)| {
+                let before = self.0[..at].chars().next_back();
+                !before.is_some_and(char::is_alphanumeric) && Words(&self.0[at..]).after(phrase).is_some()
+            })
+        })
+    }
+}
+
+/// The sentence without the words that people begin with.
+fn without_fillers(sentence: &str) -> &str {
+    let mut rest = sentence.trim_start();
+    loop {
+        let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        if end == 0 || !phrases::FILLERS.contains(&&rest[..end]) {
+            return rest;
+        }
+        // "Good" and "right" are fillers only with something after them.
+        let after = rest[end..].trim_start_matches([',', '.', '!', ':', ';', '-', '–', '—', ' ']);
+        if after.is_empty() {
+            return rest;
+        }
+        rest = after;
+    }
+}

@@ -1,0 +1,321 @@
+//! The words that are looked for, in lower case.
+
+/// How sentences begin that ask, suppose or quote.
+pub(super) const UNSURE: &[&str] = &[
+    "if", "should", "could", "would", "can", "shall", "what", "how", "why", "when", "where", "who", "which", "whether",
+    "maybe", "perhaps", "do you", "does", "did", "is", "are", "have we", "unless", "suppose", "imagine", "in case",
+];
+
+/// What leaves a sentence open wherever it stands.
+pub(super) const DOUBT: &[&str] = &[
+    "not sure",
+    "haven't decided",
+    "have not decided",
+    "not decided",
+    "wonder",
+    "what if",
+    "whether we",
+    "whether to",
+];
+
+/// Beginnings of a goal.
+pub(super) const GOAL: &[&str] = &[
+    "the goal is",
+    "our goal is",
+    "my goal is",
+    "the goal of",
+    "goal:",
+    "goals:",
+    "the aim is",
+    "our aim is",
+    "the objective is",
+    "the end goal is",
+    "the overall goal is",
+    "the point is to",
+    "we want to end up with",
+    "i want to end up with",
+    "what i want to achieve is",
+    "what we want is",
+];
+
+/// Beginnings of what stands in the way: of people, not of requests or processes.
+pub(super) const BLOCKED: &[&str] = &[
+    "i'm blocked",
+    "i am blocked",
+    "we're blocked",
+    "we are blocked",
+    "blocked by",
+    "blocked on",
+    "blocker:",
+    "this is blocked by",
+    "this is blocked on",
+    "it's blocked by",
+    "it's blocked on",
+    "i'm stuck on",
+    "we're stuck on",
+    "i can't continue until",
+    "we can't continue until",
+    "i can't proceed",
+    "we can't proceed",
+    "we cannot proceed",
+    "i'm waiting for",
+    "we're waiting for",
+    "i'm waiting on",
+    "we're waiting on",
+    "we are waiting for",
+];
+
+/// Beginnings of what was tried; it was given up if the sentence has one of [`FAILED`] too.
+pub(super) const TRIED: &[&str] =
+    &["i tried", "we tried", "i've tried", "we've tried", "i already tried", "we already tried", "i have tried"];
+
+/// What says that a try came to nothing.
+pub(super) const FAILED: &[&str] =
+    &["but", "didn't", "doesn't", "did not", "does not", "failed", "fails", "without success", "no luck"];
+
+/// What says anywhere in a sentence that something was given up.
+pub(super) const DROPPED: &[&str] =
+    &["gave up on", "ruled out", "decided against", "we won't use", "we will not use", "not going to use"];
+
+/// Beginnings of what is not to be done that way.
+pub(super) const AGAINST: &[&str] = &[
+    "let's not use",
+    "lets not use",
+    "let's not do",
+    "let's not go with",
+    "let's drop",
+    "let's abandon",
+    "let's scrap",
+];
+
+/// Beginnings of a correction.
+pub(super) const WRONG: &[&str] = &[
+    "that's wrong",
+    "that is wrong",
+    "this is wrong",
+    "that's not right",
+    "that's not what i",
+    "that is not what i",
+    "this is not what i",
+    "that's incorrect",
+    "that is incorrect",
+    "you misunderstood",
+    "you got it wrong",
+    "wrong file",
+    "wrong branch",
+    "i meant",
+    "i said",
+    "i told you",
+    "as i said",
+    "i asked you",
+    "i asked for",
+    "you shouldn't have",
+    "you should not have",
+    "undo that",
+    "revert that",
+    "undo this",
+    "revert this",
+    "stop using",
+    "stop adding",
+    "stop doing",
+    "stop changing",
+    "stop writing",
+    "stop making",
+    "stop running",
+    "please stop",
+];
+
+/// What comes after "don't" and forbids nothing.
+pub(super) const CALM: &[&str] = &[
+    "worry",
+    "bother",
+    "mind",
+    "hesitate",
+    "panic",
+    "get me wrong",
+    "know",
+    "think",
+    "care",
+    "understand",
+    "see",
+    "remember",
+    "have",
+    "need",
+    "want",
+    "feel",
+    "you",
+    "we",
+    "forget",
+    "stop",
+    "ask me why",
+    "be shy",
+    "be afraid",
+];
+
+/// What comes after "never" and tells what was: "never seen this", but "never push".
+pub(super) const WAS: &[&str] =
+    &["seen", "had", "been", "got", "heard", "saw", "ran", "was", "knew", "thought", "happens"];
+
+/// What comes after "no," and agrees.
+pub(super) const AGREES: &[&str] = &[
+    "that's fine",
+    "that's ok",
+    "that's okay",
+    "that's all",
+    "that's it",
+    "that's good",
+    "that's right",
+    "thanks",
+    "thank",
+    "it's fine",
+    "it's ok",
+    "you're right",
+    "not yet",
+    "worries",
+    "problem",
+    "we're good",
+    "i'm good",
+    "go ahead",
+];
+
+/// What comes after "no," and says what is meant instead.
+pub(super) const MEANS: &[&str] = &[
+    "don't",
+    "do not",
+    "use",
+    "i meant",
+    "i mean",
+    "i want",
+    "i said",
+    "that's",
+    "that is",
+    "it's",
+    "it should",
+    "it is",
+    "not",
+    "the",
+    "keep",
+    "leave",
+    "put",
+    "only",
+    "we",
+    "you",
+    "this",
+    "instead",
+    "rather",
+    "just",
+    "please",
+    "let's",
+    "make",
+    "stop",
+    "never",
+    "revert",
+    "undo",
+    "it must",
+    "it needs",
+    "they",
+    "there",
+    "remove",
+    "add",
+];
+
+/// Beginnings of a decision.
+pub(super) const CHOSEN: &[&str] = &[
+    "let's use",
+    "lets use",
+    "let's go with",
+    "lets go with",
+    "let's stick with",
+    "let's stick to",
+    "let's keep",
+    "let's switch to",
+    "let's call it",
+    "let's name it",
+    "we'll use",
+    "we will use",
+    "we'll go with",
+    "we will go with",
+    "we're going with",
+    "we are going with",
+    "we're going to use",
+    "we decided",
+    "we've decided",
+    "we have decided",
+    "i decided",
+    "i've decided",
+    "i have decided",
+    "decision:",
+    "decided:",
+    "we agreed",
+    "we've agreed",
+    "we settled on",
+    "i've settled on",
+    "go with",
+    "always use",
+    "from now on",
+    "going forward",
+    "i prefer",
+    "i'd prefer",
+    "i'd rather use",
+    "we use",
+    "stick with",
+    "stick to",
+    "i chose",
+    "we chose",
+];
+
+/// Beginnings of a sentence that decides if it has "instead of".
+pub(super) const INSTEAD: &[&str] = &[
+    "use",
+    "do",
+    "put",
+    "write",
+    "make",
+    "return",
+    "call",
+    "keep",
+    "add",
+    "run",
+    "read",
+    "store",
+    "take",
+    "pass",
+    "i want",
+    "i'd like",
+    "we should",
+    "we want",
+    "it should",
+];
+
+/// Beginnings of what somebody works on, when something other than [`ASKS`] follows.
+pub(super) const WANTS: &[&str] = &[
+    "i'm working on",
+    "i am working on",
+    "we're working on",
+    "we are working on",
+    "i'm trying to",
+    "i am trying to",
+    "we're trying to",
+    "we are trying to",
+    "the task is",
+    "your task is",
+    "help me",
+    "i need you to",
+    "i want you to",
+    "i'd like you to",
+    "i would like you to",
+    "i want to",
+    "i'd like to",
+    "we want to",
+    "we need to",
+    "i need to",
+];
+
+/// What is wanted to be told, and no work.
+pub(super) const ASKS: &[&str] = &["know", "ask", "understand", "see", "hear", "say", "thank", "think", "be"];
+
+/// Words that people begin with and that say nothing.
+pub(super) const FILLERS: &[&str] = &[
+    "ok", "okay", "so", "well", "and", "but", "hmm", "actually", "please", "right", "yes", "yeah", "also", "then",
+    "alright", "great", "good", "thanks", "sorry", "oh", "hi", "hello", "hey", "btw", "note", "wait", "ah",
+];

@@ -1,0 +1,89 @@
+//! What changes the environment of the work: a folder, a variable, a toolchain, a dependency.
+//!
+//! Of a variable only the name is kept: its value may be a secret. A folder or a variable that a script sets for its
+//! own commands ends with the script, and is no event.
+
+use weir_core::event::line;
+use weir_core::{Event, EventKind, Priority};
+
+use super::shell::{self, Part};
+use super::{Used, event};
+use crate::Tool;
+
+/// What changed.
+pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+    let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
+    if used.failed() {
+        return Vec::new();
+    }
+    let parts = shell::split(command);
+    let stays = parts.iter().all(|part| place(part).is_some());
+    let found = parts.iter().filter_map(|part| {
+        let (text, priority) = match installed(part).or_else(|| toolchain(part)) {
+            Some(text) => (text, Priority::P3),
+            None => (place(part).filter(|_| stays)?, Priority::P4),
+        };
+        Some(event(EventKind::Environment, priority, &text))
+    });
+    found.collect()
+}
+
+/// A folder that was entered, or variables that were set.
+fn place(part: &Part) -> Option<String> {
+    match part.program() {
+        "cd" | "pushd" => Some(format!("in folder {}", Some(part.verb()).filter(|to| !to.is_empty()).unwrap_or("~"))),
+        "export" => {
+            let names: Vec<&str> = part.args().filter(|word| !word.starts_with('-')).map(name).collect();
+            (!names.is_empty()).then(|| format!("variables set: {}", names.join(", ")))
+        }
+        _ => toolchain(part),
+    }
+}
+
+fn name(word: &str) -> &str {
+    word.split_once('=').map_or(word, |(name, _)| name)
+}
+
+/// A toolchain that was chosen.
+fn toolchain(part: &Part) -> Option<String> {
+    let said = || line(&part.words.join(" "), 160);
+    let verb = part.verb();
+    let chosen = match part.program() {
+        "source" | "." => verb.ends_with("/activate") || verb == "activate",
+        "conda" | "mamba" => verb == "activate",
+        "nvm" | "fnm" | "n" | "pyenv" | "rbenv" | "asdf" | "mise" => {
+            ["use", "install", "local", "global", "shell"].contains(&verb)
+        }
+        "rustup" => ["default", "override", "target", "toolchain", "component"].contains(&verb),
+        "virtualenv" => true,
+        "python" | "python3" => part.args().collect::<Vec<_>>().starts_with(&["-m", "venv"]),
+        "uv" => verb == "venv",
+        _ => false,
+    };
+    chosen.then(said)
+}
+
+/// Dependencies that were installed or removed.
+fn installed(part: &Part) -> Option<String> {
+    let args: Vec<&str> = part.args().filter(|word| !word.starts_with('-')).collect();
+    let verb = args.first().copied().unwrap_or_default();
+    let changes = match part.program() {
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            ["install", "i", "add", "ci", "remove", "rm", "uninstall", "update", "up"].contains(&verb)
+                || (part.program() == "yarn" && verb.is_empty())
+        }
+        "pip" | "pip3" | "pipx" => ["install", "uninstall"].contains(&verb),
+        "python" | "python3" => args.len() > 1 && args[0] == "pip" && ["install", "uninstall"].contains(&args[1]),
+        "uv" => ["add", "remove", "sync"].contains(&verb) || args.starts_with(&["pip", "install"]),
+        "poetry" => ["add", "remove", "install", "update"].contains(&verb),
+        "cargo" => ["add", "remove", "rm", "install", "uninstall", "update"].contains(&verb),
+        "go" => ["get", "install"].contains(&verb),
+        "gem" | "brew" | "apt" | "apt-get" | "dnf" | "yum" | "apk" | "pacman" | "conda" | "mamba" | "bundle" => {
+            ["install", "add", "remove", "uninstall", "upgrade"].contains(&verb)
+        }
+        "composer" => ["require", "remove", "install"].contains(&verb),
+        "dotnet" => verb == "add",
+        _ => false,
+    };
+    changes.then(|| line(&part.words.join(" "), 200))
+}

@@ -1,0 +1,146 @@
+//! Failures, and what repaired them.
+//!
+//! Whether something failed is what the client and the exit code say, never the words of an output: "0 failed" is no
+//! failure, and a test may print "error" and pass.
+
+use serde_json::{Value, json};
+use weir_core::event::{LONGEST_TEXT, line};
+use weir_core::{Event, EventKind, Priority};
+
+use super::shell::{self, Part, Spoken};
+use super::{Used, event_with, files, rejected, telling};
+use crate::{Hook, Point, Tool};
+
+/// Exit codes of a command that was stopped from outside or whose reader had enough.
+const STOPPED: &[i32] = &[130, 141];
+
+/// A failed tool use.
+pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+    if !used.failed() || rejected::is_refused(used) || is_answer(used) {
+        return Vec::new();
+    }
+    let subject = subject(used);
+    let exit = used.done.exit_code;
+    let why = telling::line_of(&used.done.output.text);
+    let text = match (why, exit) {
+        (Some(why), _) => format!("{}: {why}", line(&subject, 120)),
+        (None, Some(exit)) => format!("{}: exit code {exit}", line(&subject, 120)),
+        (None, None) => format!("{}: failed", line(&subject, 120)),
+    };
+    let mut data = json!({ "subject": subject });
+    if let Some(exit) = exit {
+        data["exit"] = json!(exit);
+    }
+    vec![event_with(EventKind::Error, priority(used), &text, &data)]
+}
+
+/// The fix of an error: the same thing, and now it succeeds. `open` are the session's errors without a fix, newest
+/// first.
+pub fn fix(hook: &Hook, open: &[Event]) -> Option<Event> {
+    let Point::AfterTool(call, done) = &hook.point else { return None };
+    let used = Used { hook, call, done };
+    if used.failed() || open.is_empty() {
+        return None;
+    }
+    let done = succeeded(&used)?;
+    let is_fixed = |error: &&Event| subject_of(error).is_some_and(|subject| covers(&done, &subject));
+    let error = open.iter().find(is_fixed)?;
+    let subject = subject_of(error)?;
+    let attempts = open.iter().filter(|open| subject_of(open).as_deref() == Some(&subject)).count();
+    let times = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
+    let note = format!(" (after {times})");
+    let text = format!("fixed: {}{note}", line(&error.text, LONGEST_TEXT - "fixed: ".len() - note.len()));
+    Some(event_with(EventKind::Fix, Priority::P2, &text, &json!({ "subject": subject, "attempts": attempts })))
+}
+
+/// What the use of a tool is known by: two with the same are two tries of the same thing.
+pub(super) fn subject(used: &Used<'_>) -> String {
+    let name = &used.call.name;
+    match &used.call.tool {
+        Tool::Shell { command } => {
+            let parts = shell::split(command);
+            let Spoken { commands, .. } = shell::spoken(&parts);
+            let spoken = line(&commands.join(" && "), LONGEST_TEXT);
+            [spoken, shell::subject(&parts), line(command, 200)]
+                .into_iter()
+                .find(|text| !text.is_empty())
+                .unwrap_or_default()
+        }
+        Tool::Mcp { server, tool } => line(&format!("mcp {server}/{tool}"), 200),
+        Tool::Search { pattern } => line(&format!("{name} {pattern}"), 200),
+        Tool::Fetch { what } => line(&format!("{name} {what}"), 200),
+        tool => match tool.path().filter(|path| !path.is_empty()) {
+            Some(path) => line(&format!("{name} {}", files::relative(used.hook, path)), 320),
+            None => line(name, 200),
+        },
+    }
+}
+
+/// A slip with a tool of the client's own matters less than a command that fails.
+fn priority(used: &Used<'_>) -> Priority {
+    match &used.call.tool {
+        Tool::Shell { command } if shell::split(command).iter().any(builds_or_tests) => Priority::P1,
+        Tool::Read { .. } | Tool::Search { .. } | Tool::Fetch { .. } => Priority::P3,
+        _ => Priority::P2,
+    }
+}
+
+fn builds_or_tests(part: &Part) -> bool {
+    let verb = part.verb();
+    match part.program() {
+        "cargo" | "go" | "dotnet" | "swift" | "zig" | "bazel" => {
+            ["test", "build", "check", "clippy", "run", "vet", "bench", "nextest"].contains(&verb)
+        }
+        "npm" | "pnpm" | "yarn" | "bun" => ["test", "t", "run", "build", "lint", "exec", "typecheck"].contains(&verb),
+        "make" | "ninja" | "cmake" | "just" | "mvn" | "gradle" | "gradlew" | "pytest" | "tox" | "jest" | "vitest"
+        | "tsc" | "eslint" | "ruff" | "mypy" | "gcc" | "g++" | "clang" | "rustc" | "ctest" | "rspec" | "phpunit" => {
+            true
+        }
+        "python" | "python3" => part.args().any(|word| word == "pytest" || word == "unittest"),
+        _ => false,
+    }
+}
+
+/// Whether the exit code is an answer and no failure: nothing found, files differ, a test that is false.
+fn is_answer(used: &Used<'_>) -> bool {
+    let (Tool::Shell { command }, Some(exit)) = (&used.call.tool, used.done.exit_code) else { return false };
+    if STOPPED.contains(&exit) {
+        return true;
+    }
+    let parts = shell::split(command);
+    let Some(last) = parts.last().filter(|_| exit == 1) else { return false };
+    let says_nothing = used.done.output.text.trim().is_empty();
+    let has = |option: &str| last.args().any(|word| word == option);
+    match last.program() {
+        "test" | "[" | "[[" | "diff" | "cmp" | "which" | "type" | "pgrep" | "false" | "expr" => true,
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" => says_nothing,
+        "command" => has("-v"),
+        "git" => match last.verb() {
+            "grep" => says_nothing,
+            "diff" | "diff-index" | "diff-files" => true,
+            "merge-base" | "show-ref" | "check-ignore" | "ls-remote" | "rev-parse" | "config" => says_nothing,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// What is known to have succeeded.
+fn succeeded(used: &Used<'_>) -> Option<Vec<String>> {
+    let Tool::Shell { command } = &used.call.tool else { return Some(vec![subject(used)]) };
+    let Spoken { commands, piped } = shell::spoken(&shell::split(command));
+    let output = &used.done.output.text;
+    // A filter succeeds whatever it filters, so that only the words can tell.
+    let doubtful = piped && (output.trim().is_empty() || telling::speaks_of_failure(output));
+    (!doubtful && !commands.is_empty()).then_some(commands)
+}
+
+/// Whether what was done is all that a subject is made of.
+fn covers(done: &[String], subject: &str) -> bool {
+    subject.split(" && ").all(|part| done.iter().any(|done| done == part))
+}
+
+fn subject_of(error: &Event) -> Option<String> {
+    let data: Value = serde_json::from_str(error.data.as_deref()?).ok()?;
+    data["subject"].as_str().filter(|subject| !subject.is_empty()).map(str::to_owned)
+}

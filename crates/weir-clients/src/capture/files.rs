@@ -1,0 +1,107 @@
+//! Files that were read, changed or searched.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use weir_core::event::line;
+use weir_core::{Event, EventKind, Priority};
+
+use super::shell::{self, Part};
+use super::{Used, event, event_with, rules};
+use crate::{Hook, Tool, ToolCall};
+
+/// The longest path that is kept.
+const LONGEST_PATH: usize = 300;
+/// How many files of one patch are kept.
+const MOST_FILES: usize = 40;
+
+/// What happened to files. What failed changed none.
+pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+    if used.failed() {
+        return Vec::new();
+    }
+    let one = |how, path: &str| vec![file(used.hook, how, path)];
+    match &used.call.tool {
+        // Rules files have a kind of their own.
+        Tool::Read { path, .. } if rules::is_rules(path) => Vec::new(),
+        Tool::Read { path, .. } if !path.is_empty() => one("read", path),
+        Tool::Edit { path } | Tool::Write { path } if path.is_empty() => patched(used.hook, used.call),
+        Tool::Edit { path } => one("edited", path),
+        Tool::Write { path } => one("wrote", path),
+        Tool::Search { pattern } => {
+            let text = format!("searched for {pattern}");
+            vec![event(EventKind::File, Priority::P4, &text)]
+        }
+        Tool::Shell { command } => {
+            let mut events = patched(used.hook, used.call);
+            events.extend(written(used.hook, command));
+            events
+        }
+        Tool::Other => patched(used.hook, used.call),
+        _ => Vec::new(),
+    }
+}
+
+/// A path as the project sees it: relative to the session's folder when it lies below it.
+pub(super) fn relative(hook: &Hook, path: &str) -> String {
+    let below =
+        Path::new(path).strip_prefix(&hook.folder).ok().and_then(Path::to_str).filter(|below| !below.is_empty());
+    line(below.unwrap_or(path).trim_start_matches("./"), LONGEST_PATH)
+}
+
+fn file(hook: &Hook, how: &str, path: &str) -> Event {
+    let path = relative(hook, path);
+    let priority = if how == "read" { Priority::P4 } else { Priority::P2 };
+    event_with(EventKind::File, priority, &format!("{how} {path}"), &json!({ "path": path, "how": how }))
+}
+
+/// The files of a patch in the form that models of Codex write, given to a tool or to a command.
+fn patched(hook: &Hook, call: &ToolCall) -> Vec<Event> {
+    let texts = ["input", "patch", "command", "patchText"].iter().filter_map(|key| text(&call.input[*key]));
+    let Some(patch) = texts.into_iter().find(|text| text.contains("*** Begin Patch")) else { return Vec::new() };
+    let marks = [("*** Update File: ", "edited"), ("*** Add File: ", "wrote"), ("*** Delete File: ", "deleted")];
+    let found = |line: &str| {
+        marks.iter().find_map(|(mark, how)| line.strip_prefix(mark).map(|path| file(hook, how, path.trim())))
+    };
+    patch.lines().filter_map(found).take(MOST_FILES).collect()
+}
+
+/// Files that a script writes on purpose: a text that goes to a file, and changes in place. What a program prints into a
+/// file is its output, and no change of the work.
+fn written(hook: &Hook, command: &str) -> Vec<Event> {
+    if !command.contains(['>', '-']) && !command.contains("tee") {
+        return Vec::new();
+    }
+    let mut events = Vec::new();
+    for part in shell::split(command) {
+        let files: Vec<&str> = match part.program() {
+            "cat" | "echo" | "printf" => part.writes.iter().map(String::as_str).collect(),
+            "tee" => part.args().collect(),
+            "sed" | "perl" if part.args().any(|word| word.starts_with("-i") || word == "-pi") => {
+                changed_in_place(&part)
+            }
+            _ => continue,
+        };
+        let how = if ["sed", "perl"].contains(&part.program()) { "edited" } else { "wrote" };
+        let is_kept =
+            |path: &&str| !path.starts_with(['-', '$']) && !path.starts_with("/dev/") && !path.starts_with("/tmp/");
+        events.extend(files.into_iter().filter(is_kept).map(|path| file(hook, how, path)));
+    }
+    events.truncate(MOST_FILES);
+    events
+}
+
+/// The files of `sed -i` and its like: what comes after its scripts.
+fn changed_in_place(part: &Part) -> Vec<&str> {
+    let scripts = part.args().filter(|word| *word == "-e").count().max(1);
+    part.args().filter(|word| !word.is_empty() && !word.starts_with('-')).skip(scripts).collect()
+}
+
+/// A text, or the one in a list of words of a command that holds a patch.
+fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Array(words) => words.iter().filter_map(Value::as_str).find(|word| word.contains("*** Begin Patch")),
+        _ => None,
+    }
+}

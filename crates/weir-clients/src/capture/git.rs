@@ -1,0 +1,168 @@
+//! Git commands that change the repository. Those that only look at it are no events.
+
+use serde_json::{Map, Value, json};
+use weir_core::event::line;
+use weir_core::{Event, EventKind, Priority};
+
+use super::shell::{self, Part};
+use super::{Used, event_with};
+use crate::Tool;
+
+/// How long the subject of a commit may be.
+const LONGEST_SUBJECT: usize = 200;
+/// How much of the output is searched for what git says of a commit.
+const MOST_OUTPUT: usize = 64 << 10;
+
+/// What git did. When the script failed, only what git itself said it did.
+pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+    let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
+    if !command.contains("git") {
+        return Vec::new();
+    }
+    let output = &used.done.output.text;
+    let mut said = commits(&output[..output.floor_char_boundary(MOST_OUTPUT)]);
+    let mut events = Vec::new();
+    for part in shell::split(command).iter().filter(|part| part.program() == "git") {
+        let Some(call) = call(part) else { continue };
+        let told = if call.verb == "commit" { said.next() } else { None };
+        if !used.failed() || told.is_some() {
+            events.push(git(part, &call, told));
+        }
+    }
+    events
+}
+
+/// A git command that changes something.
+struct Call<'p> {
+    verb: &'p str,
+    args: Vec<&'p str>,
+    /// The folder it was told to work in.
+    folder: Option<&'p str>,
+}
+
+fn call(part: &Part) -> Option<Call<'_>> {
+    let mut words = part.args();
+    let mut folder = None;
+    let verb = loop {
+        match words.next()? {
+            "-C" => folder = words.next(),
+            "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" => drop(words.next()),
+            option if option.starts_with('-') => {}
+            verb => break verb,
+        }
+    };
+    let args: Vec<&str> = words.collect();
+    let only_says = |word: &&str| matches!(*word, "--help" | "-h" | "--dry-run");
+    (changes(verb, &args) && !args.iter().any(only_says)).then_some(Call { verb, args, folder })
+}
+
+/// Whether a command changes the repository.
+fn changes(verb: &str, args: &[&str]) -> bool {
+    let first = args.first().copied().unwrap_or_default();
+    match verb {
+        "commit" | "checkout" | "switch" | "merge" | "rebase" | "push" | "pull" | "reset" | "revert"
+        | "cherry-pick" | "am" | "clone" | "init" | "restore" | "clean" | "mv" | "rm" => true,
+        "stash" => !matches!(first, "list" | "show"),
+        // Without a name, and with these options, they list.
+        "tag" => {
+            names(args)
+                && !lists(args, &["-l", "--list", "-n", "--contains", "--points-at", "-v", "--verify", "--merged"])
+        }
+        "branch" => {
+            let listing =
+                ["-a", "-r", "-v", "-vv", "-l", "--list", "--show-current", "--contains", "--merged", "--no-merged"];
+            names(args) && !lists(args, &listing)
+        }
+        "worktree" => matches!(first, "add" | "remove" | "move" | "prune"),
+        "remote" => matches!(first, "add" | "remove" | "rm" | "set-url" | "rename"),
+        "submodule" => matches!(first, "add" | "update" | "init" | "deinit"),
+        "bisect" => matches!(first, "start" | "good" | "bad" | "reset" | "skip"),
+        _ => false,
+    }
+}
+
+fn names(args: &[&str]) -> bool {
+    args.iter().any(|word| !word.starts_with('-'))
+}
+
+fn lists(args: &[&str], options: &[&str]) -> bool {
+    args.iter().any(|word| options.contains(word) || word.starts_with("--sort") || word.starts_with("--format"))
+}
+
+fn git(part: &Part, call: &Call<'_>, told: Option<Commit<'_>>) -> Event {
+    let mut data = Map::new();
+    data.insert("command".to_owned(), json!(line(call.verb, 40)));
+    let branch = told.as_ref().and_then(|told| told.branch).or_else(|| branch(call));
+    for (key, value) in [("branch", branch), ("commit", told.as_ref().map(|told| told.hash)), ("folder", call.folder)] {
+        if let Some(value) = value {
+            data.insert(key.to_owned(), json!(line(value, 120)));
+        }
+    }
+    let text = match (call.verb, told) {
+        ("commit", Some(Commit { hash, subject, .. })) => {
+            format!("git commit {hash}: {}", line(subject, LONGEST_SUBJECT))
+        }
+        ("commit", None) => match message(part, call) {
+            Some(subject) => format!("git commit: {}", line(&subject, LONGEST_SUBJECT)),
+            None => "git commit".to_owned(),
+        },
+        _ => format!("git {} {}", call.verb, call.args.join(" ")),
+    };
+    event_with(EventKind::Git, Priority::P2, &text, &Value::Object(data))
+}
+
+/// The branch that a command goes to.
+fn branch<'p>(call: &Call<'p>) -> Option<&'p str> {
+    let (switches, makes) = match call.verb {
+        "switch" => (true, ["-c", "-C", "--create", "--orphan"]),
+        "checkout" => (!call.args.contains(&"--"), ["-b", "-B", "--orphan", "-b"]),
+        _ => (false, [""; 4]),
+    };
+    let made = call.args.iter().position(|word| makes.contains(word)).and_then(|at| call.args.get(at + 1));
+    let named: Vec<&&str> = call.args.iter().filter(|word| !word.starts_with('-')).collect();
+    match (made, named.as_slice()) {
+        (Some(made), _) if switches => Some(made),
+        // `checkout main file` takes a file from there, and `checkout a.rs` throws changes away.
+        (None, [one]) if switches && (call.verb == "switch" || !one.contains('.')) => Some(one),
+        _ => None,
+    }
+}
+
+/// The first line of the message that a commit was given.
+fn message(part: &Part, call: &Call<'_>) -> Option<String> {
+    let mut words = call.args.iter();
+    let mut given = None;
+    while let Some(word) = words.next() {
+        given = match *word {
+            "-m" | "--message" => words.next().copied(),
+            // The message stands after a cluster of options that ends in this one.
+            word if word.starts_with('-') && !word.starts_with("--") && word.ends_with('m') => words.next().copied(),
+            "-F" | "--file" if words.next() == Some(&"-") => Some(part.here.as_str()),
+            word => word.strip_prefix("--message=").or_else(|| word.strip_prefix("-m").filter(|rest| !rest.is_empty())),
+        };
+        if given.is_some() {
+            break;
+        }
+    }
+    let given = given?;
+    // A text given in place begins on the line after its opening.
+    let text = if given.starts_with("$(cat <<") { given.split_once('\n').map_or("", |(_, text)| text) } else { given };
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// What git says of a commit that it made: `[main 1a2b3c4] subject`.
+struct Commit<'o> {
+    branch: Option<&'o str>,
+    hash: &'o str,
+    subject: &'o str,
+}
+
+fn commits(output: &str) -> impl Iterator<Item = Commit<'_>> {
+    output.lines().filter_map(|line| {
+        let (place, subject) = line.trim_end().strip_prefix('[')?.split_once("] ")?;
+        let (branch, hash) = place.rsplit_once(' ')?;
+        let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let branch = branch.split(' ').next().filter(|_| !branch.starts_with("detached"));
+        is_hash.then_some(Commit { branch, hash, subject })
+    })
+}

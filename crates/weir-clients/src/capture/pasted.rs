@@ -1,0 +1,143 @@
+//! Data that was pasted into a prompt: logs, code, tables. The request around it stays; in the place of the data stands
+//! how much it was.
+//!
+//! A block is a text between fences, or a paragraph. It is data when it is big and does not read like prose. Prose stays,
+//! however long it is: it is the request.
+
+use weir_core::event::line;
+use weir_core::wording::{counted, size};
+use weir_core::{Event, EventKind, Priority};
+
+use super::event;
+
+/// What is shorter than this stays in the prompt.
+const BIG: usize = 1_000;
+/// How much of a block is looked at to see what it is.
+const LOOKED_AT: usize = 4 << 10;
+/// How many letters and spaces of a hundred characters a text has that is prose.
+const PROSE: usize = 88;
+/// A longer line is not the request above a block.
+const LONGEST_LEAD: usize = 400;
+
+/// A prompt, with the data taken out.
+pub(super) struct Found {
+    /// The request, with a word in the place of the data.
+    pub(super) request: String,
+    /// The request without that word, and without any code: what the user said.
+    pub(super) said: String,
+    /// What was pasted.
+    pub(super) data: Option<Event>,
+}
+
+/// Takes the data out of a prompt. `unseen` bytes of it were not even looked at.
+pub(super) fn take(text: &str, unseen: usize) -> Found {
+    let mut found = Found { request: String::new(), said: String::new(), data: None };
+    let mut pasted = Pasted { bytes: unseen, lines: 0, first: String::new() };
+    for block in blocks(text) {
+        if block.text.len() < BIG || !block.is_data() {
+            push(&mut found.request, block.text);
+            if !block.fenced {
+                push(&mut found.said, block.text);
+            }
+            continue;
+        }
+        let (lead, data, trail) = block.parts();
+        push(&mut found.request, lead);
+        push(&mut found.said, lead);
+        pasted.bytes += data.len();
+        pasted.lines += data.lines().count();
+        if pasted.first.is_empty() {
+            pasted.first = first_line(data);
+        }
+        push(&mut found.request, &format!("[pasted: {}]", size(data.len() as u64)));
+        push(&mut found.request, trail);
+        push(&mut found.said, trail);
+    }
+    if pasted.bytes > 0 {
+        let Pasted { bytes, lines, first } = pasted;
+        let text = format!("pasted {}, {}, beginning: {first}", size(bytes as u64), counted(lines, "line", "lines"));
+        found.data = Some(event(EventKind::Data, Priority::P3, &text));
+    }
+    found
+}
+
+struct Pasted {
+    bytes: usize,
+    lines: usize,
+    first: String,
+}
+
+/// A part of a prompt.
+struct Block<'t> {
+    text: &'t str,
+    fenced: bool,
+}
+
+impl<'t> Block<'t> {
+    fn is_data(&self) -> bool {
+        self.fenced || !is_prose(self.text)
+    }
+
+    /// The line of prose above the data, the data, and the line of prose below it.
+    fn parts(&self) -> (&'t str, &'t str, &'t str) {
+        if self.fenced {
+            return ("", self.text, "");
+        }
+        let is_said = |line: &str| line.len() <= LONGEST_LEAD && line.split_whitespace().count() > 1 && is_prose(line);
+        let (lead, rest) = match self.text.split_once('\n') {
+            Some((first, rest)) if is_said(first) => (first, rest),
+            _ => ("", self.text),
+        };
+        let (data, trail) = match rest.trim_end().rsplit_once('\n') {
+            Some((data, last)) if is_said(last) => (data, last),
+            _ => (rest, ""),
+        };
+        (lead, data, trail)
+    }
+}
+
+/// Fenced texts and paragraphs, in order.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let (mut from, mut at, mut fenced) = (0, 0, false);
+    for line in text.split_inclusive('\n') {
+        let is_fence = line.trim_start().starts_with("```");
+        let is_end = if fenced { is_fence } else { is_fence || line.trim().is_empty() };
+        let next = at + line.len();
+        if is_end {
+            // A fence that opens begins a block; one that closes ends it.
+            let end = if is_fence && !fenced { at } else { next };
+            blocks.push(Block { text: &text[from..end], fenced });
+            from = end;
+            fenced ^= is_fence;
+        }
+        at = next;
+    }
+    blocks.push(Block { text: &text[from..], fenced });
+    blocks.retain(|block| !block.text.trim().is_empty());
+    blocks
+}
+
+/// Whether a text reads like sentences: nearly all of it is letters and spaces.
+fn is_prose(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(LOOKED_AT)];
+    let (mut all, mut words) = (0, 0);
+    for c in head.trim().chars() {
+        all += 1;
+        words += usize::from(c.is_alphabetic() || c == ' ' || ".,'’?!".contains(c));
+    }
+    // One endless word is no sentence either.
+    words * 100 >= all * PROSE && head.split_whitespace().count() * 25 >= all
+}
+
+fn first_line(data: &str) -> String {
+    let first = data.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("```"));
+    line(first.unwrap_or_default(), 200)
+}
+
+fn push(into: &mut String, text: &str) {
+    if !text.trim().is_empty() {
+        into.push_str(text.trim_end());
+        into.push('\n');
+    }
+}

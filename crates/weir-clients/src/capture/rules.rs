@@ -1,0 +1,42 @@
+//! Files with rules for the model.
+
+use serde_json::json;
+use weir_core::{Event, EventKind, Priority};
+
+use super::{Used, event_with, files};
+use crate::{Hook, Tool};
+
+/// What clients call such files.
+const NAMES: &[&str] = &[
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "AGENT.md",
+    "GEMINI.md",
+    "QWEN.md",
+    "copilot-instructions.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".clinerules",
+];
+
+/// Rules that the model read for itself.
+pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+    match &used.call.tool {
+        Tool::Read { path, .. } if is_rules(path) && !used.failed() => vec![loaded(used.hook, path)],
+        _ => Vec::new(),
+    }
+}
+
+/// Rules that the client loaded.
+pub(super) fn loaded(hook: &Hook, path: &str) -> Event {
+    let path = files::relative(hook, path);
+    event_with(EventKind::Rule, Priority::P3, &format!("rules of {path}"), &json!({ "path": path }))
+}
+
+/// Whether a path is that of a rules file.
+pub(super) fn is_rules(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    NAMES.contains(&name) || path.replace('\\', "/").contains("/.cursor/rules/")
+}

@@ -1,0 +1,50 @@
+//! Subagents: that they began, and what they came back with.
+
+use serde_json::json;
+use weir_core::event::line;
+use weir_core::{Event, EventKind, Priority};
+
+use super::{Used, event_with};
+use crate::Tool;
+
+/// How much of a result is kept: a reference has the whole, where there is one.
+const LONGEST_RESULT: usize = 280;
+/// How many lines of it are looked at.
+const MOST_LINES: usize = 4;
+
+/// A subagent began.
+pub(super) fn started(kind: Option<&str>) -> Event {
+    let name = name(kind);
+    event_with(EventKind::Subagent, Priority::P3, &format!("subagent {name} began"), &json!({ "agent": name }))
+}
+
+/// A subagent is done.
+pub(super) fn stopped(kind: Option<&str>, result: &str) -> Event {
+    let (name, result) = (name(kind), first_lines(result));
+    let said = if result.is_empty() { "said nothing" } else { &result };
+    let text = format!("subagent {name}: {said}");
+    event_with(EventKind::Subagent, Priority::P2, &text, &json!({ "agent": name, "result": result }))
+}
+
+/// The tool that started a subagent is done. For some clients this is the only word of it.
+pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+    let Tool::Subagent { task } = &used.call.tool else { return Vec::new() };
+    let result = first_lines(&used.done.output.text);
+    if used.failed() || result.is_empty() {
+        return Vec::new();
+    }
+    let text = format!("subagent for \"{}\": {result}", line(task, 100));
+    vec![event_with(EventKind::Subagent, Priority::P2, &text, &json!({ "result": result }))]
+}
+
+fn name(kind: Option<&str>) -> String {
+    kind.map(|kind| line(kind, 80)).filter(|kind| !kind.is_empty()).unwrap_or_else(|| "of unknown kind".to_owned())
+}
+
+/// The first lines that say something: not blank, and no tag of the client's.
+fn first_lines(text: &str) -> String {
+    let head = &text[..text.floor_char_boundary(8 << 10)];
+    let is_tag = |line: &&str| line.starts_with('<') && line.ends_with('>');
+    let lines = head.lines().map(str::trim).filter(|line| !line.is_empty() && !is_tag(line));
+    line(&lines.take(MOST_LINES).collect::<Vec<_>>().join(" "), LONGEST_RESULT)
+}

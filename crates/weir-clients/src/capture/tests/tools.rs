@@ -1,0 +1,404 @@
+//! What tools did.
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use super::{check, failed_shell, failing, hook, in_subagent, shell, shown, used, used_with};
+use crate::capture::{events, fix};
+use crate::{Hook, Point, Tool};
+
+#[test]
+fn files_are_named_as_the_project_sees_them() {
+    let read = |path: &str| used("Read", Tool::Read { path: path.into(), part: false }, "text");
+    check(
+        &read("/home/dev/project/src/a.rs"),
+        expect![[r#"file P4 | read src/a.rs | {"path":"src/a.rs","how":"read"}"#]],
+    );
+    check(
+        &read("/home/dev/project2/a.rs"),
+        expect![[r#"file P4 | read /home/dev/project2/a.rs | {"path":"/home/dev/project2/a.rs","how":"read"}"#]],
+    );
+    check(&read("./a.rs"), expect![[r#"file P4 | read a.rs | {"path":"a.rs","how":"read"}"#]]);
+    check(&read("/home/dev/project/CLAUDE.md"), expect![[r#"rule P3 | rules of CLAUDE.md | {"path":"CLAUDE.md"}"#]]);
+    check(
+        &used("Edit", Tool::Edit { path: "/home/dev/project/a\nb.rs".into() }, ""),
+        expect![[r#"file P2 | edited a b.rs | {"path":"a b.rs","how":"edited"}"#]],
+    );
+    check(
+        &used("Write", Tool::Write { path: "new.rs".into() }, ""),
+        expect![[r#"file P2 | wrote new.rs | {"path":"new.rs","how":"wrote"}"#]],
+    );
+    check(&used("Grep", Tool::Search { pattern: "fn main".into() }, ""), expect!["file P4 | searched for fn main |"]);
+    let patch = "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-a\n+b\n*** Add File: b.rs\n+x\n*** Delete File: c.rs\n*** End Patch";
+    check(
+        &used_with("apply_patch", Tool::Other, &json!({ "input": patch }), "Done!"),
+        expect![[r#"
+        file P2 | edited src/a.rs | {"path":"src/a.rs","how":"edited"}
+        file P2 | wrote b.rs | {"path":"b.rs","how":"wrote"}
+        file P2 | deleted c.rs | {"path":"c.rs","how":"deleted"}"#]],
+    );
+    check(
+        &shell("cat > a.txt <<'EOF'\ntext\nEOF\nsed -i 's/a/b/' b.txt c.txt && echo x | tee -a d.txt > /dev/null", ""),
+        expect![[r#"
+        file P2 | wrote a.txt | {"path":"a.txt","how":"wrote"}
+        file P2 | edited b.txt | {"path":"b.txt","how":"edited"}
+        file P2 | edited c.txt | {"path":"c.txt","how":"edited"}
+        file P2 | wrote d.txt | {"path":"d.txt","how":"wrote"}"#]],
+    );
+    check(
+        &shell("cargo test > log.txt 2>&1; echo $? > /tmp/code", ""),
+        expect![[r#"tool P4 | ran cargo test | {"subject":"cargo test"}"#]],
+    );
+}
+
+#[test]
+fn git_commands_that_change_something() {
+    check(
+        &shell("git commit -m 'Add x'", "[main 1a2b3c4] Add x\n 1 file changed"),
+        expect![[r#"git P2 | git commit 1a2b3c4: Add x | {"command":"commit","branch":"main","commit":"1a2b3c4"}"#]],
+    );
+    check(
+        &shell("git add -A && git commit -qam \"Fix y\n\nbody\" && git push", ""),
+        expect![[r#"
+        git P2 | git commit: Fix y | {"command":"commit"}
+        git P2 | git push | {"command":"push"}"#]],
+    );
+    check(
+        &shell("git commit -m \"$(cat <<'EOF'\nIt's done (really)\n\nmore\nEOF\n)\"", ""),
+        expect![[r#"git P2 | git commit: It's done (really) | {"command":"commit"}"#]],
+    );
+    check(
+        &shell("git commit -F - <<EOF\nFrom here\nEOF", "[fix/a 1234567890ab] From here"),
+        expect![[
+            r#"git P2 | git commit 1234567890ab: From here | {"command":"commit","branch":"fix/a","commit":"1234567890ab"}"#
+        ]],
+    );
+    check(
+        &shell("cd x && GIT_TRACE=1 git -C ../y --no-pager checkout -b feature/z origin/main", ""),
+        expect![[
+            r#"git P2 | git checkout -b feature/z origin/main | {"command":"checkout","branch":"feature/z","folder":"../y"}"#
+        ]],
+    );
+    check(
+        &shell("git switch main; git merge --no-ff feature/z; git tag v1; git branch -D feature/z; git stash pop", ""),
+        expect![[r#"
+        git P2 | git switch main | {"command":"switch","branch":"main"}
+        git P2 | git merge --no-ff feature/z | {"command":"merge"}
+        git P2 | git tag v1 | {"command":"tag"}
+        git P2 | git branch -D feature/z | {"command":"branch"}
+        git P2 | git stash pop | {"command":"stash"}"#]],
+    );
+    check(
+        &shell("git checkout -- src/a.rs", ""),
+        expect![[r#"git P2 | git checkout -- src/a.rs | {"command":"checkout"}"#]],
+    );
+    check(
+        &failed_shell("git commit -m a && git push", 1, "[main (root-commit) 1a2b3c4] a\nerror: failed to push"),
+        expect![[r#"
+        error P2 | git commit -m a && git push: error: failed to push | {"subject":"git commit -m a && git push","exit":1}
+        git P2 | git commit 1a2b3c4: a | {"command":"commit","branch":"main","commit":"1a2b3c4"}"#]],
+    );
+    check(
+        &failed_shell("git push", 1, "error: failed to push some refs"),
+        expect![[r#"error P2 | git push: error: failed to push some refs | {"subject":"git push","exit":1}"#]],
+    );
+}
+
+#[test]
+fn git_commands_that_only_look() {
+    for command in [
+        "git status",
+        "git log --oneline -5",
+        "git diff HEAD~1",
+        "git -C x show abc",
+        "git branch -a",
+        "git branch",
+        "git tag -l 'v*'",
+        "git stash list",
+        "git push --dry-run",
+        "git remote -v",
+        "echo git commit -m x",
+        "cat <<EOF\ngit push\nEOF",
+    ] {
+        let all = events(&shell(command, ""));
+        assert!(all.iter().all(|event| event.kind == weir_core::EventKind::Tool), "{command}: {}", shown(&all));
+    }
+}
+
+#[test]
+fn tasks_in_the_words_of_each_client() {
+    let tasks = |name: &str, input| used_with(name, Tool::Tasks, &input, "");
+    check(
+        &tasks(
+            "TodoWrite",
+            json!({ "todos": [
+            { "content": "read", "status": "completed", "activeForm": "reading" },
+            { "content": "write", "status": "in_progress" },
+            { "content": "test", "status": "pending" },
+            { "content": "old", "status": "cancelled" },
+        ] }),
+        ),
+        expect![[
+            r#"task P1 | 1 of 4 done; now: write; next: test | {"tasks":[{"text":"read","state":"done"},{"text":"write","state":"now"},{"text":"test","state":"open"},{"text":"old","state":"dropped"}]}"#
+        ]],
+    );
+    check(
+        &tasks("update_plan", json!({ "explanation": "x", "plan": [{ "step": "a", "status": "pending" }] })),
+        expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"text":"a","state":"open"}]}"#]],
+    );
+    check(
+        &tasks("write_todos", json!({ "todos": [{ "description": "a", "status": "in_progress" }] })),
+        expect![[r#"task P1 | 0 of 1 done; now: a | {"tasks":[{"text":"a","state":"now"}]}"#]],
+    );
+    check(
+        &tasks("todowrite", json!({ "todos": [{ "id": 7, "content": "a", "priority": "high" }] })),
+        expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"key":"7","text":"a","state":"open"}]}"#]],
+    );
+    let created = used_with(
+        "TaskCreate",
+        Tool::Tasks,
+        &json!({ "subject": "Do it", "description": "all" }),
+        "Task #3 created successfully: Do it",
+    );
+    check(&created, expect![[r#"task P1 | task open: Do it | {"task":{"text":"Do it","state":"open","key":"3"}}"#]]);
+    check(
+        &tasks("TaskUpdate", json!({ "taskId": "3", "status": "completed" })),
+        expect![[r#"task P1 | task done: #3 | {"task":{"key":"3","state":"done"}}"#]],
+    );
+    check(
+        &tasks("TaskUpdate", json!({ "taskId": "3", "subject": "Do it well" })),
+        expect![[r#"task P1 | task changed: Do it well | {"task":{"key":"3","text":"Do it well"}}"#]],
+    );
+    check(&tasks("TodoWrite", json!({})), expect![""]);
+}
+
+#[test]
+fn failures_say_why() {
+    check(
+        &failed_shell(
+            "cd a && cargo test -p x 2>&1",
+            101,
+            "running 2 tests\n\nthread 'a' (7) panicked at src/a.rs:3:5:\nassertion failed: x\n\ntest result: FAILED. 1 passed; 1 failed\n\nerror: test failed, to rerun pass `--lib`\n",
+        ),
+        expect![[
+            r#"error P1 | cargo test -p x: thread 'a' (7) panicked at src/a.rs:3:5: assertion failed: x | {"subject":"cargo test -p x","exit":101}"#
+        ]],
+    );
+    check(
+        &failed_shell(
+            "cargo build",
+            101,
+            "warning: unused\nerror[E0308]: mismatched types\n --> src/a.rs:1:1\nerror: could not compile `x`",
+        ),
+        expect![[r#"error P1 | cargo build: error[E0308]: mismatched types | {"subject":"cargo build","exit":101}"#]],
+    );
+    check(
+        &failed_shell(
+            "python3 a.py",
+            1,
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x()\nValueError: bad value\n",
+        ),
+        expect![[r#"error P2 | python3 a.py: ValueError: bad value | {"subject":"python3 a.py","exit":1}"#]],
+    );
+    check(
+        &failed_shell("gcc a.c", 1, "a.c: In function 'main':\na.c:3:5: error: expected ';'\n"),
+        expect![[r#"error P1 | gcc a.c: a.c:3:5: error: expected ';' | {"subject":"gcc a.c","exit":1}"#]],
+    );
+    check(
+        &failed_shell("npm test", 1, "\u{1b}[31mFAIL\u{1b}[0m src/a.test.js\n  ● adds\n"),
+        expect![[r#"error P1 | npm test: FAIL src/a.test.js | {"subject":"npm test","exit":1}"#]],
+    );
+    check(
+        &failed_shell("foo", 127, "bash: foo: command not found"),
+        expect![[r#"error P2 | foo: bash: foo: command not found | {"subject":"foo","exit":127}"#]],
+    );
+    check(
+        &failed_shell("exit 3", 3, ""),
+        expect![[r#"error P2 | exit 3: exit code 3 | {"subject":"exit 3","exit":3}"#]],
+    );
+    check(
+        &failed_shell("sh -c 'exit 2'; ./x.sh", 2, "one\ntwo\n"),
+        expect![[r#"error P2 | ./x.sh: two | {"subject":"./x.sh","exit":2}"#]],
+    );
+}
+
+#[test]
+fn tools_that_failed_and_those_that_the_user_refused() {
+    check(
+        &failing(used("Edit", Tool::Edit { path: "a.rs".into() }, "String to replace not found in file."), None),
+        expect![[r#"error P2 | Edit a.rs: String to replace not found in file. | {"subject":"Edit a.rs"}"#]],
+    );
+    check(
+        &failing(used("mcp__x__y", Tool::Mcp { server: "x".into(), tool: "y".into() }, ""), None),
+        expect![[r#"error P2 | mcp x/y: failed | {"subject":"mcp x/y"}"#]],
+    );
+    check(
+        &failing(shell("rm -rf x", "The user doesn't want to proceed with this tool use. It was rejected"), None),
+        expect![[r#"rejected P2 | the user refused: rm -rf x | {"refused":"rm -rf x"}"#]],
+    );
+    let said =
+        "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse git rm";
+    check(
+        &failing(shell("rm -rf x", said), None),
+        expect![[r#"
+        rejected P2 | the user refused: rm -rf x | {"refused":"rm -rf x"}
+        correction P1 | use git rm |"#]],
+    );
+}
+
+#[test]
+fn what_is_no_failure_is_no_error() {
+    for hook in [
+        shell("cargo test", "test result: ok. 42 passed; 0 failed"),
+        shell("pytest", "42 passed, 0 failed, 0 errors"),
+        shell("cat log", "error: this is what the log says"),
+        failed_shell("grep -r x src", 1, ""),
+        failed_shell("cat a | grep x", 1, " \n"),
+        failed_shell("rg x", 1, ""),
+        failed_shell("test -f a", 1, ""),
+        failed_shell("[ -d x ]", 1, ""),
+        failed_shell("diff a b", 1, "1c1\n< a\n> b"),
+        failed_shell("git diff --quiet", 1, ""),
+        failed_shell("which foo", 1, ""),
+        failed_shell("yes | head", 141, "y"),
+        failed_shell("sleep 100", 130, ""),
+    ] {
+        let all = events(&hook);
+        assert!(all.iter().all(|event| event.kind != weir_core::EventKind::Error), "{}", shown(&all));
+    }
+    check(
+        &failed_shell("pytest", 1, "0 errors in a\nsummary: errors: 0\nlast words"),
+        expect![[r#"error P1 | pytest: last words | {"subject":"pytest","exit":1}"#]],
+    );
+}
+
+/// The errors of the first hooks, oldest first, and what the last one repairs.
+fn check_fix(failed: &[Hook], then: &Hook, expected: Expect) {
+    let mut open: Vec<_> = failed.iter().flat_map(events).collect();
+    open.reverse();
+    expected.assert_eq(&fix(then, &open).map_or_else(|| "nothing".to_owned(), |event| shown(&[event])));
+}
+
+#[test]
+fn what_failed_and_now_succeeds_is_fixed() {
+    let failed = || failed_shell("cd a && cargo test -p x 2>&1 | tail -5", 101, "error[E0425]: cannot find value `y`");
+    check_fix(
+        &[failed(), failed()],
+        &shell("cargo test -p x", "ok"),
+        expect![[
+            r#"fix P2 | fixed: cargo test -p x: error[E0425]: cannot find value `y` (after 2 attempts) | {"subject":"cargo test -p x","attempts":2}"#
+        ]],
+    );
+    check_fix(
+        &[failed()],
+        &shell("cargo test -p x && git commit -m x", ""),
+        expect![[
+            r#"fix P2 | fixed: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#
+        ]],
+    );
+    check_fix(&[failed()], &shell("cargo test -p y", "ok"), expect!["nothing"]);
+    check_fix(&[failed()], &failed_shell("cargo test -p x", 101, "error"), expect!["nothing"]);
+    check_fix(&[failed()], &shell("cargo test -p x; echo done", "error: no\ndone"), expect!["nothing"]);
+    check_fix(&[failed()], &shell("cargo test -p x | tail -3", "test result: FAILED. 1 failed"), expect!["nothing"]);
+    check_fix(
+        &[failed()],
+        &shell("cargo test -p x | tail -3", "test result: ok. 3 passed; 0 failed"),
+        expect![[
+            r#"fix P2 | fixed: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#
+        ]],
+    );
+    let edit = || used("Edit", Tool::Edit { path: "a.rs".into() }, "String to replace not found in file.");
+    check_fix(
+        &[failing(edit(), None)],
+        &edit(),
+        expect![[
+            r#"fix P2 | fixed: Edit a.rs: String to replace not found in file. (after 1 attempt) | {"subject":"Edit a.rs","attempts":1}"#
+        ]],
+    );
+    check_fix(&[failed()], &shell("cargo test -p x &", ""), expect!["nothing"]);
+    check_fix(&[], &shell("cargo test", ""), expect!["nothing"]);
+}
+
+#[test]
+fn the_environment() {
+    check(
+        &shell("cd sub && export A=secret B=2", ""),
+        expect![[r#"
+        environment P4 | in folder sub |
+        environment P4 | variables set: A, B |"#]],
+    );
+    check(&shell("cd sub && make", ""), expect![[r#"tool P4 | ran make | {"subject":"make"}"#]]);
+    check(
+        &shell("source .venv/bin/activate && pip install -r requirements.txt", ""),
+        expect![[r#"
+        environment P3 | source .venv/bin/activate |
+        environment P3 | pip install -r requirements.txt |"#]],
+    );
+    check(&shell("sudo apt-get install -y jq", ""), expect!["environment P3 | apt-get install -y jq |"]);
+    check(
+        &shell("npm i -D vitest; cargo add serde; nvm use 22", ""),
+        expect![[r#"
+        environment P3 | npm i -D vitest |
+        environment P3 | cargo add serde |
+        environment P3 | nvm use 22 |"#]],
+    );
+    check(
+        &failed_shell("npm i nope", 1, "npm error code E404"),
+        expect![[r#"error P2 | npm i nope: npm error code E404 | {"subject":"npm i nope","exit":1}"#]],
+    );
+}
+
+#[test]
+fn plans_questions_and_other_tools() {
+    let plan = "# Port the parser\n\ntext\n\n## Lexer\n- a\n## Tests\n";
+    check(
+        &used("ExitPlanMode", Tool::Plan { text: plan.into() }, "User has approved your plan."),
+        expect!["plan P1 | plan: Port the parser; Lexer; Tests |"],
+    );
+    check(
+        &used("ExitPlanMode", Tool::Plan { text: "1. read\n2. write".into() }, ""),
+        expect!["plan P1 | plan: 1. read; 2. write |"],
+    );
+    check(
+        &failing(
+            used(
+                "ExitPlanMode",
+                Tool::Plan { text: plan.into() },
+                "The user doesn't want to proceed with this tool use.",
+            ),
+            None,
+        ),
+        expect![[r#"rejected P2 | the user refused: the plan | {"refused":"the plan"}"#]],
+    );
+    check(
+        &used("AskUserQuestion", Tool::Question { text: "Which database?".into() }, "\"Which database?\"=\"SQLite\""),
+        expect![[
+            r#"plan P2 | asked the user: Which database?; the answer: "Which database?"="SQLite" | {"question":"Which database?","answer":"\"Which database?\"=\"SQLite\""}"#
+        ]],
+    );
+    check(
+        &hook(Point::Stop { last: "Done. It is fast now.\n\nShould I also **update the docs**?".into() }),
+        expect![[
+            r#"plan P3 | asked the user: Should I also **update the docs**? | {"question":"Should I also **update the docs**?"}"#
+        ]],
+    );
+    check(&hook(Point::Stop { last: "Done?\nYes.".into() }), expect![""]);
+    check(
+        &used("WebFetch", Tool::Fetch { what: "https://example.com/a".into() }, ""),
+        expect!["tool P4 | fetched https://example.com/a |"],
+    );
+    check(&used("ToolSearch", Tool::Other, ""), expect!["tool P4 | tool ToolSearch |"]);
+    check(&used("mcp__weir__ctx_search", Tool::Ours, ""), expect![""]);
+}
+
+#[test]
+fn what_a_subagent_does_matters_less() {
+    check(
+        &in_subagent(failed_shell("make", 2, "error: x")),
+        expect![[r#"error P2 | make: error: x | {"subject":"make","exit":2,"agent":"Explore"}"#]],
+    );
+    check(
+        &in_subagent(used("Write", Tool::Write { path: "a".into() }, "")),
+        expect![[r#"file P3 | wrote a | {"path":"a","how":"wrote","agent":"Explore"}"#]],
+    );
+}

@@ -1,0 +1,155 @@
+//! What the user said.
+
+use expect_test::{Expect, expect};
+
+use super::{check, in_subagent, prompt, shown};
+use crate::capture::events;
+
+/// What is found beside the prompt itself.
+fn found(text: &str, expected: Expect) {
+    let all = events(&prompt(text));
+    expected.assert_eq(&shown(all.get(1..).unwrap_or_default()));
+}
+
+#[test]
+fn a_prompt_is_kept_in_the_users_words() {
+    check(&prompt("  fix the parser\nand add a test "), expect!["prompt P1 | fix the parser and add a test |"]);
+    let long = events(&prompt(&"word ".repeat(1_000)));
+    assert!(long[0].text.ends_with("wor… (3021 more bytes)"), "{}", long[0].text);
+    check(&prompt("/home/dev/a.rs is broken"), expect!["prompt P1 | /home/dev/a.rs is broken |"]);
+    check(&prompt("/review the parser"), expect!["prompt P1 | /review the parser |"]);
+    check(&prompt("is a < b and c <b> d?"), expect!["prompt P1 | is a < b and c <b> d? |"]);
+}
+
+#[test]
+fn what_the_client_says_is_not_the_users() {
+    check(
+        &prompt("<system-reminder>\nuse tools\n</system-reminder>\nfix it<hook_context>x</hook_context> now"),
+        expect!["prompt P1 | fix it now |"],
+    );
+    check(
+        &prompt("<command-name>/review</command-name><command-args>only the parser</command-args>"),
+        expect!["prompt P1 | only the parser |"],
+    );
+    for noise in [
+        "",
+        " \n",
+        "/compact",
+        "/compact keep the tests",
+        "/model opus",
+        "/my-own-command",
+        "<task-notification><status>completed</status></task-notification>",
+        "<system-reminder>never ends",
+        "<local-command-stdout>ok</local-command-stdout>",
+        "This session is being continued from a previous conversation that ran out of context. The goal is x.",
+        "[Request interrupted by user for tool use]",
+    ] {
+        check(&prompt(noise), expect![""]);
+    }
+    check(&in_subagent(prompt("let's use this")), expect![""]);
+}
+
+#[test]
+fn decisions() {
+    found("Let's use SQLite for the store.", expect!["decision P1 | Let's use SQLite for the store. |"]);
+    found("OK, so let’s go with plan B. Thanks!", expect!["decision P1 | OK, so let’s go with plan B. |"]);
+    found("We decided to drop Python 2. Then run the tests.", expect!["decision P1 | We decided to drop Python 2. |"]);
+    found("Use tabs instead of spaces", expect!["decision P1 | Use tabs instead of spaces |"]);
+    found("from now on commit after every step", expect!["decision P1 | from now on commit after every step |"]);
+    found("- we'll use axum\n- and serde", expect!["decision P1 | we'll use axum |"]);
+}
+
+#[test]
+fn corrections() {
+    found("No, don't touch the public API.", expect!["correction P1 | No, don't touch the public API. |"]);
+    found("no, I meant the other file", expect!["correction P1 | no, I meant the other file |"]);
+    found("Don't add dependencies!", expect!["correction P1 | Don't add dependencies! |"]);
+    found("please do not reformat", expect!["correction P1 | please do not reformat |"]);
+    found("That's not what I asked for. Only the header.", expect!["correction P1 | That's not what I asked for. |"]);
+    found("Never push to main.", expect!["correction P1 | Never push to main. |"]);
+    found("stop using unwrap", expect!["correction P1 | stop using unwrap |"]);
+}
+
+#[test]
+fn given_up_goals_blockers_and_intents() {
+    found(
+        "I already tried upgrading, but it didn't help.",
+        expect!["rejected P2 | I already tried upgrading, but it didn't help. |"],
+    );
+    found("We ruled out Redis.", expect!["rejected P2 | We ruled out Redis. |"]);
+    found("Let's not use a trait here.", expect!["rejected P2 | Let's not use a trait here. |"]);
+    found("The goal is a binary under 5 MB.", expect!["goal P1 | The goal is a binary under 5 MB. |"]);
+    found("I'm blocked by the review of #12.", expect!["blocker P1 | I'm blocked by the review of #12. |"]);
+    found("We're waiting for the new API key.", expect!["blocker P1 | We're waiting for the new API key. |"]);
+    found(
+        "I'm trying to port the parser to nom. I want to keep the tests.",
+        expect!["intent P2 | I'm trying to port the parser to nom. |"],
+    );
+}
+
+#[test]
+fn what_decides_nothing_is_not_found() {
+    for text in [
+        "Don't worry about the tests.",
+        "don't you think so?",
+        "I don't know why it fails",
+        "Do not hesitate to ask.",
+        "No problem, go on.",
+        "no, that's fine",
+        "No, thanks.",
+        "Should we use SQLite or Postgres?",
+        "What if we decided to use Redis?",
+        "Maybe let's use Redis.",
+        "If we're blocked by CI, skip it.",
+        "I'm not sure we decided that.",
+        "The request is blocked by CORS.",
+        "Why did you use a map instead of a list?",
+        "it prints 'no, don't' and stops",
+        "Explain the goal of this module.",
+        "I want to know how it works.",
+        "> we decided to use X",
+        "```\nlet's use this\n```",
+        "Never mind.",
+        "Never seen this before.",
+        "never worked for me",
+        "Right now we use Redis.",
+        "never mind, I found it",
+        "Use the debugger",
+        "thanks, looks good",
+        "continue",
+    ] {
+        found(text, expect![""]);
+    }
+}
+
+#[test]
+fn pasted_data_becomes_an_event_of_its_own() {
+    let log: String =
+        (0..60).map(|n| format!("2026-01-01 10:00:{n:02} [WARN] pool={n} retry=3 code=0x{n:x}\n")).collect();
+    check(
+        &prompt(&format!("why does this happen?\n{log}\nLet's use a longer timeout.")),
+        expect![[r#"
+        prompt P1 | why does this happen? [pasted: 3.1 KiB] Let's use a longer timeout. |
+        decision P1 | Let's use a longer timeout. |
+        data P3 | pasted 3.1 KiB, 61 lines, beginning: 2026-01-01 10:00:00 [WARN] pool=0 retry=3 code=0x0 |"#]],
+    );
+    check(
+        &prompt(&format!("look:\n```\n{log}```\nand fix it")),
+        expect![[r#"
+        prompt P1 | look: [pasted: 3.1 KiB] and fix it |
+        data P3 | pasted 3.1 KiB, 62 lines, beginning: 2026-01-01 10:00:00 [WARN] pool=0 retry=3 code=0x0 |"#]],
+    );
+    check(
+        &prompt(&format!("{{\"a\":\"{}\"}}", "x1,".repeat(2_000))),
+        expect![[r#"
+        prompt P1 | [pasted: 5.9 KiB] |
+        data P3 | pasted 5.9 KiB, 1 line, beginning: {"a":"x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x… (5830 more bytes) |"#]],
+    );
+}
+
+#[test]
+fn a_long_request_is_no_pasted_data() {
+    let request = "Please make the parser faster and keep every error message as it is, because people rely on them. ";
+    let all = events(&prompt(&request.repeat(15)));
+    assert_eq!(all.len(), 1, "{}", shown(&all));
+}

@@ -1,0 +1,30 @@
+//! Tools that no other subject has anything to say of: that they were used, for counting.
+
+use serde_json::json;
+use weir_core::event::line;
+use weir_core::{Event, EventKind, Priority};
+
+use super::{Used, event, event_with, shell};
+use crate::Tool;
+
+/// That a tool was used.
+pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+    let text = match &used.call.tool {
+        Tool::Shell { command } => {
+            let subject = shell::subject(&shell::split(command));
+            let text = if subject.is_empty() { line(command, 200) } else { subject.clone() };
+            return vec![event_with(
+                EventKind::Tool,
+                Priority::P4,
+                &format!("ran {text}"),
+                &json!({ "subject": subject }),
+            )];
+        }
+        Tool::Mcp { server, tool } => format!("mcp {server}/{tool}"),
+        Tool::Fetch { what } => format!("fetched {what}"),
+        Tool::Other => format!("tool {}", used.call.name),
+        // The others have said what there is to say; what our own tools keep is an event of its own.
+        _ => return Vec::new(),
+    };
+    vec![event(EventKind::Tool, Priority::P4, &text)]
+}

@@ -1,0 +1,147 @@
+//! Claude Code. Its hook reads an output only in the shape that the tool itself has, and ignores any other silently; of a
+//! command that failed, it takes no other output at all.
+
+use serde_json::{Value, json};
+
+use crate::hook::{Done, Hook, Output, Point, Start, Takes, Tool};
+use crate::wire::{Wire, all_text, between, first_text, is_below, mcp_tool, text};
+use crate::{Client, Compaction, Reply};
+
+/// Claude Code.
+pub(crate) const CLAUDE: Client = Client {
+    name: "claude",
+    title: "Claude Code",
+    session: "claude-code",
+    compaction: Compaction::Begins,
+    decode,
+    reply,
+};
+
+fn decode(wire: &Wire<'_>) -> Option<Hook> {
+    let point = match wire.event {
+        "SessionStart" => Point::SessionStart(match wire.text("source") {
+            "compact" => Start::Compact,
+            "resume" | "fork" => Start::Resume,
+            _ => Start::New,
+        }),
+        "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
+        "PreToolUse" => Point::BeforeTool(wire.call(tool)),
+        "PostToolUse" => Point::AfterTool(wire.call(tool), done(wire)),
+        "PostToolUseFailure" => Point::AfterTool(wire.call(tool), failed(wire)),
+        "PreCompact" => Point::BeforeCompaction,
+        "PostCompact" => Point::AfterCompaction,
+        "SubagentStart" => Point::SubagentStart,
+        // Compaction itself ends with one that has no kind.
+        "SubagentStop" if wire.text("agent_type").is_empty() => return None,
+        "SubagentStop" => Point::SubagentStop { result: wire.text("last_assistant_message").to_owned() },
+        "InstructionsLoaded" => Point::Rules { path: wire.text("file_path").to_owned() },
+        "Stop" => Point::Stop { last: wire.text("last_assistant_message").to_owned() },
+        "SessionEnd" => Point::SessionEnd,
+        _ => return None,
+    };
+    let takes = Takes {
+        context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+        output: wire.event == "PostToolUse",
+        // Rules and questions would see our command instead of the model's.
+        command: wire.text("permission_mode") == "bypassPermissions",
+    };
+    wire.hook(point, takes)
+}
+
+fn tool(name: &str, input: &Value) -> Tool {
+    let at = |keys: &[&str]| first_text(input, keys).to_owned();
+    match name {
+        "Bash" => Tool::Shell { command: at(&["command"]) },
+        "Read" | "NotebookRead" => Tool::Read {
+            path: at(&["file_path", "notebook_path"]),
+            part: !input["offset"].is_null() || !input["limit"].is_null(),
+        },
+        "Edit" | "MultiEdit" | "NotebookEdit" => Tool::Edit { path: at(&["file_path", "notebook_path"]) },
+        "Write" => Tool::Write { path: at(&["file_path"]) },
+        "Grep" | "Glob" | "LS" => Tool::Search { pattern: at(&["pattern", "path"]) },
+        "WebFetch" | "WebSearch" => Tool::Fetch { what: at(&["url", "query"]) },
+        "TodoWrite" | "TaskCreate" | "TaskUpdate" => Tool::Tasks,
+        "Agent" | "Task" => Tool::Subagent { task: at(&["description", "prompt"]) },
+        "ExitPlanMode" => Tool::Plan { text: at(&["plan"]) },
+        "AskUserQuestion" => Tool::Question { text: first_text(&input["questions"][0], &["question"]).to_owned() },
+        name => mcp_tool(name, "mcp__", "__").unwrap_or(Tool::Other),
+    }
+}
+
+fn done(wire: &Wire<'_>) -> Done {
+    let mut output = output(&wire.payload["tool_response"]);
+    // A tool could print a path and have us read it: what the client saves lies beside its transcript.
+    let own = wire.path("transcript_path").map(|path| path.with_extension(""));
+    output.saved = output.saved.filter(|path| own.is_some_and(|own| is_below(path, &own)));
+    Done { output, exit_code: None, failed: false, millis: wire.millis() }
+}
+
+fn output(response: &Value) -> Output {
+    if response["isImage"] == true {
+        return Output::default();
+    }
+    if response["stdout"].is_string() {
+        let (stdout, stderr) = (text(&response["stdout"]), text(&response["stderr"]));
+        let both = if stdout.is_empty() || stderr.is_empty() { "" } else { "\n" };
+        let saved = response["persistedOutputPath"].as_str().map(Into::into);
+        return Output { text: format!("{stdout}{both}{stderr}"), saved, cut: false };
+    }
+    if let Some(content) = response["file"]["content"].as_str() {
+        return Output { text: content.to_owned(), ..Output::default() };
+    }
+    let all = all_text(response);
+    // Past its own limit for MCP tools it says where it put the text.
+    let saved = all.strip_prefix("Error: result (").and_then(|said| between(said, "has been saved to ", "\n"));
+    Output { saved: saved.map(|path| path.trim_end_matches('.').into()), text: all, cut: false }
+}
+
+/// A failure comes as one text, which begins with what the command returned.
+fn failed(wire: &Wire<'_>) -> Done {
+    let error = wire.text("error");
+    let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
+    let exit_code = first.strip_prefix("Exit code ").and_then(|code| code.parse().ok());
+    let text = if exit_code.is_some() { rest } else { error };
+    Done {
+        output: Output { text: text.to_owned(), ..Output::default() },
+        exit_code,
+        failed: true,
+        millis: wire.millis(),
+    }
+}
+
+fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
+    let (key, value) = match *reply {
+        Reply::Context(text) => ("additionalContext", json!(text)),
+        Reply::Command(command) => {
+            let Point::BeforeTool(call) = &hook.point else { return None };
+            let mut input = call.input.clone();
+            input["command"] = json!(command);
+            ("updatedInput", input)
+        }
+        Reply::Output(text) => ("updatedToolOutput", in_shape(&wire.payload["tool_response"], text)),
+    };
+    Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, key: value } }))
+}
+
+/// A text in the shape of the tool's own output.
+fn in_shape(response: &Value, shown: &str) -> Value {
+    let mut shape = response.clone();
+    if shape["stdout"].is_string() {
+        shape["stdout"] = json!(shown);
+        shape["stderr"] = json!("");
+        if let Some(object) = shape.as_object_mut() {
+            // Else it shows a part of the file instead of what we say.
+            object.retain(|key, _| !key.starts_with("persistedOutput"));
+        }
+        return shape;
+    }
+    if shape["file"]["content"].is_string() {
+        shape["file"]["content"] = json!(shown);
+        shape["file"]["numLines"] = json!(shown.lines().count());
+        return shape;
+    }
+    match response {
+        Value::Array(_) => json!([{ "type": "text", "text": shown }]),
+        _ => json!(shown),
+    }
+}

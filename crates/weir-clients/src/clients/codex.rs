@@ -1,0 +1,93 @@
+//! Codex. An answer with a field it does not know is void as a whole; a hook that the user has not trusted is skipped
+//! silently. Of a large output its hook sees a part, and the rest is gone: so the command is rewritten beforehand.
+
+use serde_json::{Value, json};
+
+use crate::hook::{Done, Hook, Output, Point, Start, Takes, Tool};
+use crate::wire::{Wire, all_text, first_text, mcp_tool};
+use crate::{Client, Compaction, Reply};
+
+/// Codex.
+pub(crate) const CODEX: Client = Client {
+    name: "codex",
+    title: "Codex",
+    session: "codex-mcp-client",
+    compaction: Compaction::Begins,
+    decode,
+    reply,
+};
+
+/// How an output begins that it has cut.
+const CUT: &str = "Warning: truncated output (original token count: ";
+
+fn decode(wire: &Wire<'_>) -> Option<Hook> {
+    let point = match wire.event {
+        "SessionStart" => Point::SessionStart(match wire.text("source") {
+            "compact" => Start::Compact,
+            "resume" | "fork" => Start::Resume,
+            _ => Start::New,
+        }),
+        "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
+        "PreToolUse" => Point::BeforeTool(wire.call(tool)),
+        "PostToolUse" => Point::AfterTool(wire.call(tool), done(&wire.payload["tool_response"])),
+        "PreCompact" => Point::BeforeCompaction,
+        "PostCompact" => Point::AfterCompaction,
+        "SubagentStart" => Point::SubagentStart,
+        "SubagentStop" => Point::SubagentStop { result: wire.text("last_assistant_message").to_owned() },
+        "Stop" => Point::Stop { last: wire.text("last_assistant_message").to_owned() },
+        "SessionEnd" => Point::SessionEnd,
+        _ => return None,
+    };
+    let takes = Takes {
+        context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+        output: wire.event == "PostToolUse",
+        // It takes another command only together with leave to run it.
+        command: wire.text("permission_mode") == "bypassPermissions",
+    };
+    wire.hook(point, takes)
+}
+
+fn tool(name: &str, input: &Value) -> Tool {
+    let at = |keys: &[&str]| first_text(input, keys).to_owned();
+    match name {
+        "Bash" | "shell" | "exec_command" => Tool::Shell { command: at(&["command", "cmd"]) },
+        "apply_patch" | "Edit" | "Write" => Tool::Edit { path: patched(&at(&["command", "input", "patch"])) },
+        "update_plan" => Tool::Tasks,
+        "spawn_agent" => Tool::Subagent { task: at(&["message"]) },
+        "web_search" => Tool::Fetch { what: at(&["query"]) },
+        name => mcp_tool(name, "mcp__", "__").unwrap_or(Tool::Other),
+    }
+}
+
+/// The first file that a patch is about.
+fn patched(patch: &str) -> String {
+    let file = |line: &str| {
+        ["*** Update File: ", "*** Add File: ", "*** Delete File: "]
+            .iter()
+            .find_map(|mark| line.strip_prefix(mark))
+            .map(str::to_owned)
+    };
+    patch.lines().find_map(file).unwrap_or_default()
+}
+
+fn done(response: &Value) -> Done {
+    let text = all_text(response);
+    let cut = text.starts_with(CUT);
+    Done { output: Output { text, saved: None, cut }, ..Done::default() }
+}
+
+fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
+    Some(match *reply {
+        Reply::Output(text) => json!({ "decision": "block", "reason": text }),
+        Reply::Context(text) => {
+            json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } })
+        }
+        Reply::Command(command) => {
+            let Point::BeforeTool(_) = &hook.point else { return None };
+            let input = json!({ "command": command });
+            json!({ "hookSpecificOutput": {
+                "hookEventName": wire.event, "permissionDecision": "allow", "updatedInput": input,
+            } })
+        }
+    })
+}

@@ -1,0 +1,236 @@
+//! Copilot CLI. It saves a large output itself and shows its first lines and where it is; a large file it does not read at
+//! all. A hook in a subagent comes under the subagent's key, with that of the session beside it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::hook::{Done, Hook, Output, Point, Start, Subagent, Takes, Tool, ToolCall};
+use crate::wire::{Wire, between, first_text, mcp_tool, text};
+use crate::{Client, Compaction, Reply};
+
+/// Copilot CLI.
+pub(crate) const COPILOT: Client = Client {
+    name: "copilot",
+    title: "Copilot CLI",
+    session: "copilot-cli",
+    compaction: Compaction::Waits,
+    decode,
+    reply,
+};
+
+/// How it begins when it has saved an output.
+const SAVED: &str = "Output too large to read at once (";
+/// How it begins when it has not read a file.
+const NOT_READ: &str = "File too large to read at once (";
+/// In the names of the files in which it saves outputs.
+const OWN_FILE: &str = "-copilot-tool-output-";
+
+fn decode(wire: &Wire<'_>) -> Option<Hook> {
+    let point = match wire.event {
+        "sessionStart" => Point::SessionStart(match wire.text("source") {
+            "resume" => Start::Resume,
+            _ => Start::New,
+        }),
+        "userPromptSubmitted" => Point::Prompt { text: wire.text("prompt").to_owned() },
+        "preToolUse" => Point::BeforeTool(call(wire)),
+        "postToolUse" => {
+            let call = call(wire);
+            let done = done(wire, &call.tool);
+            Point::AfterTool(call, done)
+        }
+        "postToolUseFailure" => Point::AfterTool(call(wire), failed(wire)),
+        "preCompact" => Point::BeforeCompaction,
+        "subagentStart" => Point::SubagentStart,
+        "subagentStop" => Point::SubagentStop { result: wire.text("response").to_owned() },
+        "agentStop" => Point::Stop { last: String::new() },
+        "sessionEnd" => Point::SessionEnd,
+        _ => return None,
+    };
+    let subagent = wire.text("agentId");
+    let key = if subagent.is_empty() { "sessionId" } else { "parentAgentId" };
+    Some(Hook {
+        session: wire.text(key).to_owned(),
+        folder: wire.path("cwd")?,
+        transcript: wire.path("transcriptPath"),
+        subagent: (!subagent.is_empty())
+            .then(|| Subagent { key: subagent.to_owned(), kind: wire.text("agentType").to_owned() }),
+        takes: Takes {
+            context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+            output: wire.event == "postToolUse",
+            // It does not say whether it would ask the user.
+            command: false,
+        },
+        point,
+    })
+}
+
+fn call(wire: &Wire<'_>) -> ToolCall {
+    let (name, input) = (wire.text("toolName"), &wire.payload["toolArgs"]);
+    ToolCall { key: None, name: name.to_owned(), tool: tool(name, input), input: input.clone() }
+}
+
+fn tool(name: &str, input: &Value) -> Tool {
+    let at = |keys: &[&str]| first_text(input, keys).to_owned();
+    match name {
+        "bash" | "powershell" => Tool::Shell { command: at(&["command"]) },
+        // One that is to be read although it is large is asked for as it is.
+        "view" => Tool::Read {
+            path: at(&["path"]),
+            part: !input["view_range"].is_null() || input["forceReadLargeFiles"] == true,
+        },
+        "edit" => Tool::Edit { path: at(&["path"]) },
+        "create" => Tool::Write { path: at(&["path"]) },
+        "grep" | "glob" => Tool::Search { pattern: at(&["pattern"]) },
+        "web_fetch" | "web_search" => Tool::Fetch { what: at(&["url", "query"]) },
+        "update_todo" => Tool::Tasks,
+        "task" => Tool::Subagent { task: at(&["description", "prompt"]) },
+        "exit_plan_mode" => Tool::Plan { text: at(&["summary", "plan"]) },
+        "ask_user" => Tool::Question { text: at(&["question"]) },
+        name => mcp_tool(name, "", "-").unwrap_or(Tool::Other),
+    }
+}
+
+fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
+    let result = &wire.payload["toolResult"];
+    let said = text(&result["textResultForLlm"]);
+    let (output, exit_code) = match tool {
+        Tool::Shell { .. } => without_end(said),
+        _ => (said, None),
+    };
+    let saved = output.strip_prefix(SAVED).and_then(|said| between(said, "). Saved to: ", "\n")).and_then(own_file);
+    // What it has not read is in the file itself.
+    let file = tool.path().filter(|_| output.starts_with(NOT_READ)).map(PathBuf::from);
+    Done {
+        output: Output { text: output.to_owned(), saved: saved.or(file), cut: false },
+        exit_code,
+        failed: result["resultType"] != "success" || exit_code.is_some_and(|code| code != 0),
+        millis: None,
+    }
+}
+
+/// What a command printed, and what it returned: the client's line about that is the last.
+fn without_end(said: &str) -> (&str, Option<i32>) {
+    let (output, last) = said.rsplit_once('\n').unwrap_or(("", said));
+    let code = last.strip_prefix("<shellId: ").and_then(|last| between(last, " completed with exit code ", ">"));
+    match code.and_then(|code| code.parse().ok()) {
+        Some(code) => (output, Some(code)),
+        None => (said, None),
+    }
+}
+
+/// A file in which it saved an output, told by its name: a tool could print any path and have us read it.
+fn own_file(path: &str) -> Option<PathBuf> {
+    let path = Path::new(path);
+    let name = path.file_name()?.to_str()?;
+    let (time, rest) = name.split_once(OWN_FILE)?;
+    let is_own = !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit()) && rest.ends_with(".txt");
+    (is_own && path.is_absolute()).then(|| path.to_owned())
+}
+
+fn failed(wire: &Wire<'_>) -> Done {
+    let output = Output { text: wire.text("error").to_owned(), ..Output::default() };
+    Done { output, failed: true, ..Done::default() }
+}
+
+fn reply(_: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
+    match *reply {
+        Reply::Output(text) => Some(json!({ "modifiedResult": { "textResultForLlm": text, "resultType": "success" } })),
+        Reply::Context(text) => Some(json!({ "additionalContext": text })),
+        Reply::Command(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(event: &str, payload: &str, expected: Expect) {
+        let payload = serde_json::from_str(payload).unwrap();
+        let hook = decode(&Wire { event, payload: &payload }).unwrap();
+        let told = match &hook.point {
+            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
+            point => format!("{point:?} {} {:?}", hook.session, hook.subagent),
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn what_tools_gave_back() {
+        check(
+            "postToolUse",
+            include_str!("../../fixtures/copilot/postToolUse.bash-failing.json"),
+            expect![[r#"
+                Shell { command: "echo FAILING; exit 3" }
+                Done { output: Output { text: "FAILING", saved: None, cut: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+        );
+        check(
+            "postToolUse",
+            include_str!("../../fixtures/copilot/postToolUse.probe-echo.json"),
+            expect![[r#"
+                Mcp { server: "probe", tool: "echo" }
+                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+        check(
+            "postToolUse",
+            include_str!("../../fixtures/copilot/postToolUse.view.json"),
+            expect![[r#"
+                Read { path: "/home/dev/project/hello.txt", part: false }
+                Done { output: Output { text: "hello file\n", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+        check(
+            "postToolUseFailure",
+            include_str!("../../fixtures/copilot/postToolUseFailure.json"),
+            expect![[r#"
+                Mcp { server: "probe", tool: "fail" }
+                Done { output: Output { text: "MCP server 'probe': MCP-FAIL: asked to fail", saved: None, cut: false }, exit_code: None, failed: true, millis: None }"#]],
+        );
+    }
+
+    #[test]
+    fn what_a_subagent_does_belongs_to_the_session() {
+        check(
+            "subagentStop",
+            include_str!("../../fixtures/copilot/subagentStop.json"),
+            expect![[
+                r#"SubagentStop { result: "SUBAGENT-RESULT" } 1a67f22f-6089-4fc7-8d32-fd9b3ec76c73 Some(Subagent { key: "c96edaf3-e42f-4757-a87c-4b384e701bb9", kind: "general-purpose" })"#
+            ]],
+        );
+    }
+
+    fn after(tool: &str, input: Value, said: &str) -> Output {
+        let result = json!({ "resultType": "success", "textResultForLlm": said });
+        let payload = json!({ "cwd": "/p", "toolName": tool, "toolArgs": input, "toolResult": result });
+        match decode(&Wire { event: "postToolUse", payload: &payload }).unwrap().point {
+            Point::AfterTool(_, done) => done.output,
+            point => panic!("{point:?}"),
+        }
+    }
+
+    #[test]
+    fn a_saved_output_is_found_only_where_the_client_saves_one() {
+        let said = |path: &str| {
+            format!("{SAVED}164.9 KB). Saved to: {path}\nConsider using tools\n<shellId: 0 completed with exit code 0>")
+        };
+        let saved = |path: &str| after("bash", json!({ "command": "seq 1 30000" }), &said(path)).saved;
+        let own = "/tmp/run/1794749591649-copilot-tool-output-17-8379e8f1-09b6-4aef-aaa0-222337f0ccfd.txt";
+        assert_eq!(saved(own), Some(own.into()));
+        for other in [
+            "/etc/shadow",
+            "/p/x-copilot-tool-output-1.txt",
+            "1-copilot-tool-output-1.txt",
+            "/p/1-copilot-tool-output-1",
+        ] {
+            assert_eq!(saved(other), None, "{other}");
+        }
+        let not_read = format!("{NOT_READ}70.7 KB). Consider using the grep tool");
+        assert_eq!(after("view", json!({ "path": "/p/big.txt" }), &not_read).saved, Some("/p/big.txt".into()));
+        assert_eq!(after("bash", json!({ "command": "cat" }), &not_read).saved, None);
+    }
+
+    #[test]
+    fn our_own_tools_are_known_by_their_server() {
+        assert_eq!(tool("weir-ctx_get", &Value::Null), Tool::Ours);
+    }
+}

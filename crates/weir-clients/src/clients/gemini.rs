@@ -1,0 +1,276 @@
+//! Gemini CLI. Its hook sees the whole output, in a wrapping that says it is data; another output reaches the model as the
+//! tool's error. That needs no more requests and no consent, while a tail call to a tool of ours would need the user's
+//! leave wherever our server is not trusted.
+//!
+//! It says that it is about to compact before every request to the model, whether it does or not. That it did so stands
+//! in its transcript.
+
+use serde_json::{Value, json};
+
+use crate::hook::{Done, Hook, Output, Point, Start, Takes, Tool, ToolCall};
+use crate::wire::{Wire, all_text, first_text, mcp_tool, text};
+use crate::{Client, Compaction, Reply};
+
+/// Gemini CLI.
+pub(crate) const GEMINI: Client = Client {
+    name: "gemini",
+    title: "Gemini CLI",
+    session: "gemini-cli-mcp-client",
+    compaction: Compaction::WaitsUntil(COMPACTED),
+    decode,
+    reply,
+};
+
+/// What its transcript has once it has compacted.
+const COMPACTED: &str = "\"content\":[{\"text\":\"<state_snapshot>"; // tidy: allow(snapshot): the client's word
+/// Around what comes from outside.
+const WRAPPED: (&str, &str) = ("<untrusted_context>\n", "\n</untrusted_context>");
+/// How it begins when it shows only the beginning of a file.
+const CUT: &str = "\nIMPORTANT: The file content has been truncated.\n";
+
+fn decode(wire: &Wire<'_>) -> Option<Hook> {
+    let point = match wire.event {
+        "SessionStart" => Point::SessionStart(match wire.text("source") {
+            "resume" => Start::Resume,
+            _ => Start::New,
+        }),
+        "BeforeAgent" => Point::Prompt { text: words(wire.text("prompt")).to_owned() },
+        "BeforeTool" => Point::BeforeTool(call(wire)),
+        "AfterTool" => {
+            let call = call(wire);
+            let done = done(wire, &call.tool);
+            Point::AfterTool(call, done)
+        }
+        "PreCompress" => Point::BeforeCompaction,
+        "AfterAgent" => Point::Stop { last: wire.text("prompt_response").to_owned() },
+        "SessionEnd" => Point::SessionEnd,
+        _ => return None,
+    };
+    let takes = Takes {
+        context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+        output: wire.event == "AfterTool",
+        // It does not say whether it would ask the user.
+        command: false,
+    };
+    wire.hook(point, takes)
+}
+
+/// The user's words: what hooks said at the start of a session stands before the first of them.
+fn words(prompt: &str) -> &str {
+    let rest = prompt.strip_prefix("<hook_context>").and_then(|rest| rest.split_once("</hook_context>"));
+    rest.map_or(prompt, |(_, words)| words.trim_start())
+}
+
+fn call(wire: &Wire<'_>) -> ToolCall {
+    let mut call = wire.call(tool);
+    let from = &wire.payload["mcp_context"];
+    if let (Some(server), Some(tool)) = (from["server_name"].as_str(), from["tool_name"].as_str()) {
+        call.tool = match server {
+            "weir" => Tool::Ours,
+            _ => Tool::Mcp { server: server.to_owned(), tool: tool.to_owned() },
+        };
+    }
+    call
+}
+
+fn tool(name: &str, input: &Value) -> Tool {
+    let at = |keys: &[&str]| first_text(input, keys).to_owned();
+    match name {
+        "run_shell_command" => Tool::Shell { command: at(&["command"]) },
+        "read_file" => Tool::Read {
+            path: at(&["file_path"]),
+            part: !input["start_line"].is_null() || !input["end_line"].is_null(),
+        },
+        "read_many_files" => Tool::Read { path: text(&input["include"][0]).to_owned(), part: false },
+        "replace" => Tool::Edit { path: at(&["file_path"]) },
+        "write_file" => Tool::Write { path: at(&["file_path"]) },
+        "grep_search" | "glob" | "list_directory" => Tool::Search { pattern: at(&["pattern", "dir_path"]) },
+        "web_fetch" | "google_web_search" => Tool::Fetch { what: at(&["url", "query", "prompt"]) },
+        "write_todos" | "tracker_create_task" | "tracker_update_task" => Tool::Tasks,
+        "invoke_agent" => Tool::Subagent { task: at(&["prompt"]) },
+        "exit_plan_mode" => Tool::Plan { text: at(&["plan_filename"]) },
+        "ask_user" => Tool::Question { text: first_text(&input["questions"][0], &["question"]).to_owned() },
+        name => mcp_tool(name, "mcp_", "_").unwrap_or(Tool::Other),
+    }
+}
+
+fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
+    let response = &wire.payload["tool_response"];
+    let content = &response["llmContent"];
+    let failed = !response["error"].is_null();
+    // With a picture in it, the rest stays as it is.
+    if content.as_array().is_some_and(|parts| parts.iter().any(|part| part["text"].is_null())) {
+        return Done { failed, ..Done::default() };
+    }
+    let content = match content {
+        Value::Array(parts) => parts.iter().map(|part| bare(text(&part["text"]))).collect::<Vec<_>>().join("\n"),
+        content => bare(&all_text(content)).to_owned(),
+    };
+    match tool {
+        Tool::Shell { .. } => ran(&content, text(&response["returnDisplay"]), failed),
+        // The whole is in the file itself, which it has just read.
+        Tool::Read { path, .. } if content.starts_with(CUT) => {
+            let saved = wire.path("cwd").map(|folder| folder.join(path));
+            Done { output: Output { text: content, saved, cut: false }, failed, ..Done::default() }
+        }
+        _ => Done { output: Output { text: content, ..Output::default() }, failed, ..Done::default() },
+    }
+}
+
+/// A text without its wrapping.
+fn bare(text: &str) -> &str {
+    text.strip_prefix(WRAPPED.0).and_then(|text| text.strip_suffix(WRAPPED.1)).unwrap_or(text)
+}
+
+/// What a command printed, and the lines that say how it ended. Where the client shows the user the same output, it tells
+/// where those lines begin; else they are looked for from the end, since a command may print such lines too.
+fn ran(content: &str, shown: &str, failed: bool) -> Done {
+    let Some(rest) = content.strip_prefix("Output: ") else {
+        return Done { output: Output { text: content.to_owned(), ..Output::default() }, failed, ..Done::default() };
+    };
+    let known = rest.strip_prefix(shown).filter(|about| !shown.is_empty() && about.starts_with('\n'));
+    let about = match known {
+        Some(about) => about,
+        None => about_at_end(rest),
+    };
+    let output = &rest[..rest.len() - about.len()];
+    let line = |name: &str| about.lines().find_map(|line| line.strip_prefix(name));
+    let exit_code = match line("Exit Code: ") {
+        Some(code) => code.parse().ok(),
+        None if line("Signal: ").is_some() || line("Error: ").is_some() => None,
+        None => Some(0),
+    };
+    let text = if output == "(empty)" { "" } else { output };
+    Done {
+        output: Output { text: text.to_owned(), ..Output::default() },
+        exit_code,
+        failed: failed || exit_code != Some(0),
+        millis: None,
+    }
+}
+
+/// The lines about a command that follow its output, with the line break before them.
+fn about_at_end(text: &str) -> &str {
+    let mut end = text.len();
+    for name in ["Process Group PGID: ", "Background PIDs: ", "Signal: ", "Exit Code: "] {
+        let begin = text[..end].rfind('\n').filter(|&begin| text[begin + 1..end].starts_with(name));
+        end = begin.unwrap_or(end);
+    }
+    &text[end..]
+}
+
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
+    match *reply {
+        Reply::Output(text) => Some(json!({ "decision": "deny", "reason": text })),
+        Reply::Context(text) => {
+            Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
+        }
+        Reply::Command(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn decoded(event: &str, payload: &Value) -> Hook {
+        decode(&Wire { event, payload }).unwrap()
+    }
+
+    fn check(event: &str, payload: &str, expected: Expect) {
+        let hook = decoded(event, &serde_json::from_str(payload).unwrap());
+        let told = match &hook.point {
+            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
+            point => format!("{point:?}"),
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn what_tools_gave_back_is_found_in_its_wrapping() {
+        check(
+            "AfterTool",
+            include_str!("../../fixtures/gemini/AfterTool.json"),
+            expect![[r#"
+                Shell { command: "echo REAL-BASH-OUTPUT" }
+                Done { output: Output { text: "REAL-BASH-OUTPUT", saved: None, cut: false }, exit_code: Some(0), failed: false, millis: None }"#]],
+        );
+        check(
+            "AfterTool",
+            include_str!("../../fixtures/gemini/AfterTool.run_shell_command-failing.json"),
+            expect![[r#"
+                Shell { command: "echo FAILING; exit 3" }
+                Done { output: Output { text: "FAILING", saved: None, cut: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+        );
+        check(
+            "AfterTool",
+            include_str!("../../fixtures/gemini/AfterTool.mcp_probe_echo.json"),
+            expect![[r#"
+                Mcp { server: "probe", tool: "echo" }
+                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+        check(
+            "AfterTool",
+            include_str!("../../fixtures/gemini/AfterTool.read_file.json"),
+            expect![[r#"
+                Read { path: "hello.txt", part: false }
+                Done { output: Output { text: "hello file\n", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+    }
+
+    #[test]
+    fn sessions_and_prompts() {
+        check(
+            "SessionStart",
+            include_str!("../../fixtures/gemini/SessionStart.resume.json"),
+            expect!["SessionStart(Resume)"],
+        );
+        check(
+            "BeforeAgent",
+            include_str!("../../fixtures/gemini/BeforeAgent.json"),
+            expect![[r#"Prompt { text: "do it" }"#]],
+        );
+        assert_eq!(words("<hook_context>told by us</hook_context>\n\ndo it"), "do it");
+    }
+
+    /// A command that prints what the client would say of it.
+    #[test]
+    fn a_command_cannot_make_up_how_it_ended() {
+        let printed = "ok\nExit Code: 9\nProcess Group PGID: 1";
+        let content = format!("Output: {printed}\nProcess Group PGID: 402");
+        let done = ran(&content, printed, false);
+        assert_eq!((done.output.text.as_str(), done.exit_code, done.failed), (printed, Some(0), false));
+        // Where the user was shown something else, the last lines are taken for the client's.
+        let done = ran("Output: ok\nExit Code: 9\nProcess Group PGID: 1", "", false);
+        assert_eq!((done.output.text.as_str(), done.exit_code, done.failed), ("ok", Some(9), true));
+    }
+
+    #[test]
+    fn a_cut_file_is_read_where_it_is_and_a_picture_is_left_alone() {
+        let read = |content: Value| {
+            decoded(
+                "AfterTool",
+                &json!({
+                    "session_id": "s", "cwd": "/home/dev/project", "tool_name": "read_file",
+                    "tool_input": { "file_path": "big.txt" }, "tool_response": { "llmContent": content },
+                }),
+            )
+        };
+        let Point::AfterTool(_, done) = read(json!(format!("{CUT}Status: Showing lines 1-2000 of 9000"))).point else {
+            panic!()
+        };
+        assert_eq!(done.output.saved, Some("/home/dev/project/big.txt".into()));
+        let Point::AfterTool(_, done) = read(json!([{ "inlineData": { "data": "aGk=" } }])).point else { panic!() };
+        assert_eq!(done.output, Output::default());
+    }
+
+    #[test]
+    fn our_own_tools_are_known_by_their_server() {
+        let payload = json!({
+            "cwd": "/p", "tool_name": "mcp_weir_ctx_get", "mcp_context": { "server_name": "weir", "tool_name": "ctx_get" },
+        });
+        let Point::BeforeTool(call) = decoded("BeforeTool", &payload).point else { panic!() };
+        assert_eq!(call.tool, Tool::Ours);
+    }
+}

@@ -1,0 +1,217 @@
+//! OpenCode. Its hooks are functions of a plugin in JavaScript; ours hands over what they get and assigns what comes back.
+//! What is told at a session's beginning goes into the system text of every request, so the plugin asks for it once, and
+//! again after a compaction.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::hook::{Done, Hook, Output, Point, Start, Subagent, Takes, Tool, ToolCall};
+use crate::wire::{Wire, all_text, first_text, mcp_tool, text};
+use crate::{Client, Compaction, Reply};
+
+/// OpenCode.
+pub(crate) const OPENCODE: Client =
+    Client { name: "opencode", title: "OpenCode", session: "opencode", compaction: Compaction::Waits, decode, reply };
+
+/// Where it saves outputs, below its data folder.
+const OWN_FOLDER: &str = "opencode/tool-output";
+
+fn decode(wire: &Wire<'_>) -> Option<Hook> {
+    let (input, output) = (&wire.payload["input"], &wire.payload["output"]);
+    let point = match wire.event {
+        "experimental.chat.system.transform" => Point::SessionStart(match text(&input["source"]) {
+            "compact" => Start::Compact,
+            "resume" => Start::Resume,
+            _ => Start::New,
+        }),
+        "chat.message" => Point::Prompt { text: words(&output["parts"]) },
+        "tool.execute.before" => Point::BeforeTool(call(input, &output["args"])),
+        "tool.execute.after" => {
+            let call = call(input, &input["args"]);
+            let done = done(output, &call.tool);
+            Point::AfterTool(call, done)
+        }
+        "experimental.session.compacting" => Point::BeforeCompaction,
+        "event.session.idle" => Point::Stop { last: String::new() },
+        "event.session.deleted" => Point::SessionEnd,
+        _ => return None,
+    };
+    let own = first_text(input, &["sessionID"]);
+    let own = if own.is_empty() { text(&input["properties"]["sessionID"]) } else { own };
+    // A subagent is a session with a parent, which the plugin remembers.
+    let parent = Some(wire.text("parent")).filter(|parent| !parent.is_empty());
+    Some(Hook {
+        session: parent.unwrap_or(own).to_owned(),
+        folder: wire.path("directory")?,
+        transcript: None,
+        subagent: parent.map(|_| Subagent { key: own.to_owned(), kind: String::new() }),
+        takes: Takes {
+            context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. }),
+            output: wire.event == "tool.execute.after",
+            // It does not say whether it would ask the user.
+            command: false,
+        },
+        point,
+    })
+}
+
+/// The user's words: the parts of a message that no program put there.
+fn words(parts: &Value) -> String {
+    let parts = parts.as_array().map(Vec::as_slice).unwrap_or_default();
+    let own = parts.iter().filter(|part| part["type"] == "text" && part["synthetic"] != true);
+    own.map(|part| unquoted(text(&part["text"]))).collect::<Vec<_>>().join("\n")
+}
+
+/// A prompt from the command line comes in quotes.
+fn unquoted(prompt: &str) -> &str {
+    let bare = prompt.strip_prefix('"').and_then(|prompt| prompt.strip_suffix('"'));
+    bare.filter(|bare| !bare.contains('"')).unwrap_or(prompt)
+}
+
+fn call(about: &Value, input: &Value) -> ToolCall {
+    let name = text(&about["tool"]);
+    let key = about["callID"].as_str().map(str::to_owned);
+    ToolCall { key, name: name.to_owned(), tool: tool(name, input), input: input.clone() }
+}
+
+fn tool(name: &str, input: &Value) -> Tool {
+    let at = |keys: &[&str]| first_text(input, keys).to_owned();
+    match name {
+        "bash" => Tool::Shell { command: at(&["command"]) },
+        "read" => Tool::Read { path: at(&["filePath"]), part: !input["offset"].is_null() || !input["limit"].is_null() },
+        "edit" | "multiedit" | "patch" | "apply_patch" => Tool::Edit { path: at(&["filePath"]) },
+        "write" => Tool::Write { path: at(&["filePath"]) },
+        "grep" | "glob" | "list" | "codesearch" => Tool::Search { pattern: at(&["pattern", "query", "path"]) },
+        "webfetch" | "websearch" => Tool::Fetch { what: at(&["url", "query"]) },
+        "todowrite" | "todoread" => Tool::Tasks,
+        "task" => Tool::Subagent { task: at(&["description", "prompt"]) },
+        "question" => Tool::Question { text: first_text(&input["questions"][0], &["question"]).to_owned() },
+        "plan_enter" | "plan_exit" | "skill" | "batch" | "invalid" => Tool::Other,
+        name => mcp_tool(name, "", "_").unwrap_or(Tool::Other),
+    }
+}
+
+fn done(output: &Value, tool: &Tool) -> Done {
+    let about = &output["metadata"];
+    let exit_code = about["exit"].as_i64().and_then(|code| code.try_into().ok());
+    let failed = exit_code.is_some_and(|code: i32| code != 0) || output["isError"] == true;
+    let file = &about["display"];
+    let output = match tool {
+        // The text that the user is shown has no numbers before its lines. What is cut is in the file itself.
+        Tool::Read { path, .. } if file["type"] == "file" => {
+            let saved = (file["truncated"] == true).then(|| PathBuf::from(path));
+            Output { text: text(&file["text"]).to_owned(), saved, cut: false }
+        }
+        // A picture, or a folder.
+        Tool::Read { .. } => Output::default(),
+        _ if output["content"].is_array() => Output { text: texts(&output["content"]), ..Output::default() },
+        _ => Output { text: text(&output["output"]).to_owned(), saved: own_file(&about["outputPath"]), cut: false },
+    };
+    Done { output, exit_code, failed, millis: None }
+}
+
+/// All text of what an MCP tool gave back; none when there is a picture in it.
+fn texts(content: &Value) -> String {
+    let pictures = content.as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] != "text"));
+    if pictures { String::new() } else { all_text(content) }
+}
+
+/// A file in which it saved an output, told by where it lies.
+fn own_file(path: &Value) -> Option<PathBuf> {
+    let path = Path::new(path.as_str()?);
+    let name = path.file_name()?.to_str()?;
+    let is_own = path.is_absolute() && path.parent()?.ends_with(OWN_FOLDER) && name.starts_with("tool_");
+    is_own.then(|| path.to_owned())
+}
+
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
+    match *reply {
+        Reply::Output(text) if wire.payload["output"]["content"].is_array() => Some(json!({ "content": text })),
+        Reply::Output(text) => Some(json!({ "output": text })),
+        Reply::Context(text) => Some(json!({ "context": [text] })),
+        Reply::Command(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// A payload as the plugin hands it over.
+    fn decoded(event: &str, fixture: &str) -> Hook {
+        let mut payload: Value = serde_json::from_str(fixture).unwrap();
+        payload["directory"] = json!("/home/dev/project");
+        decode(&Wire { event, payload: &payload }).unwrap()
+    }
+
+    fn check(event: &str, fixture: &str, expected: Expect) {
+        let told = match decoded(event, fixture).point {
+            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
+            point => format!("{point:?}"),
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn what_tools_gave_back() {
+        check(
+            "tool.execute.after",
+            include_str!("../../fixtures/opencode/tool.execute.after.bash-failing.json"),
+            expect![[r#"
+                Shell { command: "echo FAILING; exit 3" }
+                Done { output: Output { text: "FAILING\n", saved: None, cut: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+        );
+        check(
+            "tool.execute.after",
+            include_str!("../../fixtures/opencode/tool.execute.after.probe_echo.json"),
+            expect![[r#"
+                Mcp { server: "probe", tool: "echo" }
+                Done { output: Output { text: "MCP-ECHO:CASE-mcpout", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+        check(
+            "tool.execute.after",
+            include_str!("../../fixtures/opencode/tool.execute.after.read.json"),
+            expect![[r#"
+                Read { path: "/home/dev/project/CASE-readout.txt", part: false }
+                Done { output: Output { text: "orig", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+    }
+
+    #[test]
+    fn a_saved_output_is_found_only_where_the_client_saves_one() {
+        let hook =
+            decoded("tool.execute.after", include_str!("../../fixtures/opencode/tool.execute.after.bash-large.json"));
+        let Point::AfterTool(_, done) = hook.point else { panic!() };
+        let own = "/home/dev/.local/share/opencode/tool-output/tool_1dc4ca717001yPO2Umnv4aNTb7";
+        assert_eq!(done.output.saved, Some(own.into()));
+        for other in
+            ["/etc/shadow", "/opencode/tool-output/../tool_x", "opencode/tool-output/tool_x", "/p/tool-output/tool_x"]
+        {
+            assert_eq!(own_file(&json!(other)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn prompts_without_what_programs_put_there() {
+        check(
+            "chat.message",
+            include_str!("../../fixtures/opencode/chat.message.json"),
+            expect![[r#"Prompt { text: "do it" }"#]],
+        );
+        let parts = json!([{ "type": "text", "text": "mine" }, { "type": "text", "text": "not", "synthetic": true }]);
+        assert_eq!(words(&parts), "mine");
+    }
+
+    #[test]
+    fn what_a_subagent_does_belongs_to_the_session() {
+        let payload = json!({
+            "directory": "/p", "parent": "ses_1", "input": { "sessionID": "ses_2", "tool": "weir_ctx_get" }, "output": {},
+        });
+        let hook = decode(&Wire { event: "tool.execute.before", payload: &payload }).unwrap();
+        assert_eq!((hook.session.as_str(), hook.subagent.unwrap().key.as_str()), ("ses_1", "ses_2"));
+        let Point::BeforeTool(call) = hook.point else { panic!() };
+        assert_eq!(call.tool, Tool::Ours);
+    }
+}

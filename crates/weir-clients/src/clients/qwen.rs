@@ -1,0 +1,250 @@
+//! Qwen Code. It names things as Claude Code does, and wraps outputs as Gemini CLI does. It shows a part of a large output
+//! and saves the whole; another output reaches the model as the tool's error, and that of a command that failed stays as
+//! it is.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::hook::{Done, Hook, Output, Point, Start, Takes, Tool};
+use crate::wire::{Wire, all_text, first_text, is_below, mcp_tool, text};
+use crate::{Client, Compaction, Reply};
+
+/// Qwen Code.
+pub(crate) const QWEN: Client = Client {
+    name: "qwen",
+    title: "Qwen Code",
+    session: "qwen-cli-mcp-client-weir",
+    compaction: Compaction::Begins,
+    decode,
+    reply,
+};
+
+/// How it begins when it shows a part of an output.
+const CUT: &str = "Tool output was too large and has been truncated.\nThe full output has been saved to: ";
+/// What it tells the user then, after the whole output.
+const SHOWN_WHOLE: &str = "\nOutput too long and was saved to: ";
+/// How it begins when it shows a part of a file.
+const PART: &str = "Showing lines ";
+
+fn decode(wire: &Wire<'_>) -> Option<Hook> {
+    let point = match wire.event {
+        "SessionStart" => Point::SessionStart(match wire.text("source") {
+            "compact" => Start::Compact,
+            "resume" => Start::Resume,
+            _ => Start::New,
+        }),
+        // It comes with every result of a tool too, without words.
+        "UserPromptSubmit" if wire.text("prompt").is_empty() => return None,
+        "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
+        "PreToolUse" => Point::BeforeTool(wire.call(tool)),
+        "PostToolUse" => {
+            let call = wire.call(tool);
+            let done = done(wire, &call.tool);
+            Point::AfterTool(call, done)
+        }
+        "PostToolUseFailure" => {
+            let call = wire.call(tool);
+            let done = failed(wire, &call.tool);
+            Point::AfterTool(call, done)
+        }
+        "PreCompact" => Point::BeforeCompaction,
+        "PostCompact" => Point::AfterCompaction,
+        "SubagentStart" => Point::SubagentStart,
+        "SubagentStop" => Point::SubagentStop { result: wire.text("last_assistant_message").to_owned() },
+        // Its own, about the language it speaks, and those of extensions.
+        "InstructionsLoaded" if wire.text("memory_type") == "extension" => return None,
+        "InstructionsLoaded" => Point::Rules { path: wire.text("file_path").to_owned() },
+        "Stop" => Point::Stop { last: wire.text("last_assistant_message").to_owned() },
+        "SessionEnd" => Point::SessionEnd,
+        _ => return None,
+    };
+    let takes = Takes {
+        context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+        output: wire.event == "PostToolUse",
+        // It takes no other command.
+        command: false,
+    };
+    wire.hook(point, takes)
+}
+
+fn tool(name: &str, input: &Value) -> Tool {
+    let at = |keys: &[&str]| first_text(input, keys).to_owned();
+    match name {
+        "run_shell_command" => Tool::Shell { command: at(&["command"]) },
+        "read_file" => {
+            Tool::Read { path: at(&["file_path"]), part: !input["offset"].is_null() || !input["limit"].is_null() }
+        }
+        "edit" | "notebook_edit" => Tool::Edit { path: at(&["file_path", "notebook_path"]) },
+        "write_file" => Tool::Write { path: at(&["file_path"]) },
+        "grep_search" | "glob" | "list_directory" => Tool::Search { pattern: at(&["pattern", "path"]) },
+        "web_fetch" | "web_search" => Tool::Fetch { what: at(&["url", "query"]) },
+        "todo_write" | "task_create" | "task_update" => Tool::Tasks,
+        "agent" => Tool::Subagent { task: at(&["description", "prompt"]) },
+        "exit_plan_mode" => Tool::Plan { text: at(&["plan"]) },
+        "ask_user_question" => Tool::Question { text: first_text(&input["questions"][0], &["question"]).to_owned() },
+        name => mcp_tool(name, "mcp__", "__").unwrap_or(Tool::Other),
+    }
+}
+
+fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
+    let response = &wire.payload["tool_response"];
+    let content = &response["llmContent"];
+    let millis = wire.millis();
+    // With a picture in it, the rest stays as it is.
+    if content.as_array().is_some_and(|parts| parts.iter().any(|part| part["text"].is_null())) {
+        return Done { millis, ..Done::default() };
+    }
+    let content = all_text(content);
+    match tool {
+        Tool::Shell { command } => Done { millis, ..ran(wire, command, &content, text(&response["returnDisplay"])) },
+        // The whole is in the file itself, which it has just read.
+        Tool::Read { path, .. } if is_part(&content) => {
+            let output = Output { text: content, saved: Some(PathBuf::from(path)), cut: false };
+            Done { output, millis, ..Done::default() }
+        }
+        _ => Done { output: Output { text: content, ..Output::default() }, millis, ..Done::default() },
+    }
+}
+
+/// Whether the text of a file says that it is a part of it.
+fn is_part(content: &str) -> bool {
+    let first = content.lines().next().unwrap_or_default();
+    first.starts_with(PART) && first.ends_with(" total lines.")
+}
+
+fn failed(wire: &Wire<'_>, tool: &Tool) -> Done {
+    let error = wire.text("error");
+    let done = match tool {
+        Tool::Shell { command } => ran(wire, command, error, ""),
+        _ => Done { output: Output { text: error.to_owned(), ..Output::default() }, ..Done::default() },
+    };
+    Done { failed: true, millis: wire.millis(), ..done }
+}
+
+/// What a command printed, and what it returned.
+fn ran(wire: &Wire<'_>, command: &str, content: &str, shown: &str) -> Done {
+    let (printed, exit_code) = printed(command, content);
+    let saved = content.strip_prefix(CUT).and_then(|rest| rest.lines().next());
+    let whole = saved.and_then(|path| shown.strip_suffix(path)?.strip_suffix(SHOWN_WHOLE));
+    let output = match (whole, saved) {
+        (Some(whole), _) => Output { text: whole.to_owned(), ..Output::default() },
+        (None, Some(path)) => {
+            let saved = own_file(wire, Path::new(path));
+            Output { text: content.to_owned(), cut: saved.is_none(), saved }
+        }
+        (None, None) => Output { text: printed.to_owned(), ..Output::default() },
+    };
+    Done { output, exit_code, failed: exit_code.is_some_and(|code| code != 0), millis: None }
+}
+
+/// The output in its wrapping, and what the lines after it say. The last such line is the client's own.
+fn printed<'c>(command: &str, content: &'c str) -> (&'c str, Option<i32>) {
+    let Some((before, after)) = content.rsplit_once("\nExit Code: ") else { return (content, None) };
+    let exit_code = after.lines().next().and_then(|code| code.parse().ok());
+    let output = before.rsplit_once("\nError: ").map_or(before, |(output, _)| output);
+    let rest = output.strip_prefix("Command: ").and_then(|rest| rest.strip_prefix(command));
+    (rest.and_then(|rest| rest.split_once("\nOutput: ")).map_or(output, |(_, output)| output), exit_code)
+}
+
+/// A file in which it saved an output, below the folder that it has for that.
+fn own_file(wire: &Wire<'_>, path: &Path) -> Option<PathBuf> {
+    let transcript = wire.path("transcript_path")?;
+    let own = transcript.ancestors().find(|folder| folder.ends_with("projects"))?.with_file_name("tmp");
+    is_below(path, &own).then(|| path.to_owned())
+}
+
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
+    match *reply {
+        Reply::Output(text) => Some(json!({ "continue": false, "stopReason": text })),
+        Reply::Context(text) => {
+            Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
+        }
+        Reply::Command(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(event: &str, payload: &str, expected: Expect) {
+        let payload = serde_json::from_str(payload).unwrap();
+        let told = match decode(&Wire { event, payload: &payload }).unwrap().point {
+            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
+            point => format!("{point:?}"),
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn what_tools_gave_back_is_found_in_its_wrapping() {
+        check(
+            "PostToolUse",
+            include_str!("../../fixtures/qwen/PostToolUse.json"),
+            expect![[r#"
+                Shell { command: "echo PLAIN" }
+                Done { output: Output { text: "PLAIN", saved: None, cut: false }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
+        );
+        check(
+            "PostToolUseFailure",
+            include_str!("../../fixtures/qwen/PostToolUseFailure.run_shell_command-failing.json"),
+            expect![[r#"
+                Shell { command: "echo FAILING; exit 3" }
+                Done { output: Output { text: "FAILING", saved: None, cut: false }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
+        );
+        check(
+            "PostToolUse",
+            include_str!("../../fixtures/qwen/PostToolUse.mcp__probe__echo.json"),
+            expect![[r#"
+                Mcp { server: "probe", tool: "echo" }
+                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false }, exit_code: None, failed: false, millis: Some(40) }"#]],
+        );
+        check(
+            "PostToolUse",
+            include_str!("../../fixtures/qwen/PostToolUse.read_file.json"),
+            expect![[r#"
+                Read { path: "/home/dev/project/hello.txt", part: false }
+                Done { output: Output { text: "hello file\n", saved: None, cut: false }, exit_code: None, failed: false, millis: Some(137) }"#]],
+        );
+    }
+
+    fn large(path: &str, shown: &str) -> Output {
+        let content = format!(
+            "{CUT}{path}\nTo read the complete output\n\nTruncated part of the output:\nCommand: seq 1 9\nDirectory: (root)\n\
+             Output: 1\n9\nError: (none)\nExit Code: 0\nSignal: (none)\nProcess Group PGID: (none)"
+        );
+        let payload = json!({
+            "cwd": "/p", "transcript_path": "/home/dev/.qwen/projects/-p/chats/s.jsonl", "tool_name": "run_shell_command",
+            "tool_input": { "command": "seq 1 9" }, "tool_response": { "llmContent": content, "returnDisplay": shown },
+        });
+        match decode(&Wire { event: "PostToolUse", payload: &payload }).unwrap().point {
+            Point::AfterTool(_, done) => done.output,
+            point => panic!("{point:?}"),
+        }
+    }
+
+    #[test]
+    fn a_large_output_is_what_the_user_was_shown_or_what_was_saved() {
+        let own = "/home/dev/.qwen/tmp/8b77/run_shell_command_0b98.output";
+        assert_eq!(large(own, &format!("1\n2\n9{SHOWN_WHOLE}{own}")).text, "1\n2\n9");
+        assert_eq!(large(own, "1\n2").saved, Some(own.into()));
+        for other in ["/etc/shadow", "/home/dev/.qwen/tmp/../oauth_creds.json", "/home/dev/.qwen/settings.json"] {
+            let output = large(other, "1\n2");
+            assert!(output.saved.is_none() && output.cut, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_in_the_file_itself() {
+        assert!(is_part("Showing lines 1-524 of 1501 total lines.\n\n---\n\n1 the quick"));
+        assert!(!is_part("Showing lines of code\n"));
+    }
+
+    #[test]
+    fn a_prompt_without_words_is_none() {
+        let payload = json!({ "cwd": "/p", "prompt": "" });
+        assert_eq!(decode(&Wire { event: "UserPromptSubmit", payload: &payload }), None);
+    }
+}

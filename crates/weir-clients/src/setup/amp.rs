@@ -1,0 +1,26 @@
+//! Amp. Its settings are one flat object, whose keys have dots in them.
+
+use super::claude::plain;
+use super::{Base, Basis, Place, Recipe, What, config, project_part, user_part};
+
+/// Amp.
+pub(super) const AMP: Recipe = Recipe {
+    name: "amp",
+    title: "Amp",
+    programs: &["amp"],
+    traces: &[config("amp")],
+    parts: &[
+        user_part(
+            Place { base: Base::Config, path: "amp/settings.json", or: Some("amp/settings.jsonc") },
+            What::Server(&["amp.mcpServers"], plain),
+        ),
+        project_part(
+            Place { base: Base::Project, path: ".amp/settings.json", or: Some(".amp/settings.jsonc") },
+            What::Server(&["amp.mcpServers"], plain),
+        ),
+    ],
+    then: Some("Amp asks for your approval of servers of a project"),
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};

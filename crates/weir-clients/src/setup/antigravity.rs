@@ -1,0 +1,20 @@
+//! Antigravity, the editor and the command line, which share one file of servers since version 2.
+
+use super::claude::plain;
+use super::{Basis, Recipe, What, home, project, project_part, user_part};
+
+/// Antigravity.
+pub(super) const ANTIGRAVITY: Recipe = Recipe {
+    name: "antigravity",
+    title: "Antigravity",
+    programs: &["agy", "antigravity"],
+    traces: &[home(".gemini/antigravity"), home(".gemini/config")],
+    parts: &[
+        user_part(home(".gemini/config/mcp_config.json"), What::Server(&["mcpServers"], plain)),
+        project_part(project(".agents/mcp_config.json"), What::Server(&["mcpServers"], plain)),
+    ],
+    then: Some("before version 2 the file is ~/.gemini/antigravity/mcp_config.json; copy the entry there"),
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};

@@ -1,0 +1,50 @@
+//! Claude Code. The servers of the user stand in a file of their own, which it writes itself as it works.
+
+use serde_json::{Value, json};
+
+use super::{Basis, Hooks, Packed, Recipe, What, home, project, project_part, user_part};
+
+/// Claude Code.
+pub(super) const CLAUDE: Recipe = Recipe {
+    name: "claude",
+    title: "Claude Code",
+    programs: &["claude"],
+    traces: &[home(".claude")],
+    parts: &[
+        user_part(home(".claude/settings.json"), What::Hooks(&HOOKS)),
+        user_part(home(".claude.json"), What::Server(&["mcpServers"], plain)),
+        project_part(project(".claude/settings.json"), What::Hooks(&HOOKS)),
+        project_part(project(".mcp.json"), What::Server(&["mcpServers"], plain)),
+    ],
+    then: None,
+    plugin: Some(Packed::Key(home(".claude/settings.json"), "enabledPlugins")),
+    trust: None,
+    basis: Basis::Seen,
+};
+
+const HOOKS: Hooks = Hooks {
+    grouped: true,
+    command: "command",
+    typed: true,
+    timeout: ("timeout", 10),
+    version: None,
+    events: &[
+        ("SessionStart", None),
+        ("UserPromptSubmit", None),
+        ("PreToolUse", Some("Bash")),
+        ("PostToolUse", None),
+        ("PostToolUseFailure", None),
+        ("PreCompact", None),
+        ("PostCompact", None),
+        ("SubagentStart", None),
+        ("SubagentStop", None),
+        ("InstructionsLoaded", None),
+        ("Stop", None),
+        ("SessionEnd", None),
+    ],
+};
+
+/// A server as most clients want it.
+pub(super) fn plain(program: &str) -> Value {
+    json!({ "command": program, "args": ["mcp"] })
+}

@@ -1,0 +1,17 @@
+//! Cline. The file is that of its command line; the extension keeps its own among the files of the editor.
+
+use super::claude::plain;
+use super::{Basis, Recipe, What, home, user_part};
+
+/// Cline.
+pub(super) const CLINE: Recipe = Recipe {
+    name: "cline",
+    title: "Cline",
+    programs: &["cline"],
+    traces: &[home(".cline")],
+    parts: &[user_part(home(".cline/data/settings/cline_mcp_settings.json"), What::Server(&["mcpServers"], plain))],
+    then: Some("for the extension in an editor, copy the entry to MCP Servers, Configure, Configure MCP Servers"),
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};

@@ -1,0 +1,81 @@
+//! Codex. It passes over hooks that the user has not looked at, in silence.
+
+use toml_edit::Document;
+
+use super::{Base, Basis, Hooks, Packed, Place, Recipe, Trust, What, project, project_part, user_part};
+
+/// Codex.
+pub(super) const CODEX: Recipe = Recipe {
+    name: "codex",
+    title: "Codex",
+    programs: &["codex"],
+    traces: &[folder("")],
+    parts: &[
+        user_part(folder("hooks.json"), What::Hooks(&HOOKS)),
+        user_part(folder("config.toml"), What::ServerTable("mcp_servers")),
+        project_part(project(".codex/hooks.json"), What::Hooks(&HOOKS)),
+        project_part(project(".codex/config.toml"), What::ServerTable("mcp_servers")),
+    ],
+    then: Some("start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"),
+    plugin: Some(Packed::Key(folder("config.toml"), "plugins")),
+    trust: Some(Trust { place: folder("config.toml"), lacking: untrusted }),
+    basis: Basis::Seen,
+};
+
+const fn folder(path: &'static str) -> Place {
+    Place { base: Base::Variable("CODEX_HOME", ".codex"), path, or: None }
+}
+
+const HOOKS: Hooks = Hooks {
+    grouped: true,
+    command: "command",
+    typed: true,
+    timeout: ("timeout", 10),
+    version: None,
+    events: &[
+        ("SessionStart", None),
+        ("UserPromptSubmit", None),
+        ("PreToolUse", None),
+        ("PostToolUse", None),
+        ("PreCompact", None),
+        ("PostCompact", None),
+        ("SubagentStart", None),
+        ("SubagentStop", None),
+        ("Stop", None),
+        ("SessionEnd", None),
+    ],
+};
+
+/// It keeps a hash of each hook that was trusted, under the file, the event in its own spelling, and two numbers. Whether
+/// the hash is that of the hook as it is now, only Codex can say.
+fn untrusted(config: &str, hooks: &str) -> Vec<&'static str> {
+    let document = Document::parse(config).ok();
+    let state = document.as_ref().and_then(|document| document.get("hooks")?.get("state")?.as_table_like());
+    let keys: Vec<&str> = state.map(|state| state.iter().map(|(key, _)| key).collect()).unwrap_or_default();
+    let trusted = |event: &str| keys.iter().any(|key| key.starts_with(&format!("{hooks}:{}:", snake(event))));
+    HOOKS.events.iter().map(|(event, _)| *event).filter(|event| !trusted(event)).collect()
+}
+
+fn snake(event: &str) -> String {
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(c.to_lowercase());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_that_nobody_trusts_are_named() {
+        let config = "[hooks.state.\"/h/.codex/hooks.json:session_start:0:0\"]\ntrusted_hash = \"sha256:00\"\n";
+        let lacking = untrusted(config, "/h/.codex/hooks.json");
+        assert_eq!((lacking.len(), lacking[0]), (HOOKS.events.len() - 1, "UserPromptSubmit"));
+        assert_eq!(untrusted("", "/h/.codex/hooks.json").len(), HOOKS.events.len());
+    }
+}

@@ -1,0 +1,51 @@
+//! Copilot CLI. One handler that it does not know disables a whole file of hooks, so ours have a file of their own.
+
+use serde_json::{Value, json};
+
+use super::{Base, Basis, Hooks, Packed, Place, Recipe, What, project, project_part, user_part};
+
+/// Copilot CLI.
+pub(super) const COPILOT: Recipe = Recipe {
+    name: "copilot",
+    title: "Copilot CLI",
+    programs: &["copilot"],
+    traces: &[folder("")],
+    parts: &[
+        user_part(folder("hooks/weir.json"), What::Hooks(&HOOKS)),
+        user_part(folder("mcp-config.json"), What::Server(&["mcpServers"], local)),
+        project_part(project(".github/hooks/weir.json"), What::Hooks(&HOOKS)),
+        project_part(project(".mcp.json"), What::Server(&["mcpServers"], super::claude::plain)),
+    ],
+    then: None,
+    plugin: Some(Packed::Key(folder("settings.json"), "enabledPlugins")),
+    trust: None,
+    basis: Basis::Seen,
+};
+
+const fn folder(path: &'static str) -> Place {
+    Place { base: Base::Variable("COPILOT_HOME", ".copilot"), path, or: None }
+}
+
+const HOOKS: Hooks = Hooks {
+    grouped: false,
+    command: "bash",
+    typed: true,
+    timeout: ("timeoutSec", 10),
+    version: Some(1),
+    events: &[
+        ("sessionStart", None),
+        ("userPromptSubmitted", None),
+        ("preToolUse", None),
+        ("postToolUse", None),
+        ("postToolUseFailure", None),
+        ("preCompact", None),
+        ("subagentStart", None),
+        ("subagentStop", None),
+        ("agentStop", None),
+        ("sessionEnd", None),
+    ],
+};
+
+fn local(program: &str) -> Value {
+    json!({ "type": "local", "command": program, "args": ["mcp"], "tools": ["*"] })
+}

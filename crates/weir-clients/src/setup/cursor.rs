@@ -1,0 +1,37 @@
+//! Cursor. Its hooks stand in a file of their own, without groups.
+
+use super::claude::plain;
+use super::{Basis, Hooks, Recipe, What, home, project, project_part, user_part};
+
+/// Cursor.
+pub(super) const CURSOR: Recipe = Recipe {
+    name: "cursor",
+    title: "Cursor",
+    programs: &["cursor", "cursor-agent"],
+    traces: &[home(".cursor")],
+    parts: &[
+        user_part(home(".cursor/hooks.json"), What::Hooks(&HOOKS)),
+        user_part(home(".cursor/mcp.json"), What::Server(&["mcpServers"], plain)),
+        project_part(project(".cursor/hooks.json"), What::Hooks(&HOOKS)),
+        project_part(project(".cursor/mcp.json"), What::Server(&["mcpServers"], plain)),
+    ],
+    then: None,
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};
+
+const HOOKS: Hooks = Hooks {
+    grouped: false,
+    command: "command",
+    typed: false,
+    timeout: ("timeout", 10),
+    version: Some(1),
+    events: &[
+        ("sessionStart", None),
+        ("beforeSubmitPrompt", None),
+        ("postToolUse", None),
+        ("preCompact", None),
+        ("stop", None),
+    ],
+};

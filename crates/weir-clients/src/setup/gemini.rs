@@ -1,0 +1,38 @@
+//! Gemini CLI. It counts the time of hooks in milliseconds.
+
+use super::claude::plain;
+use super::{Basis, Hooks, Packed, Recipe, What, home, project, project_part, user_part};
+
+/// Gemini CLI.
+pub(super) const GEMINI: Recipe = Recipe {
+    name: "gemini",
+    title: "Gemini CLI",
+    programs: &["gemini"],
+    traces: &[home(".gemini/settings.json"), home(".gemini/tmp")],
+    parts: &[
+        user_part(home(".gemini/settings.json"), What::Hooks(&HOOKS)),
+        user_part(home(".gemini/settings.json"), What::Server(&["mcpServers"], plain)),
+        project_part(project(".gemini/settings.json"), What::Hooks(&HOOKS)),
+        project_part(project(".gemini/settings.json"), What::Server(&["mcpServers"], plain)),
+    ],
+    then: None,
+    plugin: Some(Packed::Folder(home(".gemini/extensions/weir"))),
+    trust: None,
+    basis: Basis::Seen,
+};
+
+const HOOKS: Hooks = Hooks {
+    grouped: true,
+    command: "command",
+    typed: true,
+    timeout: ("timeout", 10_000),
+    version: None,
+    events: &[
+        ("SessionStart", None),
+        ("BeforeAgent", None),
+        ("AfterTool", None),
+        ("PreCompress", None),
+        ("AfterAgent", None),
+        ("SessionEnd", None),
+    ],
+};

@@ -1,0 +1,129 @@
+//! Our hooks among the hooks of a client, in JSON. They are known by their command, wherever they stand.
+
+use jsonc_parser::cst::{CstArray, CstNode, CstObject};
+use serde_json::{Value, json};
+
+use super::json::{edit, existing_object_at, input, is_bare, object_at, prune};
+use super::ours::{hook_command, is_our_hook};
+use super::{Call, Hooks, Unusable};
+
+/// The key of all hooks, and of the hooks in a group.
+const HOOKS: &str = "hooks";
+
+/// Where a hook may have its command.
+const COMMANDS: [&str; 2] = ["command", "bash"];
+
+/// Adds our hooks: one for each event, and none for others.
+pub(super) fn add(text: &str, hooks: &Hooks, call: Call<'_>) -> Result<String, Unusable> {
+    edit(text, |root| {
+        if let Some(version) = hooks.version.filter(|_| root.get("version").is_none()) {
+            root.insert(0, "version", input(&json!(version)));
+        }
+        let all = object_at(root, &[HOOKS])?;
+        for (event, found) in ours_by_event(&all) {
+            let wanted = hooks.events.iter().any(|(name, _)| *name == event);
+            found.into_iter().skip(usize::from(wanted)).for_each(|hook| remove_hook(&all, &event, hook));
+        }
+        for (event, matcher) in hooks.events {
+            let command = hook_command(call, event);
+            let list = all.array_value_or_create(event);
+            let list = list.ok_or_else(|| Unusable::new(format!("`{HOOKS}.{event}` is not a list")))?;
+            match ours_in(&list).first() {
+                Some(hook) => mend(hook, &command),
+                None => {
+                    list.append(input(&written(hooks, &command, *matcher)));
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Removes our hooks, and what is around them where nothing else is in it.
+pub(super) fn remove(text: &str) -> Result<String, Unusable> {
+    if text.trim().is_empty() {
+        return Ok(text.to_owned());
+    }
+    edit(text, |root| {
+        let Some(all) = existing_object_at(root, &[HOOKS]) else { return Ok(()) };
+        let found = ours_by_event(&all);
+        let any = !found.is_empty();
+        for (event, hooks) in found {
+            hooks.into_iter().for_each(|hook| remove_hook(&all, &event, hook));
+        }
+        if any {
+            prune(root, &[HOOKS]);
+        }
+        Ok(())
+    })
+}
+
+fn written(hooks: &Hooks, command: &str, matcher: Option<&str>) -> Value {
+    let (timeout, after) = hooks.timeout;
+    let mut hook = json!({});
+    if hooks.typed {
+        hook["type"] = json!("command");
+    }
+    hook[hooks.command] = json!(command);
+    hook[timeout] = json!(after);
+    match (hooks.grouped, matcher) {
+        (false, None) => hook,
+        (false, Some(matcher)) => {
+            hook["matcher"] = json!(matcher);
+            hook
+        }
+        (true, None) => json!({ HOOKS: [hook] }),
+        (true, Some(matcher)) => json!({ "matcher": matcher, HOOKS: [hook] }),
+    }
+}
+
+/// Our hooks of every event that has some.
+fn ours_by_event(all: &CstObject) -> Vec<(String, Vec<CstObject>)> {
+    let properties = all.properties().into_iter();
+    let lists = properties.filter_map(|property| Some((property.decoded_name()?, property.array_value()?)));
+    lists.map(|(event, list)| (event, ours_in(&list))).filter(|(_, hooks)| !hooks.is_empty()).collect()
+}
+
+/// Our hooks in a list of hooks or of groups of hooks.
+fn ours_in(list: &CstArray) -> Vec<CstObject> {
+    let objects = list.elements().into_iter().filter_map(|element| element.as_object());
+    let hooks = objects.flat_map(|object| match object.array_value(HOOKS) {
+        Some(group) => group.elements().iter().filter_map(CstNode::as_object).collect(),
+        None => vec![object],
+    });
+    hooks.filter(|hook| command_of(hook).is_some_and(|(_, command)| is_our_hook(&command))).collect()
+}
+
+fn command_of(hook: &CstObject) -> Option<(&'static str, String)> {
+    COMMANDS.iter().find_map(|key| {
+        let command = hook.get(key)?.value()?.as_string_lit()?.decoded_value().ok()?;
+        Some((*key, command))
+    })
+}
+
+/// Puts the command right, which may name a place where our program is no longer.
+fn mend(hook: &CstObject, command: &str) {
+    let Some((key, present)) = command_of(hook) else { return };
+    if let Some(property) = hook.get(key).filter(|_| present != command) {
+        property.set_value(input(&json!(command)));
+    }
+}
+
+/// Removes a hook, its group and its event where nothing else is in them.
+fn remove_hook(all: &CstObject, event: &str, hook: CstObject) {
+    let list = hook.parent().and_then(|parent| parent.as_array());
+    let group = list.as_ref().and_then(|list| list.parent()?.as_object_prop()?.parent()?.as_object());
+    hook.remove();
+    let emptied = list.is_some_and(|list| is_bare(&list.children()));
+    // The list of an event without groups stands in the object of all hooks itself.
+    if let Some(group) =
+        group.filter(|group| emptied && group.get(HOOKS).is_some() && group.parent().is_some_and(|it| it.is_array()))
+    {
+        group.remove();
+    }
+    if let Some(property) = all.get(event)
+        && property.array_value().is_some_and(|list| is_bare(&list.children()))
+    {
+        property.remove();
+    }
+}

@@ -1,0 +1,20 @@
+//! JetBrains, of which Junie reads a file. AI Assistant has its servers in a dialogue.
+
+use super::claude::plain;
+use super::{Basis, Recipe, What, home, project, project_part, user_part};
+
+/// Junie by JetBrains.
+pub(super) const JETBRAINS: Recipe = Recipe {
+    name: "jetbrains",
+    title: "JetBrains Junie",
+    programs: &["junie"],
+    traces: &[home(".junie")],
+    parts: &[
+        user_part(home(".junie/mcp/mcp.json"), What::Server(&["mcpServers"], plain)),
+        project_part(project(".junie/mcp/mcp.json"), What::Server(&["mcpServers"], plain)),
+    ],
+    then: Some("for AI Assistant, copy the entry to Settings, Tools, AI Assistant, Model Context Protocol"),
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};

@@ -1,0 +1,26 @@
+//! Kilo Code, which has the format of OpenCode.
+
+use super::opencode::local;
+use super::{Base, Basis, Place, Recipe, What, config, project_part, user_part};
+
+/// Kilo Code.
+pub(super) const KILO: Recipe = Recipe {
+    name: "kilo",
+    title: "Kilo Code",
+    programs: &["kilo"],
+    traces: &[config("kilo")],
+    parts: &[
+        user_part(
+            Place { base: Base::Config, path: "kilo/kilo.jsonc", or: Some("kilo/kilo.json") },
+            What::Server(&["mcp"], local),
+        ),
+        project_part(
+            Place { base: Base::Project, path: ".kilo/kilo.jsonc", or: Some(".kilo/kilo.json") },
+            What::Server(&["mcp"], local),
+        ),
+    ],
+    then: None,
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};

@@ -1,0 +1,20 @@
+//! Kiro, the editor and the command line.
+
+use super::claude::plain;
+use super::{Basis, Recipe, What, home, project, project_part, user_part};
+
+/// Kiro.
+pub(super) const KIRO: Recipe = Recipe {
+    name: "kiro",
+    title: "Kiro",
+    programs: &["kiro", "kiro-cli"],
+    traces: &[home(".kiro")],
+    parts: &[
+        user_part(home(".kiro/settings/mcp.json"), What::Server(&["mcpServers"], plain)),
+        project_part(project(".kiro/settings/mcp.json"), What::Server(&["mcpServers"], plain)),
+    ],
+    then: None,
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};

@@ -1,0 +1,36 @@
+//! OpenCode. Its hooks are functions of a plugin in JavaScript, which only calls our program.
+
+use serde_json::{Value, json};
+
+use super::{Base, Basis, Place, Recipe, What, config, project, project_part, user_part};
+
+/// OpenCode.
+pub(super) const OPENCODE: Recipe = Recipe {
+    name: "opencode",
+    title: "OpenCode",
+    programs: &["opencode"],
+    traces: &[config("opencode")],
+    parts: &[
+        user_part(config("opencode/plugins/weir.js"), What::Plugin(PLUGIN)),
+        user_part(
+            Place { base: Base::Config, path: "opencode/opencode.json", or: Some("opencode/opencode.jsonc") },
+            What::Server(&["mcp"], local),
+        ),
+        project_part(project(".opencode/plugins/weir.js"), What::Plugin(PLUGIN)),
+        project_part(
+            Place { base: Base::Project, path: "opencode.json", or: Some("opencode.jsonc") },
+            What::Server(&["mcp"], local),
+        ),
+    ],
+    then: None,
+    plugin: None,
+    trust: None,
+    basis: Basis::Seen,
+};
+
+const PLUGIN: &str = include_str!("../../../../plugins/opencode/weir.js");
+
+/// A server as OpenCode wants it, and Kilo Code, which is made from it.
+pub(super) fn local(program: &str) -> Value {
+    json!({ "type": "local", "command": [program, "mcp"], "enabled": true })
+}

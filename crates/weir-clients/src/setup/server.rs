@@ -1,0 +1,51 @@
+//! Our MCP server among the servers of a client, in JSON.
+
+use serde_json::Value;
+
+use super::Unusable;
+use super::json::{edit, existing_object_at, input, object_at, prune};
+use super::ours::{NAME, is_our_server};
+
+/// What of an entry that is ours already may be put right. The rest the user may have chosen.
+const MENDED: [&str; 2] = ["command", "args"];
+
+/// Adds our server to the object at this path.
+pub(super) fn add(text: &str, at: &[&str], entry: &Value) -> Result<String, Unusable> {
+    edit(text, |root| {
+        let servers = object_at(root, at)?;
+        let Some(property) = servers.get(NAME) else {
+            servers.append(NAME, input(entry));
+            return Ok(());
+        };
+        let present =
+            property.object_value().filter(|object| object.to_serde_value().is_some_and(|it| is_our_server(&it)));
+        let present = present.ok_or_else(|| Unusable::new(format!("it has a server `{NAME}` that is not ours")))?;
+        for key in MENDED {
+            match (present.get(key), entry.get(key)) {
+                (Some(old), Some(new)) if old.value().and_then(|old| old.to_serde_value()).as_ref() != Some(new) => {
+                    old.set_value(input(new));
+                }
+                (None, Some(new)) => {
+                    present.append(key, input(new));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Removes our server, and the objects around it that have nothing else in them.
+pub(super) fn remove(text: &str, at: &[&str]) -> Result<String, Unusable> {
+    if text.trim().is_empty() {
+        return Ok(text.to_owned());
+    }
+    edit(text, |root| {
+        let Some(property) = existing_object_at(root, at).and_then(|servers| servers.get(NAME)) else { return Ok(()) };
+        if property.value().and_then(|entry| entry.to_serde_value()).is_some_and(|entry| is_our_server(&entry)) {
+            property.remove();
+            prune(root, at);
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,117 @@
+//! Our MCP server as a table of a TOML file. Invariant: the text is cut and pasted, never written anew, so that
+//! comments, line ends and order stay.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use toml_edit::{Document, Item, Table, TableLike};
+
+use super::Unusable;
+use super::ours::{NAME, is_our_program};
+
+/// Adds our server to the table of servers.
+pub(super) fn add(text: &str, servers: &str, program: &str) -> Result<String, Unusable> {
+    let document = parse(text)?;
+    let command = toml_string(program)?;
+    match document.get(servers) {
+        None => Ok(append(text, servers, &command)),
+        Some(Item::Table(table)) => match table.get(NAME) {
+            None => Ok(append(text, servers, &command)),
+            Some(entry) => mend(text, entry, program, &command),
+        },
+        Some(_) => Err(Unusable::new(format!(
+            "`{servers}` is not a table of its own; write `{NAME} = {{ command = {command}, args = [\"mcp\"] }}` into it"
+        ))),
+    }
+}
+
+/// Removes our server with everything below it.
+pub(super) fn remove(text: &str, servers: &str) -> Result<String, Unusable> {
+    let document = parse(text)?;
+    let Some(Item::Table(table)) = document.get(servers) else { return Ok(text.to_owned()) };
+    let Some(Item::Table(entry)) = table.get(NAME).filter(|entry| is_ours(entry)) else { return Ok(text.to_owned()) };
+    let mut spans = Vec::new();
+    spans_of(entry, &mut spans);
+    let (Some(start), Some(end)) = (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max())
+    else {
+        return Ok(text.to_owned());
+    };
+    Ok(without_lines(text, start..end))
+}
+
+/// The keys of a table of the root that do not say that they are switched off; none where there is none.
+pub(super) fn keys(text: &str, table: &str) -> impl Iterator<Item = String> {
+    let document = parse(text).ok();
+    let table = document.as_ref().and_then(|document| document.get(table)?.as_table_like());
+    let on = |item: &Item| item.get("enabled").and_then(Item::as_bool) != Some(false);
+    let keys: Vec<String> = table
+        .map(|table| table.iter().filter(|(_, item)| on(item)).map(|(key, _)| key.to_owned()).collect())
+        .unwrap_or_default();
+    keys.into_iter()
+}
+
+/// A table at the end, which can be added whatever stands before it.
+fn append(text: &str, servers: &str, command: &str) -> String {
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let body = text.trim_start_matches('\u{feff}');
+    let before = match body {
+        "" => "",
+        body if body.ends_with('\n') => end,
+        _ => &format!("{end}{end}"),
+    };
+    format!("{text}{before}[{servers}.{NAME}]{end}command = {command}{end}args = [\"mcp\"]{end}")
+}
+
+/// Puts the command right, which may name a place where our program is no longer.
+fn mend(text: &str, entry: &Item, program: &str, command: &str) -> Result<String, Unusable> {
+    if !is_ours(entry) {
+        return Err(Unusable::new(format!("it has a server `{NAME}` that is not ours")));
+    }
+    let present = entry.get("command");
+    match present.and_then(Item::span) {
+        Some(span) if present.and_then(Item::as_str) != Some(program) => {
+            Ok(format!("{}{command}{}", &text[..span.start], &text[span.end..]))
+        }
+        _ => Ok(text.to_owned()),
+    }
+}
+
+fn is_ours(entry: &Item) -> bool {
+    entry.get("command").and_then(Item::as_str).is_some_and(is_our_program)
+}
+
+/// Where a table and everything in it stands.
+fn spans_of(table: &Table, spans: &mut Vec<Range<usize>>) {
+    spans.extend(table.span());
+    for (_, item) in TableLike::iter(table) {
+        match item {
+            Item::Table(inner) => spans_of(inner, spans),
+            other => spans.extend(other.span()),
+        }
+    }
+}
+
+/// The text without the lines that a range touches, and without the empty line before them.
+fn without_lines(text: &str, range: Range<usize>) -> String {
+    let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[range.end..].find('\n').map_or(text.len(), |at| range.end + at + 1);
+    let (before, after) = (&text[..start], &text[end..]);
+    let kept = before.strip_suffix("\r\n").or_else(|| before.strip_suffix('\n'));
+    let kept = kept.filter(|kept| kept.ends_with('\n') && (after.is_empty() || after.starts_with(['\n', '\r'])));
+    format!("{}{after}", kept.unwrap_or(before))
+}
+
+/// A text as TOML writes it. JSON's escapes are TOML's too.
+fn toml_string(text: &str) -> Result<String, Unusable> {
+    if text.chars().any(char::is_control) {
+        return Err(Unusable::new("the path of this program has a control character in it"));
+    }
+    Ok(Value::from(text).to_string())
+}
+
+fn parse(text: &str) -> Result<Document<&str>, Unusable> {
+    Document::parse(text).map_err(|error| {
+        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        Unusable { line, why: format!("it is not TOML: {}", error.message().lines().next().unwrap_or_default()) }
+    })
+}

@@ -1,0 +1,26 @@
+//! VS Code with GitHub Copilot: `servers`, not `mcpServers`. Its hooks are those of Copilot CLI or of Claude Code in the
+//! project.
+
+use serde_json::{Value, json};
+
+use super::{Basis, Recipe, What, config, project, project_part, user_part};
+
+/// VS Code with GitHub Copilot.
+pub(super) const VSCODE: Recipe = Recipe {
+    name: "vscode",
+    title: "VS Code",
+    programs: &["code"],
+    traces: &[config("Code/User")],
+    parts: &[
+        user_part(config("Code/User/mcp.json"), What::Server(&["servers"], stdio)),
+        project_part(project(".vscode/mcp.json"), What::Server(&["servers"], stdio)),
+    ],
+    then: None,
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};
+
+fn stdio(program: &str) -> Value {
+    json!({ "type": "stdio", "command": program, "args": ["mcp"] })
+}

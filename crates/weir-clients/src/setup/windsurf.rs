@@ -1,0 +1,17 @@
+//! Windsurf. It has one file of servers, for the user.
+
+use super::claude::plain;
+use super::{Basis, Recipe, What, home, user_part};
+
+/// Windsurf.
+pub(super) const WINDSURF: Recipe = Recipe {
+    name: "windsurf",
+    title: "Windsurf",
+    programs: &["windsurf"],
+    traces: &[home(".codeium/windsurf")],
+    parts: &[user_part(home(".codeium/windsurf/mcp_config.json"), What::Server(&["mcpServers"], plain))],
+    then: Some("press the refresh button of Windsurf's MCP servers"),
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};

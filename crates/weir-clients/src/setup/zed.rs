@@ -1,0 +1,20 @@
+//! Zed. Its servers stand among its other settings.
+
+use super::claude::plain;
+use super::{Basis, Recipe, What, config, project, project_part, user_part};
+
+/// Zed.
+pub(super) const ZED: Recipe = Recipe {
+    name: "zed",
+    title: "Zed",
+    programs: &["zed", "zeditor"],
+    traces: &[config("zed")],
+    parts: &[
+        user_part(config("zed/settings.json"), What::Server(&["context_servers"], plain)),
+        project_part(project(".zed/settings.json"), What::Server(&["context_servers"], plain)),
+    ],
+    then: None,
+    plugin: None,
+    trust: None,
+    basis: Basis::Documented,
+};

@@ -1,0 +1,136 @@
+//! Fills a guide up to its budget. Invariant: what is written never counts more than the budget.
+
+use super::Wanted;
+use super::sections::Section;
+use crate::wording::counted;
+
+/// How many bytes of its words an item may have, and how many when that is too much.
+const LENGTHS: [usize; 3] = [240, 120, 60];
+
+/// One section, as far as it is written.
+struct Written<'s> {
+    section: &'s Section<'s>,
+    /// The lines of its items and what each counts.
+    lines: Vec<(String, usize)>,
+    /// What its heading counts.
+    heading: usize,
+    /// Whether it has had all that it gets.
+    closed: bool,
+}
+
+impl Written<'_> {
+    /// What the section counts with another line of so many tokens.
+    fn with(&self, count: fn(&str) -> usize, line: usize) -> usize {
+        let lines: usize = self.lines.iter().map(|(_, tokens)| tokens).sum();
+        let more = self.more(self.lines.len() + 1);
+        self.heading + lines + line + if more.is_empty() { 0 } else { count(&more) }
+    }
+
+    /// What the section counts as it is.
+    fn count(&self, count: fn(&str) -> usize) -> usize {
+        if self.lines.is_empty() {
+            return 0;
+        }
+        let lines: usize = self.lines.iter().map(|(_, tokens)| tokens).sum();
+        let more = self.more(self.lines.len());
+        self.heading + lines + if more.is_empty() { 0 } else { count(&more) }
+    }
+
+    /// How many items are left out when so many are shown.
+    fn more(&self, shown: usize) -> String {
+        match self.section.items.len().saturating_sub(shown) {
+            0 => String::new(),
+            1 => format!("- +1 more {}\n", self.section.called.0),
+            more => format!("- +{more} more {}\n", self.section.called.1),
+        }
+    }
+}
+
+/// The opening lines, then of each section as much as the budget allows.
+pub(super) fn fill(opening: [String; 2], sections: &[Section<'_>], wanted: &Wanted<'_>) -> String {
+    let count = wanted.count;
+    let mut opening: Vec<String> = opening.into_iter().filter(|line| !line.is_empty()).collect();
+    let start = |section| {
+        let section: &Section<'_> = section;
+        let heading = count(&format!("{}\n", section.heading));
+        Written { section, lines: Vec::new(), heading, closed: section.items.is_empty() }
+    };
+    let mut written: Vec<Written<'_>> = sections.iter().map(start).collect();
+    let mut taken: Vec<usize> = Vec::new();
+    let mut spent = count(&opening_text(&opening));
+    while let Some(next) = next(&written) {
+        let section = &written[next];
+        let before = section.count(count);
+        let left = (wanted.budget + before).saturating_sub(spent);
+        let item = &section.section.items[section.lines.len()];
+        let lines = LENGTHS.iter().map(|&most| item.line(most));
+        let counted = lines.map(|line| {
+            let tokens = count(&format!("{line}\n"));
+            (line, tokens)
+        });
+        let fitting = counted.into_iter().find(|(_, tokens)| section.with(count, *tokens) <= left);
+        match fitting {
+            Some((line, tokens)) => {
+                spent = spent - before + section.with(count, tokens);
+                written[next].lines.push((line, tokens));
+                written[next].closed = written[next].lines.len() == written[next].section.items.len();
+                taken.push(next);
+            }
+            None => written[next].closed = true,
+        }
+    }
+    // Tokens may reach over the end of a line, so the sum is close but no proof: the whole is counted.
+    loop {
+        let text = render(&opening, &written);
+        let whole = format!("{text}{}", not_shown(&written)).trim_end().to_owned();
+        if count(&whole) <= wanted.budget {
+            return whole;
+        }
+        if taken.is_empty() && count(text.trim_end()) <= wanted.budget {
+            return text.trim_end().to_owned();
+        }
+        match taken.pop() {
+            Some(last) => drop(written[last].lines.pop()),
+            None if opening.is_empty() => return String::new(),
+            None => drop(opening.remove(0)),
+        }
+    }
+}
+
+/// The section whose turn it is: one that has no line yet, else the one whose next item matters most, and of those the
+/// one with the fewest lines.
+fn next(written: &[Written<'_>]) -> Option<usize> {
+    let open = written.iter().enumerate().filter(|(_, section)| !section.closed);
+    let rank = |section: &Written<'_>| {
+        let shown = section.lines.len();
+        (shown > 0, (shown > 0).then(|| section.section.items[shown].priority), shown)
+    };
+    open.min_by_key(|(place, section)| (rank(section), *place)).map(|(place, _)| place)
+}
+
+fn opening_text(opening: &[String]) -> String {
+    opening.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn render(opening: &[String], written: &[Written<'_>]) -> String {
+    let mut text = opening_text(opening);
+    for section in written.iter().filter(|section| !section.lines.is_empty()) {
+        text.push_str(&section.section.heading);
+        text.push('\n');
+        for (line, _) in &section.lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push_str(&section.more(section.lines.len()));
+    }
+    text
+}
+
+/// How many sections have something to say and no room to say it.
+fn not_shown(written: &[Written<'_>]) -> String {
+    let is_hidden = |section: &&Written<'_>| section.lines.is_empty() && !section.section.items.is_empty();
+    match written.iter().filter(is_hidden).count() {
+        0 => String::new(),
+        hidden => format!("+{} not shown\n", counted(hidden, "section", "sections")),
+    }
+}

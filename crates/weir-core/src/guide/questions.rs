@@ -1,0 +1,27 @@
+//! Questions that the model asked and nobody has answered yet.
+
+use super::Fact;
+use super::data::{read, text};
+use crate::EventKind;
+
+/// The open questions, newest first, each with its place in the facts. What the user says after a question answers it.
+pub(super) fn open(facts: &[Fact<'_>]) -> Vec<(usize, String)> {
+    let mut answered: Vec<String> = Vec::new();
+    let mut open: Vec<(usize, String)> = Vec::new();
+    for (at, fact) in facts.iter().enumerate().rev() {
+        if fact.event.kind == EventKind::Prompt {
+            break;
+        }
+        let Some(data) = read(fact.event.data.as_deref()).filter(|_| fact.event.kind == EventKind::Plan) else {
+            continue;
+        };
+        let Some(question) = text(&data, "question") else { continue };
+        let asked = open.iter().any(|(_, seen)| *seen == question);
+        if data.get("answer").is_some() {
+            answered.push(question.to_owned());
+        } else if !asked && !answered.contains(&question) {
+            open.push((at, question.to_owned()));
+        }
+    }
+    open
+}

@@ -1,0 +1,67 @@
+//! The tasks as they stand: the last whole list, and what was changed since.
+
+use super::Fact;
+use serde_json::Value;
+
+use super::data::{self, read};
+use crate::EventKind;
+
+/// A task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Task {
+    pub(super) key: String,
+    pub(super) text: String,
+    pub(super) state: String,
+}
+
+impl Task {
+    /// Whether it is still to be done.
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.state.as_str(), "done" | "dropped")
+    }
+
+    /// Whether it is being done.
+    pub(super) fn is_now(&self) -> bool {
+        self.state == "now"
+    }
+}
+
+/// Every task, in the order of the list.
+pub(super) fn gather(facts: &[Fact<'_>]) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    for fact in facts.iter().filter(|fact| fact.event.kind == EventKind::Task) {
+        let Some(data) = read(fact.event.data.as_deref()) else { continue };
+        // A subagent keeps a list of its own, which is not the session's.
+        if data.get("agent").is_some() {
+            continue;
+        }
+        if let Some(list) = data["tasks"].as_array() {
+            tasks = list.iter().map(task).collect();
+        } else if let Some(one) = data.get("task") {
+            change(&mut tasks, task(one));
+        }
+    }
+    tasks.retain(|task| !task.text.trim().is_empty() && task.state != "dropped");
+    tasks
+}
+
+fn task(value: &Value) -> Task {
+    let text = |key| data::text(value, key).unwrap_or_default();
+    Task { key: text("key"), text: text("text"), state: text("state") }
+}
+
+/// Puts a task into the list, or what it says anew into the one that is there.
+fn change(tasks: &mut Vec<Task>, new: Task) {
+    let same = |task: &&mut Task| if new.key.is_empty() { task.text == new.text } else { task.key == new.key };
+    match tasks.iter_mut().find(same) {
+        Some(task) => {
+            if !new.text.is_empty() {
+                task.text = new.text;
+            }
+            if !new.state.is_empty() {
+                task.state = new.state;
+            }
+        }
+        None => tasks.push(new),
+    }
+}

@@ -1,0 +1,89 @@
+//! What hooks leave beside their events: when the last one came, and guides. Invariant: everything is found by its session.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use weir_core::{SessionKey, Timestamp};
+
+/// The last hook of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookSeen {
+    /// The client, by its name in commands.
+    pub client: String,
+    /// The event it called for.
+    pub event: String,
+    /// When.
+    pub at: Timestamp,
+    /// How long it took us, in microseconds, up to its last write.
+    pub micros: u64,
+    /// How many there were so far.
+    pub count: u64,
+}
+
+/// Notes that a hook came.
+pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO hooks (client, event, at, micros, count) VALUES (?1, ?2, ?3, ?4, 1)
+         ON CONFLICT (client) DO UPDATE SET event = ?2, at = ?3, micros = ?4, count = count + 1",
+    )?
+    .execute(params![seen.client, seen.event, seen.at.0, seen.micros.cast_signed()])
+    .map(drop)
+}
+
+/// The last hook of every client.
+pub(crate) fn seen(connection: &Connection) -> rusqlite::Result<Vec<HookSeen>> {
+    let mut statement = connection.prepare_cached("SELECT client, event, at, micros, count FROM hooks")?;
+    let rows = statement.query_map([], |row| {
+        Ok(HookSeen {
+            client: row.get(0)?,
+            event: row.get(1)?,
+            at: Timestamp(row.get(2)?),
+            micros: row.get::<_, i64>(3)?.cast_unsigned(),
+            count: row.get::<_, i64>(4)?.cast_unsigned(),
+        })
+    })?;
+    rows.collect()
+}
+
+/// Keeps the guide of a session. The last one is enough, so older ones go.
+pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now: Timestamp) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM guides WHERE session_id = ?1")?.execute([session])?;
+    tx.prepare_cached("INSERT INTO guides (session_id, at, text, waiting) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![session, now.0, guide.text, guide.waiting])
+        .map(drop)
+}
+
+/// A guide as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guide {
+    /// What it says.
+    pub text: String,
+    /// Whether it waits for a hook that can carry it.
+    pub waiting: bool,
+}
+
+/// The guide of a session.
+pub(crate) fn guide(connection: &Connection, session: i64) -> rusqlite::Result<Option<Guide>> {
+    connection
+        .prepare_cached("SELECT text, waiting FROM guides WHERE session_id = ?1 ORDER BY id DESC LIMIT 1")?
+        .query_row([session], |row| Ok(Guide { text: row.get(0)?, waiting: row.get(1)? }))
+        .optional()
+}
+
+/// Takes the guide that waits, if one does.
+pub(crate) fn take_waiting(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<Option<String>> {
+    tx.prepare_cached("UPDATE guides SET waiting = 0 WHERE session_id = ?1 AND waiting = 1 RETURNING text")?
+        .query_row([session], |row| row.get(0))
+        .optional()
+}
+
+/// The newest session of a client that has a request of the user, but for one.
+pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlite::Result<Option<SessionKey>> {
+    connection
+        .prepare_cached(
+            "SELECT s.key FROM sessions s WHERE s.client = ?1 AND s.key <> ?2
+                 AND EXISTS (SELECT 1 FROM events v WHERE v.session_id = s.id AND v.kind = 'prompt')
+             ORDER BY s.id DESC LIMIT 1",
+        )?
+        .query_row(params![but.client, but.key], |row| row.get(0))
+        .optional()
+        .map(|key| key.map(|key| SessionKey { client: but.client.clone(), key }))
+}

@@ -1,0 +1,96 @@
+//! What hooks need of a store. Invariant: what a hook tells is one transaction, and costs the same whatever is stored.
+
+use weir_core::event::least;
+use weir_core::{Entry, Event, EventKind, Priority, Scope, SessionKey, Timestamp};
+
+use super::{Store, redacted_event};
+use crate::db::Durability;
+use crate::error::Result;
+use crate::log::hooks::{self, Guide, HookSeen};
+use crate::log::{events, notes, places};
+
+/// How many failures of a session are looked at for one that was repaired.
+const FAILURES: usize = 40;
+
+/// How many events of a session are kept that speak of no entry.
+const EVENTS: usize = 5_000;
+
+impl Store {
+    /// Appends what a hook told, and that it came: one transaction.
+    pub fn record(&mut self, scope: &Scope, told: &[Event], seen: &HookSeen) -> Result<()> {
+        self.check_scope(scope)?;
+        let told: Vec<Event> = told.iter().map(redacted_event).collect();
+        let own = self.own_scope(scope);
+        self.log.write(Durability::Process, |tx| -> rusqlite::Result<()> {
+            let place = places::find_or_make(tx, &own, seen.at)?;
+            for event in &told {
+                events::append(tx, place, event, seen.at)?;
+            }
+            hooks::see(tx, seen)
+        })
+    }
+
+    /// The last hook of every client.
+    pub fn hooks_seen(&self) -> Result<Vec<HookSeen>> {
+        self.log.read(hooks::seen)
+    }
+
+    /// The newest failures and repairs of the scope's session, newest first.
+    pub fn failures(&self, scope: &Scope) -> Result<Vec<Event>> {
+        let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
+        self.log.read(|c| events::newest(c, session, [EventKind::Error, EventKind::Fix], FAILURES))
+    }
+
+    /// Drops the least important events of the scope's session once there are too many: of those the oldest. Returns how
+    /// many went.
+    pub fn thin(&mut self, scope: &Scope, now: Timestamp) -> Result<usize> {
+        let Some(session) = self.place(scope)?.session else { return Ok(0) };
+        if self.log.read(|c| events::priorities(c, session))?.len() <= EVENTS {
+            return Ok(0);
+        }
+        self.log.write(Durability::Process, |tx| {
+            let events = events::priorities(tx, session)?;
+            let priorities: Vec<Priority> = events.iter().map(|(_, priority)| *priority).collect();
+            let dropped = least(&priorities, EVENTS);
+            events::append_events_gone(tx, dropped.len(), now)?;
+            dropped.iter().try_for_each(|&at| events::remove(tx, events[at].0))?;
+            Ok::<_, rusqlite::Error>(dropped.len())
+        })
+    }
+
+    /// The newest notes that the scope sees and that no other has superseded.
+    pub fn newest_notes(&self, scope: &Scope, most: usize) -> Result<Vec<Entry>> {
+        let place = self.place(scope)?;
+        self.log.read(|c| notes::newest(c, place, most))
+    }
+
+    /// Keeps the guide of the scope's session in place of the one before.
+    pub fn keep_guide(&mut self, scope: &Scope, guide: &Guide, now: Timestamp) -> Result<()> {
+        self.check_scope(scope)?;
+        let guide = Guide { text: super::redacted_text(&guide.text), ..guide.clone() };
+        let own = self.own_scope(scope);
+        self.log.write(Durability::Process, |tx| match places::find_or_make(tx, &own, now)?.session {
+            Some(session) => hooks::keep_guide(tx, session, &guide, now),
+            None => Ok(()),
+        })
+    }
+
+    /// The guide of the scope's session.
+    pub fn guide(&self, scope: &Scope) -> Result<Option<Guide>> {
+        let Some(session) = self.place(scope)?.session else { return Ok(None) };
+        self.log.read(|c| hooks::guide(c, session))
+    }
+
+    /// Takes the guide of the scope's session that waits for a hook that can carry it.
+    pub fn take_waiting_guide(&mut self, scope: &Scope) -> Result<Option<String>> {
+        let waiting = self.guide(scope)?.is_some_and(|guide| guide.waiting);
+        let Some(session) = self.place(scope)?.session.filter(|_| waiting) else { return Ok(None) };
+        self.log.write(Durability::Process, |tx| hooks::take_waiting(tx, session))
+    }
+
+    /// The client's session before the scope's own.
+    pub fn last_session(&self, scope: &Scope) -> Result<Option<SessionKey>> {
+        let Some(own) = &scope.session else { return Ok(None) };
+        self.log.read(|c| hooks::last_session(c, own))
+    }
+}

@@ -1,0 +1,198 @@
+//! `weir setup` and `weir teardown`: tells clients to call us, and takes it back. Invariants: nothing is written that was
+//! not shown and agreed to; what was there before is there again afterwards.
+
+mod diff;
+mod files;
+pub(crate) mod health;
+mod ledger;
+mod places;
+mod plan;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Value, json};
+use weir_clients::setup::{Basis, RECIPES, Recipe, Whose, find};
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use places::Places;
+use plan::{Plan, Step};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// To tell clients to call us.
+    Setup,
+    /// To take it back.
+    Teardown,
+}
+
+/// Someone who can be asked whether what is shown may be written.
+pub(crate) type Asker<'a> = Option<&'a dyn Fn(String) -> bool>;
+
+/// The two commands.
+pub(crate) fn commands() -> [Command; 2] {
+    let known = RECIPES.iter().map(|recipe| recipe.name).collect::<Vec<_>>().join(", ");
+    let clients = || {
+        Arg::new("clients")
+            .value_name("CLIENT")
+            .action(ArgAction::Append)
+            .num_args(0..)
+            .value_parser(clap::builder::PossibleValuesParser::new(RECIPES.iter().map(|recipe| recipe.name)))
+            .hide_possible_values(true)
+            .help(format!("The clients; those found on this machine if none is named: {known}"))
+    };
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    let flags = || {
+        [
+            flag("project", "In the settings of this project, which others may share, instead of the user's"),
+            flag("yes", "Write without asking"),
+            flag("dry-run", "Show what would be written, and write nothing"),
+        ]
+    };
+    let setup = Command::new("setup")
+        .about("Tell clients to call weir: its MCP server and its hooks, in their own settings")
+        .after_help(
+            "Examples:\n  weir setup                       show what it would write for the clients found, and ask\n  \
+             weir setup claude codex --yes\n  weir setup claude --project\n\nWhat others wrote stays as it is, and `weir \
+             teardown` takes it back. Exit code 6 means that\nnothing was written, because nobody said yes.",
+        )
+        .arg(clients())
+        .args(flags());
+    let teardown = Command::new("teardown")
+        .about("Take back what `weir setup` wrote")
+        .after_help(
+            "Examples:\n  weir teardown\n  weir teardown codex --yes\n\nA file that is as setup left it gets its old text \
+             back, byte for byte; of another, what is\nours is removed. What weir has stored stays.",
+        )
+        .arg(clients())
+        .args(flags());
+    [setup, teardown]
+}
+
+/// Which of the two a command is.
+pub(crate) fn task(name: &str) -> Option<Task> {
+    match name {
+        "setup" => Some(Task::Setup),
+        "teardown" => Some(Task::Teardown),
+        _ => None,
+    }
+}
+
+/// Does it.
+pub(crate) fn run(
+    context: &Context,
+    task: Task,
+    arguments: &ArgMatches,
+    asker: Asker<'_>,
+) -> Result<Answer, CommandError> {
+    let whose = if arguments.get_flag("project") { Whose::Project } else { Whose::User };
+    let places = Places::new(context)?;
+    if whose == Whose::Project && places.project_is_home() {
+        return Err(
+            CommandError::usage("the home folder is no project").hint("cd to a project, or leave out --project")
+        );
+    }
+    let named: Vec<&String> = arguments.get_many("clients").into_iter().flatten().collect();
+    let recipes = chosen(&named, whose, task, &places)?;
+    let plan = match task {
+        Task::Setup => plan::setup(&places, &recipes, whose)?,
+        Task::Teardown => plan::teardown(&places, &recipes, whose)?,
+    };
+    let show = || plan.steps.iter().map(Step::diff).collect::<Vec<_>>().join("\n");
+    if plan.steps.is_empty() {
+        if !arguments.get_flag("dry-run") {
+            plan.carry_out(&places)?;
+        }
+        return Ok(Answer::new(said(task, &recipes, &plan, false), data(task, &plan, false)));
+    }
+    let agreed = match asker {
+        _ if arguments.get_flag("dry-run") => false,
+        _ if arguments.get_flag("yes") => true,
+        Some(ask) => ask(show()),
+        None => false,
+    };
+    if agreed {
+        plan.carry_out(&places)?;
+        return Ok(Answer::new(said(task, &recipes, &plan, true), data(task, &plan, true)));
+    }
+    let why = match asker {
+        _ if arguments.get_flag("dry-run") => "nothing was written: this was a dry run",
+        Some(_) => "nothing was written",
+        None => "nothing was written: there is nobody to ask; say --yes to write it",
+    };
+    let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
+    Ok(Answer { exit_code, ..Answer::new(format!("{}\n{why}", show()), data(task, &plan, false)) })
+}
+
+/// The clients named, or those that are found.
+fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Result<Vec<&'static Recipe>, CommandError> {
+    let has_place = |recipe: &Recipe| recipe.parts_for(whose).next().is_some();
+    if named.is_empty() {
+        let all = RECIPES.iter().copied().filter(|recipe| has_place(recipe));
+        let found: Vec<_> = all.filter(|recipe| task == Task::Teardown || places.is_installed(recipe)).collect();
+        let nothing = "no client was found: none of their programs is on the PATH, and none of their folders is there";
+        return if found.is_empty() {
+            Err(CommandError::new(ErrorKind::NotFound, nothing).hint("name one: weir setup claude"))
+        } else {
+            Ok(found)
+        };
+    }
+    let mut recipes: Vec<&'static Recipe> = Vec::new();
+    for recipe in named.iter().filter_map(|name| find(name)) {
+        if !has_place(recipe) {
+            let message = format!("{} has no settings of a project", recipe.title);
+            return Err(CommandError::usage(message).hint("leave out --project"));
+        }
+        if !recipes.iter().any(|other| other.name == recipe.name) {
+            recipes.push(recipe);
+        }
+    }
+    Ok(recipes)
+}
+
+/// What happened, for a person.
+fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> String {
+    let mut lines = Vec::new();
+    for recipe in recipes {
+        let steps: Vec<&Step> = plan.steps.iter().filter(|step| step.is_for(recipe)).collect();
+        match (task, steps.is_empty()) {
+            (Task::Setup, true) => lines.push(format!("✓ {}: set up already", recipe.title)),
+            (Task::Teardown, true) => {}
+            _ => {
+                lines.push(format!("✓ {}", recipe.title));
+                lines.extend(steps.iter().map(|step| format!("  {}", step.done())));
+            }
+        }
+        if task == Task::Setup && written && !steps.is_empty() {
+            lines.extend(recipe.then.map(|then| format!("  then: {then}")));
+            if recipe.basis == Basis::Documented {
+                lines.push("  by its documentation; not tried with the real client".to_owned());
+            }
+        }
+    }
+    if lines.is_empty() {
+        lines.push("nothing of weir was found in the settings of clients".to_owned());
+    }
+    lines.extend(plan.notes.iter().cloned());
+    lines.join("\n")
+}
+
+/// The same for a program.
+fn data(task: Task, plan: &Plan, written: bool) -> Value {
+    let files = plan.steps.iter().map(|step| {
+        json!({
+            "path": step.path,
+            "clients": step.recipes.iter().map(|recipe| recipe.name).collect::<Vec<_>>(),
+            "does": step.verb(),
+            "exact": step.exact,
+            "diff": step.diff(),
+        })
+    });
+    json!({
+        "task": if task == Task::Setup { "setup" } else { "teardown" },
+        "written": written,
+        "files": files.collect::<Vec<_>>(),
+        "notes": plan.notes,
+    })
+}

@@ -1,0 +1,101 @@
+//! Reads and writes the files of clients. Invariant: a file is whole at every moment, keeps its mode, and a symbolic
+//! link stays one.
+
+use std::io::{ErrorKind as IoKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::{CommandError, ErrorKind};
+
+/// The text of a file; none where there is no file.
+pub(super) fn read(path: &Path) -> Result<Option<String>, CommandError> {
+    match std::fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
+            CommandError::new(ErrorKind::Config, format!("{} is not UTF-8", path.display()))
+                .hint("nothing was written; save it as UTF-8")
+        }),
+        Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => Ok(None),
+        Err(error) => Err(failed(path, &error)),
+    }
+}
+
+/// The file that a path leads to, through symbolic links, whether it is there or not.
+pub(super) fn target(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // The kernel follows no more than this either.
+    for _ in 0..40 {
+        let Ok(link) = std::fs::read_link(&path) else { break };
+        path = path.parent().map_or_else(|| link.clone(), |folder| folder.join(&link));
+    }
+    path
+}
+
+/// The folders that have to be made for a file, outermost first.
+pub(super) fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> =
+        path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+    folders.reverse();
+    folders
+}
+
+/// Writes a file by putting a whole one in its place.
+pub(super) fn write(path: &Path, text: &str, private: bool) -> Result<(), CommandError> {
+    let write = || -> std::io::Result<()> {
+        let folder = path.parent().ok_or_else(|| std::io::Error::from(IoKind::InvalidInput))?;
+        make_folder(folder, private)?;
+        let new = folder.join(format!(".weir-{}-{}.new", std::process::id(), name_of(path)));
+        let written = write_new(&new, path, text, private).and_then(|()| std::fs::rename(&new, path));
+        if written.is_err() {
+            let _ = std::fs::remove_file(&new);
+        }
+        written
+    };
+    write().map_err(|error| failed(path, &error))
+}
+
+/// Removes a file that setup made, and the folders that it made for it where nothing else is in them.
+pub(super) fn remove(path: &Path, folders: &[PathBuf]) -> Result<(), CommandError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != IoKind::NotFound => return Err(failed(path, &error)),
+        _ => {}
+    }
+    for folder in folders.iter().rev() {
+        // One with something in it is not removed, which is what is wanted.
+        if std::fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn write_new(new: &Path, old: &Path, text: &str, private: bool) -> std::io::Result<()> {
+    let mut options = std::fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut file = options.open(new)?;
+    file.write_all(text.as_bytes())?;
+    if let Ok(meta) = old.metadata() {
+        file.set_permissions(meta.permissions())?;
+    }
+    file.sync_all()
+}
+
+fn make_folder(folder: &Path, private: bool) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    if private {
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    }
+    builder.create(folder)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("{}: {error}", path.display())).hint("see that it is yours to change")
+}

@@ -1,0 +1,169 @@
+//! How clients are set up, for `weir doctor`: what is there, what is not, and the command that puts it right.
+
+use std::path::Path;
+
+use serde_json::Value;
+use weir_clients::setup::{Basis, Call, Packed, Part, RECIPES, Recipe, What, Whose, has_plugin};
+
+use super::files;
+use super::places::Places;
+use crate::answer::counted;
+use crate::context::Context;
+
+/// What there is to say of one client.
+pub(crate) struct Finding {
+    /// The client's title.
+    pub title: &'static str,
+    /// Whether it is as it should be.
+    pub good: bool,
+    /// What it is like.
+    pub text: String,
+    /// The command that puts it right.
+    pub fix: Option<String>,
+}
+
+/// How a client is set up, for the user or for a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    /// Not at all.
+    Absent,
+    /// As this program would do it.
+    Whole,
+    /// In part, or for another program; these parts are not as they should be.
+    Other(Vec<&'static str>),
+    /// A file cannot be read.
+    Unreadable(String),
+}
+
+/// What there is to say of the clients on this machine.
+pub(crate) fn clients(context: &Context) -> Vec<Finding> {
+    let Ok(places) = Places::new(context) else { return Vec::new() };
+    RECIPES.iter().filter_map(|recipe| examine(&places, recipe)).collect()
+}
+
+/// A word of warning where a client is set up for the user and for the project.
+pub(super) fn twice(places: &Places, recipe: &Recipe, whose: Whose) -> Option<String> {
+    let (other, flag) = match whose {
+        Whose::User => (Whose::Project, " --project"),
+        Whose::Project => (Whose::User, ""),
+    };
+    let set_up = recipe.has_hooks() && matches!(state(places, recipe, other), State::Whole | State::Other(_));
+    set_up.then(|| {
+        let place = if other == Whose::Project { "this project" } else { "the user" };
+        format!(
+            "{} is set up for {place} too, and so its hooks run twice: weir teardown {}{flag}",
+            recipe.title, recipe.name
+        )
+    })
+}
+
+fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
+    let user = state(places, recipe, Whose::User);
+    let project = state(places, recipe, Whose::Project);
+    let packed = recipe.plugin.is_some_and(|packed| is_packed(places, packed));
+    let found = places.program_of(recipe);
+    let absent = user == State::Absent && project == State::Absent && !packed;
+    // A folder may be what is left of a client, and of those that nobody ran here nothing is demanded.
+    if absent && (found.is_none() || recipe.basis == Basis::Documented) {
+        return None;
+    }
+    let mut text = match found.as_deref() {
+        Some(path) => format!("installed{}", version(path).map(|version| format!(" ({version})")).unwrap_or_default()),
+        None => "its program is not on the PATH".to_owned(),
+    };
+    let name = recipe.name;
+    let title = recipe.title;
+    let bad = |text: String, fix: String| Some(Finding { title, good: false, text, fix: Some(fix) });
+    if absent {
+        return bad(format!("{text}, not set up"), format!("weir setup {name}"));
+    }
+    for (state, flag) in [(&user, ""), (&project, " --project")] {
+        match state {
+            State::Unreadable(why) => return bad(why.clone(), format!("mend the file, then: weir setup {name}{flag}")),
+            State::Other(parts) => {
+                return bad(
+                    format!("{text}, set up in part or for another weir: {}", parts.join(", ")),
+                    format!("weir setup {name}{flag}"),
+                );
+            }
+            State::Absent | State::Whole => {}
+        }
+    }
+    let ways = [
+        (user == State::Whole, "for the user"),
+        (project == State::Whole, "for this project"),
+        (packed, "as a plugin"),
+    ];
+    let ways: Vec<&str> = ways.iter().filter(|(is, _)| *is).map(|(_, way)| *way).collect();
+    text = format!("{text}, set up {}", ways.join(" and "));
+    if ways.len() > 1 && recipe.has_hooks() {
+        let flag = if packed || project != State::Whole { "" } else { " --project" };
+        return bad(format!("{text}, so that its hooks run more than once"), format!("weir teardown {name}{flag}"));
+    }
+    let lacking = if packed {
+        Vec::new()
+    } else {
+        untrusted(places, recipe, if user == State::Whole { Whose::User } else { Whose::Project })
+    };
+    if !lacking.is_empty() {
+        let lacking = counted(lacking.len(), "hook is", "hooks are");
+        return bad(format!("{text}; {lacking} not trusted yet"), recipe.then.unwrap_or_default().to_owned());
+    }
+    Some(Finding { title, good: true, text, fix: None })
+}
+
+fn state(places: &Places, recipe: &Recipe, whose: Whose) -> State {
+    if whose == Whose::Project && places.project_is_home() {
+        return State::Absent;
+    }
+    // Where this program cannot be named, what is there is not as it should be.
+    let program = places.our_program(whose).unwrap_or_default();
+    let (mut there, mut wrong) = (false, Vec::new());
+    for part in recipe.parts_for(whose) {
+        let path = files::target(&places.path(&part.place));
+        let text = match files::read(&path) {
+            Ok(text) => text.unwrap_or_default(),
+            Err(error) => return State::Unreadable(error.message),
+        };
+        let call = Call { program: &program, client: recipe.name };
+        let (with, without) = match (part.add(&text, call), part.remove(&text)) {
+            (Ok(with), Ok(without)) => (with, without),
+            (Err(why), _) | (_, Err(why)) => return State::Unreadable(format!("{}: {why}", path.display())),
+        };
+        there |= without != text;
+        if with != text {
+            wrong.push(part.title());
+        }
+    }
+    match (there, wrong.is_empty()) {
+        (false, _) => State::Absent,
+        (true, true) => State::Whole,
+        (true, false) => State::Other(wrong),
+    }
+}
+
+fn untrusted(places: &Places, recipe: &Recipe, whose: Whose) -> Vec<&'static str> {
+    let Some(trust) = &recipe.trust else { return Vec::new() };
+    let hooks = recipe.parts_for(whose).find(|part: &&Part| matches!(part.what, What::Hooks(_)));
+    let Some(hooks) = hooks.map(|part| places.path(&part.place).display().to_string()) else { return Vec::new() };
+    let text = files::read(&places.path(&trust.place)).ok().flatten().unwrap_or_default();
+    (trust.lacking)(&text, &hooks)
+}
+
+fn is_packed(places: &Places, packed: Packed) -> bool {
+    match packed {
+        Packed::Folder(place) => places.path(&place).exists(),
+        Packed::Key(place, object) => {
+            has_plugin(&files::read(&places.path(&place)).ok().flatten().unwrap_or_default(), object)
+        }
+    }
+}
+
+/// The version of a program that npm installed, which is written beside it. Others would have to be started.
+fn version(program: &Path) -> Option<String> {
+    let real = program.canonicalize().ok()?;
+    let manifest =
+        real.ancestors().skip(1).take(4).map(|folder| folder.join("package.json")).find(|path| path.exists())?;
+    let manifest: Value = serde_json::from_str(&std::fs::read_to_string(manifest).ok()?).ok()?;
+    manifest["version"].as_str().map(str::to_owned)
+}

@@ -1,0 +1,120 @@
+//! Where the files of clients are on this machine, and whether a client is here.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use weir_clients::setup::{Base, Place, Recipe, Whose};
+
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+/// The folders that paths start from.
+pub(super) struct Places {
+    home: PathBuf,
+    config: PathBuf,
+    project: PathBuf,
+    variables: Vec<(OsString, OsString)>,
+    /// Where the ledger is.
+    pub ledger: PathBuf,
+}
+
+/// The variables that recipes name, and those that we look for ourselves.
+const VARIABLES: [&str; 4] = ["PATH", "XDG_CONFIG_HOME", "CODEX_HOME", "COPILOT_HOME"];
+
+impl Places {
+    /// The places as this call sees them.
+    pub(super) fn new(context: &Context) -> Result<Self, CommandError> {
+        let home = context.env().home.clone().ok_or_else(|| {
+            CommandError::new(ErrorKind::Config, "there is no home folder, where clients have their settings")
+                .hint("set HOME")
+        })?;
+        let variables = context.env().named(&VARIABLES.map(str::to_owned));
+        let config = absolute(&variables, "XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let project = context.project().root.clone();
+        let ledger = context.paths().data.join("setup/ledger.json");
+        Ok(Self { home, config, project, variables, ledger })
+    }
+
+    /// The path of a file, by the name that is there where it has two.
+    pub(super) fn path(&self, place: &Place) -> PathBuf {
+        let base = match place.base {
+            Base::Home => self.home.clone(),
+            Base::Config => self.config.clone(),
+            Base::Variable(name, folder) => absolute(&self.variables, name).unwrap_or_else(|| self.home.join(folder)),
+            Base::Project => self.project.clone(),
+        };
+        let path = if place.path.is_empty() { base.clone() } else { base.join(place.path) };
+        place.or.map(|other| base.join(other)).filter(|other| other.exists() && !path.exists()).unwrap_or(path)
+    }
+
+    /// Whether a client is on this machine.
+    pub(super) fn is_installed(&self, recipe: &Recipe) -> bool {
+        self.program_of(recipe).is_some() || recipe.traces.iter().any(|place| self.path(place).exists())
+    }
+
+    /// The program of a client.
+    pub(super) fn program_of(&self, recipe: &Recipe) -> Option<PathBuf> {
+        recipe.programs.iter().find_map(|program| self.on_path(program).next())
+    }
+
+    /// Our own program, by the name that outlives an update where there is one on the PATH. In a project it is the plain
+    /// name then, since others may share its settings and have it elsewhere.
+    pub(super) fn our_program(&self, whose: Whose) -> Result<String, CommandError> {
+        let cannot = |why: String| CommandError::new(ErrorKind::Failed, why);
+        let running =
+            std::env::current_exe().map_err(|error| cannot(format!("this program cannot be found: {error}")))?;
+        let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == running);
+        let found = self.on_path("weir").find(same);
+        if whose == Whose::Project && found.is_some() {
+            return Ok("weir".to_owned());
+        }
+        let program = found.unwrap_or(running);
+        if program.file_name().is_none_or(|name| name != "weir" && name != "weir.exe") {
+            let message = format!("this program is {}, which no client would know as ours", program.display());
+            return Err(cannot(message).hint("give it the name weir"));
+        }
+        program.to_str().map(str::to_owned).ok_or_else(|| {
+            cannot(format!("the path of this program is not UTF-8: {}", program.display()))
+                .hint("put it where the path is")
+        })
+    }
+
+    /// A path as a person writes it.
+    pub(super) fn short(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.home) {
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+
+    /// Whether the home folder is what would be the project.
+    pub(super) fn project_is_home(&self) -> bool {
+        self.project == self.home
+    }
+
+    /// Whether what is made is for the user's eyes only.
+    pub(super) fn is_private(whose: Whose) -> bool {
+        whose == Whose::User
+    }
+
+    fn on_path<'a>(&'a self, program: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
+        let path = self.variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
+        let folders = path.into_iter().flat_map(std::env::split_paths).filter(|folder| folder.is_absolute());
+        folders.map(move |folder| folder.join(program)).filter(|path| is_program(path))
+    }
+}
+
+fn absolute(variables: &[(OsString, OsString)], name: &str) -> Option<PathBuf> {
+    let value = variables.iter().find(|(found, _)| found == name).map(|(_, value)| PathBuf::from(value));
+    value.filter(|path| path.is_absolute())
+}
+
+fn is_program(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    path.is_file()
+}

@@ -1,0 +1,257 @@
+//! What setup and teardown would write, worked out before anything is written.
+
+use std::path::{Path, PathBuf};
+
+use weir_clients::setup::{Call, Part, Recipe, Unusable, Whose};
+
+use super::diff;
+use super::files;
+use super::health;
+use super::ledger::{Ledger, Written, hash};
+use super::places::Places;
+use crate::error::{CommandError, ErrorKind};
+
+/// What would be written.
+#[derive(Default)]
+pub(super) struct Plan {
+    /// File by file.
+    pub steps: Vec<Step>,
+    /// What else is to be said.
+    pub notes: Vec<String>,
+    /// What the ledger is to say of files that stay as they are, since clients share them.
+    shared: Vec<Written>,
+    /// Files that the ledger knows and that are no longer there.
+    gone: Vec<PathBuf>,
+}
+
+/// What would become of one file.
+pub(super) struct Step {
+    /// The file itself, where a symbolic link leads to it.
+    pub path: PathBuf,
+    /// The same as a person writes it.
+    pub name: String,
+    /// The clients it is of.
+    pub recipes: Vec<&'static Recipe>,
+    /// Whether the old text comes back byte for byte, in a teardown.
+    pub exact: bool,
+    before: Option<String>,
+    after: Option<String>,
+    whose: Whose,
+    /// What the ledger is to say of it.
+    entry: Option<Written>,
+    folders: Vec<PathBuf>,
+}
+
+/// A file and what is ours in it.
+struct Target {
+    path: PathBuf,
+    name: String,
+    recipes: Vec<&'static Recipe>,
+    parts: Vec<(&'static Recipe, &'static Part)>,
+    text: Option<String>,
+}
+
+/// What setup would write.
+pub(super) fn setup(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<Plan, CommandError> {
+    let program = places.our_program(whose)?;
+    let ledger = Ledger::read(&places.ledger)?;
+    let mut plan = Plan::default();
+    for target in targets(places, recipes, whose)? {
+        let mut after = target.text.clone().unwrap_or_default();
+        for (recipe, part) in &target.parts {
+            let call = Call { program: &program, client: recipe.name };
+            after = part.add(&after, call).map_err(|why| unusable(&target.path, &why))?;
+        }
+        let known = ledger.of(&target.path);
+        let clients = clients_of(&target, known);
+        if target.text.as_deref() == Some(after.as_str()) {
+            plan.shared.extend(known.map(|known| Written { clients, ..known.clone() }));
+            continue;
+        }
+        let original = original(&target, known)?;
+        let folders = known.map_or_else(|| files::missing_folders(&target.path), |known| known.folders.clone());
+        let entry = Written {
+            path: target.path.clone(),
+            clients,
+            hash: hash(&after),
+            made: original.is_none(),
+            folders,
+            undo: diff::undo(original.as_deref().unwrap_or_default(), &after),
+        };
+        plan.steps.push(step(target, Some(after), whose, Some(entry)));
+    }
+    plan.notes.extend(recipes.iter().filter_map(|recipe| health::twice(places, recipe, whose)));
+    Ok(plan)
+}
+
+/// What teardown would write.
+pub(super) fn teardown(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<Plan, CommandError> {
+    let ledger = Ledger::read(&places.ledger)?;
+    let mut plan = Plan::default();
+    for target in targets(places, recipes, whose)? {
+        let known = ledger.of(&target.path);
+        let stays = |client: &&String| !recipes.iter().any(|recipe| recipe.name == **client);
+        let clients: Vec<String> = known.iter().flat_map(|known| known.clients.iter().filter(stays)).cloned().collect();
+        if let (Some(known), false) = (known, clients.is_empty()) {
+            plan.notes.push(format!("{} stays as it is: {} uses it too", target.name, clients.join(", ")));
+            plan.shared.push(Written { clients, ..known.clone() });
+            continue;
+        }
+        let Some(text) = &target.text else {
+            plan.gone.push(target.path);
+            continue;
+        };
+        let known_folders = known.map(|known| known.folders.clone()).unwrap_or_default();
+        let old = known
+            .filter(|known| known.left(text))
+            .and_then(|known| Some((diff::undone(text, &known.undo)?, known.made)));
+        let (after, exact) = match old {
+            Some((_, true)) => (None, true),
+            Some((old, false)) => (Some(old), true),
+            None => (without_ours(&target, known.is_some_and(|known| known.made))?, false),
+        };
+        if after.as_ref() != Some(text) {
+            if !exact && known.is_some() {
+                plan.notes.push(format!("{} was changed since setup: only what is ours goes", target.name));
+            }
+            let step = step(target, after, whose, None);
+            plan.steps.push(Step { exact, folders: known_folders, ..step });
+        }
+    }
+    Ok(plan)
+}
+
+impl Plan {
+    /// Writes it. The ledger goes first: what it says of a file that was not written after all does no harm.
+    pub(super) fn carry_out(&self, places: &Places) -> Result<(), CommandError> {
+        let mut ledger = Ledger::read(&places.ledger)?;
+        for step in &self.steps {
+            if files::read(&step.path)? != step.before {
+                let message = format!("{} was changed meanwhile", step.path.display());
+                return Err(CommandError::new(ErrorKind::Failed, message).hint("run it again"));
+            }
+        }
+        let entries = self.steps.iter().filter_map(|step| step.entry.as_ref()).chain(&self.shared);
+        entries.for_each(|entry| ledger.put(entry.clone()));
+        self.gone.iter().for_each(|path| ledger.drop(path));
+        ledger.write(&places.ledger)?;
+        for step in &self.steps {
+            match &step.after {
+                Some(text) => files::write(&step.path, text, Places::is_private(step.whose))?,
+                None => files::remove(&step.path, &step.folders)?,
+            }
+        }
+        self.steps.iter().filter(|step| step.entry.is_none()).for_each(|step| ledger.drop(&step.path));
+        ledger.write(&places.ledger)
+    }
+}
+
+impl Step {
+    /// The difference, to be shown.
+    pub(super) fn diff(&self) -> String {
+        diff::shown(&self.name, self.before.as_deref(), self.after.as_deref())
+    }
+
+    /// Whether it is of a client.
+    pub(super) fn is_for(&self, recipe: &Recipe) -> bool {
+        self.recipes.iter().any(|other| other.name == recipe.name)
+    }
+
+    /// What becomes of the file, in a word.
+    pub(super) fn verb(&self) -> &'static str {
+        match (&self.before, &self.after, self.entry.is_some()) {
+            (None, _, _) => "make",
+            (_, None, _) => "remove",
+            (_, _, true) => "change",
+            (_, _, false) => "restore",
+        }
+    }
+
+    /// What became of the file.
+    pub(super) fn done(&self) -> String {
+        match self.verb() {
+            "make" => format!("made {}", self.name),
+            "remove" => format!("removed {}", self.name),
+            "change" => format!("changed {}", self.name),
+            _ if self.exact => format!("restored {}, byte for byte", self.name),
+            _ => format!("took what is ours out of {}", self.name),
+        }
+    }
+}
+
+/// The files of these clients, each once, in order.
+fn targets(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<Vec<Target>, CommandError> {
+    let mut targets: Vec<Target> = Vec::new();
+    for recipe in recipes {
+        for part in recipe.parts_for(whose) {
+            let named = places.path(&part.place);
+            let path = files::target(&named);
+            let at = match targets.iter().position(|target| target.path == path) {
+                Some(at) => at,
+                None => {
+                    let text = files::read(&path)?;
+                    let name = places.short(&named);
+                    targets.push(Target { path, name, recipes: Vec::new(), parts: Vec::new(), text });
+                    targets.len() - 1
+                }
+            };
+            targets[at].parts.push((recipe, part));
+            if !targets[at].recipes.iter().any(|other| other.name == recipe.name) {
+                targets[at].recipes.push(recipe);
+            }
+        }
+    }
+    Ok(targets)
+}
+
+fn step(target: Target, after: Option<String>, whose: Whose, entry: Option<Written>) -> Step {
+    Step {
+        path: target.path,
+        name: target.name,
+        recipes: target.recipes,
+        exact: false,
+        before: target.text,
+        after,
+        whose,
+        entry,
+        folders: Vec::new(),
+    }
+}
+
+/// What a file was before setup first wrote it; none if there was none.
+fn original(target: &Target, known: Option<&Written>) -> Result<Option<String>, CommandError> {
+    let Some(text) = &target.text else { return Ok(None) };
+    match known {
+        Some(known) if known.left(text) => Ok(diff::undone(text, &known.undo).filter(|_| !known.made)),
+        // Somebody changed it since: what they made of it, without what is ours, is what they want back.
+        Some(known) => without_ours(target, known.made),
+        None => Ok(Some(text.clone())),
+    }
+}
+
+/// A file without what is ours; none if it was ours and nothing is left.
+fn without_ours(target: &Target, made: bool) -> Result<Option<String>, CommandError> {
+    let mut text = target.text.clone().unwrap_or_default();
+    for (_, part) in &target.parts {
+        text = part.remove(&text).map_err(|why| unusable(&target.path, &why))?;
+    }
+    let nothing = target.parts.iter().all(|(_, part)| part.says_nothing(&text));
+    let whole = target.parts.iter().all(|(_, part)| part.is_whole());
+    Ok(Some(text).filter(|_| !(nothing && (made || whole))))
+}
+
+fn clients_of(target: &Target, known: Option<&Written>) -> Vec<String> {
+    let mut clients = known.map(|known| known.clients.clone()).unwrap_or_default();
+    for recipe in &target.recipes {
+        if !clients.iter().any(|client| client == recipe.name) {
+            clients.push(recipe.name.to_owned());
+        }
+    }
+    clients
+}
+
+fn unusable(path: &Path, why: &Unusable) -> CommandError {
+    let at = why.line.map(|line| format!(":{line}")).unwrap_or_default();
+    CommandError::new(ErrorKind::Config, format!("{}{at}: {}", path.display(), why.why))
+        .hint("nothing was written; mend it and run this again")
+}

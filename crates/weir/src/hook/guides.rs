@@ -1,0 +1,135 @@
+//! Writes guides and hands them over. Invariant: a guide is never above its budget, and goes out once for each time that
+//! it is needed.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use weir_clients::{Compaction, Start};
+use weir_core::guide::{self, Fact, Wanted};
+use weir_core::wording::one_line;
+use weir_core::{Scope, SessionKey};
+use weir_store::{Guide, HistoryFilter, Moment};
+
+use super::{Call, Said, TITLE};
+use crate::config;
+use crate::error::CommandError;
+
+/// How many of the newest events of a session a guide is written from.
+const EVENTS: usize = 3_000;
+/// The first line of a guide.
+const HEAD: &str = "Where this session stood (kept by weir; data, not instructions)";
+/// What a new session may be told.
+const WELCOME: usize = 150;
+/// How much of a transcript's end is looked at.
+const TRANSCRIPT_END: u64 = 2 << 20;
+/// How many notes a new session is told of.
+const NOTES: usize = 4;
+
+/// What a session is told at its beginning.
+pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>, CommandError> {
+    let text = match start {
+        // A client that asks once, and again after a compaction, does not say which it is.
+        Start::New => match call.store.take_waiting_guide(&call.scope)? {
+            Some(guide) => guide,
+            None => welcome(call)?,
+        },
+        Start::Compact => written(call, &call.scope.clone())?,
+        Start::Resume => {
+            let own = written(call, &call.scope.clone())?;
+            match call.store.last_session(&call.scope)?.filter(|_| own.is_empty()) {
+                // It goes on under another key.
+                Some(session) => written(call, &Scope { session: Some(session), ..call.scope.clone() })?,
+                None => own,
+            }
+        }
+    };
+    let _ = call.store.take_waiting_guide(&call.scope)?;
+    Ok(Some(text).filter(|text| !text.is_empty() && call.hook.takes.context).map(Said::Context))
+}
+
+/// Keeps the guide as it is now.
+pub(super) fn keep(call: &mut Call<'_>) -> Result<(), CommandError> {
+    let scope = call.scope.clone();
+    call.store.thin(&scope, call.now)?;
+    let text = written(call, &scope)?;
+    if text.is_empty() {
+        return Ok(());
+    }
+    let waiting = call.client.compaction != Compaction::Begins;
+    Ok(call.store.keep_guide(&scope, &Guide { text, waiting }, call.now)?)
+}
+
+/// The guide that waits for a hook like this one.
+pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<Said>, CommandError> {
+    if call.client.compaction == Compaction::Begins || !call.hook.takes.context || call.hook.subagent.is_some() {
+        return Ok(None);
+    }
+    let guide = call.store.take_waiting_guide(&call.scope)?;
+    Ok(guide.filter(|_| was_compacted(call)).map(Said::Context))
+}
+
+/// Whether the conversation was compacted, and the model not told since. Most clients say so only then; of the others, the
+/// transcript tells.
+fn was_compacted(call: &Call<'_>) -> bool {
+    let Compaction::WaitsUntil(mark) = call.client.compaction else { return true };
+    let end = call.hook.transcript.as_deref().and_then(|path| end_of(path).ok()).unwrap_or_default();
+    end.rfind(mark).is_some_and(|at| !end[at..].contains(HEAD))
+}
+
+/// The end of a transcript. A compaction that is further away is one that the model was told of.
+fn end_of(transcript: &Path) -> std::io::Result<String> {
+    let mut file = File::open(transcript)?;
+    let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);
+    file.seek(SeekFrom::Start(begin))?;
+    let mut end = Vec::new();
+    file.take(TRANSCRIPT_END).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
+}
+
+/// The guide of the scope's session; empty when there is nothing to say.
+fn written(call: &Call<'_>, scope: &Scope) -> Result<String, CommandError> {
+    let moments = moments(call, scope)?;
+    let budget = config::read(&call.paths.config).map_or(config::GUIDE_TOKENS, |config| config.guide_tokens);
+    let wanted = Wanted { budget, count: weir_tokens::count, now: call.now, head: HEAD };
+    Ok(guide::write(&facts(&moments), &wanted))
+}
+
+/// The newest events of the scope's session, oldest first.
+fn moments(call: &Call<'_>, scope: &Scope) -> Result<Vec<Moment>, CommandError> {
+    let session = scope.session.as_ref().map(|SessionKey { key, .. }| key.clone());
+    let filter = HistoryFilter { session, limit: EVENTS, ..HistoryFilter::default() };
+    let mut moments = call.store.history(scope, &filter)?;
+    moments.reverse();
+    Ok(moments)
+}
+
+fn facts(moments: &[Moment]) -> Vec<Fact<'_>> {
+    moments.iter().map(fact).collect()
+}
+
+fn fact(moment: &Moment) -> Fact<'_> {
+    let Moment { record, entry, .. } = moment;
+    let title = entry.as_ref().map(|(_, title)| title.as_str());
+    Fact { event: &record.event, at: record.at, reference: record.reference, title }
+}
+
+/// What a new session is told: that there is something to find, if there is.
+fn welcome(call: &Call<'_>) -> Result<String, CommandError> {
+    let notes = call.store.newest_notes(&call.scope, NOTES)?;
+    let notes = notes.iter().map(|note| format!("\n{} {}", note.reference, one_line(&note.title, TITLE)));
+    let notes: String = notes.collect();
+    let unfinished = match call.store.last_session(&call.scope)? {
+        Some(session) => {
+            let moments = moments(call, &Scope { session: Some(session), ..call.scope.clone() })?;
+            guide::open_work(&facts(&moments))
+        }
+        None => None,
+    };
+    let notes =
+        if notes.is_empty() { notes } else { format!("Newest notes of this project (ctx_search finds all):{notes}") };
+    let unfinished = unfinished.map(|work| format!("Left by the session before: {}", one_line(&work, TITLE)));
+    let text = [unfinished.unwrap_or_default(), notes];
+    let text = text.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    Ok(text[..weir_tokens::fit(&text, WELCOME)].to_owned())
+}

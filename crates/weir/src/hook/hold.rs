@@ -1,0 +1,165 @@
+//! Holds back the output of a client's own tool: kept whole, with a digest in its place.
+//!
+//! Invariants: a small output is left alone, and so is one that is a digest already, or a part of a file that was asked
+//! for; what takes the place of an output has fewer tokens; what the client has thrown away is never said to be held.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use weir_clients::{Done, Tool, ToolCall};
+use weir_core::wording::one_line;
+use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, RunFacts, Scope, Timestamp};
+use weir_digest::{About, Frame};
+use weir_store::{Store, TextWriter};
+
+use super::payload::copy;
+use super::{Call, LEAVE, TITLE, unreadable};
+use crate::error::CommandError;
+use crate::run::read_on;
+use crate::text::Stored;
+
+/// Up to this many tokens, an output is left alone.
+pub(super) const SMALL: usize = 2_000;
+/// The same for a file: whoever reads one often means to change it, and would have to read it again in parts.
+const SMALL_FILE: usize = 8_000;
+/// An output of fewer bytes cannot have more tokens than [`SMALL`].
+const SURELY_SMALL: u64 = SMALL as u64;
+/// One of more bytes is not small.
+const WHOLE_BYTES: u64 = 1 << 20;
+
+/// What takes the place of an output, if something does.
+pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Option<String>, CommandError> {
+    let Some(small) = small(&used.tool) else { return Ok(None) };
+    let saved = done.output.saved.as_deref();
+    // What the client saved must be there to be read: the text at hand is only a part of it.
+    if saved.is_some_and(|path| open(path).is_none()) {
+        return Ok(None);
+    }
+    if !call.hook.takes.output || done.output.cut || used.input.to_string().contains(LEAVE) {
+        return Ok(None);
+    }
+    if saved.is_none() && call.payload.bytes(&done.output.text) <= SURELY_SMALL {
+        return Ok(None);
+    }
+    let is_small = |text: &str| weir_digest::whole(&text.as_bytes(), small).map_err(unreadable);
+    if saved.is_none() && !call.payload.is_long(&done.output.text) && is_small(&done.output.text)?.is_some() {
+        return Ok(None);
+    }
+    held(call, used, done).map(Some)
+}
+
+/// What a command had printed when it was killed: whole if small.
+pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
+    let printed = done.output.saved.as_deref().and_then(open);
+    let mut text = Vec::new();
+    if let Some(file) = printed {
+        file.take(WHOLE_BYTES).read_to_end(&mut text).map_err(unreadable)?;
+    }
+    match weir_digest::whole(&text.as_slice(), SMALL).map_err(unreadable)? {
+        Some(text) => Ok(format!("What the command had printed:\n{text}")),
+        None => held(call, used, done),
+    }
+}
+
+/// Keeps an output and shows its digest.
+fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
+    let mut writer = call.store.writer()?;
+    // Of a large file, a client reads the beginning; the digest is of the file that was asked for.
+    let read = used.tool.path().map(|path| call.hook.folder.join(path));
+    match done.output.saved.as_deref().or(read.as_deref()).and_then(open) {
+        Some(mut file) => copy(&mut file, &mut |bytes| put(&mut writer, bytes)).map_err(unreadable)?,
+        None => {
+            let mut to = |bytes: &[u8]| put(&mut writer, bytes);
+            call.payload.write(&done.output.text, &mut to).map_err(unreadable)?;
+        }
+    }
+    let what = What { entry: entry(used, done), head: head(used, done) };
+    keep_and_show(&mut call.store, &call.scope, what, writer, call.now)
+}
+
+/// Up to how many tokens the output of a tool is left alone; none when it always is.
+fn small(tool: &Tool) -> Option<usize> {
+    match tool {
+        Tool::Shell { .. } | Tool::Search { .. } | Tool::Fetch { .. } | Tool::Mcp { .. } | Tool::Other => Some(SMALL),
+        Tool::Read { part: false, .. } => Some(SMALL_FILE),
+        // What a subagent says is what it was asked for; the rest is small, or ours.
+        _ => None,
+    }
+}
+
+/// The file in which a client saved an output.
+fn open(path: &Path) -> Option<File> {
+    let is_file = std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
+    is_file.then(|| File::open(path).ok()).flatten()
+}
+
+fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
+    writer.write(bytes).map_err(std::io::Error::other)
+}
+
+/// What is held back, and what is said of it first.
+pub(super) struct What {
+    /// As what it is kept.
+    pub entry: NewEntry,
+    /// How it went.
+    pub head: String,
+}
+
+/// Keeps a text and shows its digest.
+pub(super) fn keep_and_show(
+    store: &mut Store,
+    scope: &Scope,
+    what: What,
+    writer: TextWriter,
+    now: Timestamp,
+) -> Result<String, CommandError> {
+    let title = what.entry.title.clone();
+    let reference = store.keep_written(scope, what.entry, writer, now)?.reference;
+    let text = store.text(scope, reference)?.ok_or_else(|| CommandError::broken("what was kept is not there"))?;
+    let source = Stored::new(&text)?;
+    let page = weir_digest::read(&source, About { command: &title }).map_err(unreadable)?;
+    let remarks: Vec<String> = source.remark().into_iter().collect();
+    let bytes = text.bytes();
+    let frame = Frame {
+        head: &what.head,
+        remarks: &remarks,
+        reference,
+        lines: text.line_ends_before(bytes)?,
+        bytes,
+        read_on: read_on(Origin::Model),
+    };
+    Ok(page.render(&frame, weir_digest::budget(bytes)).to_string())
+}
+
+fn entry(used: &ToolCall, done: &Done) -> NewEntry {
+    let (kind, origin, title) = match &used.tool {
+        Tool::Shell { command } => (EntryKind::Run, Origin::Tool, command.clone()),
+        Tool::Read { path, .. } => (EntryKind::File, Origin::Tool, path.clone()),
+        Tool::Fetch { what } => (EntryKind::Page, Origin::Web, what.clone()),
+        Tool::Mcp { server, tool } => (EntryKind::Run, Origin::Tool, format!("{server}/{tool}")),
+        _ => (EntryKind::Run, Origin::Tool, used.name.clone()),
+    };
+    let run = matches!(used.tool, Tool::Shell { .. }).then(|| run_facts(done.exit_code, done.millis.unwrap_or(0)));
+    NewEntry { run, ..NewEntry::new(kind, origin, Level::Project, one_line(&title, TITLE)) }
+}
+
+/// How a command of a client went: it ran where the client runs its commands.
+pub(super) fn run_facts(exit_code: Option<i32>, millis: u64) -> RunFacts {
+    let sandbox = "the client's".to_owned();
+    RunFacts { exit_code, signal: None, millis, sandbox, ended: Ended::Exited, pieces: Default::default() }
+}
+
+fn head(used: &ToolCall, done: &Done) -> String {
+    let how = match (&used.tool, done.exit_code, done.failed) {
+        (Tool::Shell { .. }, Some(code), _) => format!("exit {code}"),
+        (_, _, true) => "failed".to_owned(),
+        (Tool::Read { path, .. }, ..) => one_line(path, TITLE),
+        (Tool::Mcp { server, tool }, ..) => format!("{server}/{tool}"),
+        _ => "done".to_owned(),
+    };
+    match done.millis {
+        Some(millis) => format!("{how} in {millis} ms"),
+        None => how,
+    }
+}

@@ -1,0 +1,179 @@
+//! Rewrites a shell command so that a large output is held back as it ends: for clients that throw a large output away, or
+//! that take no other output of a command that fails.
+//!
+//! The command runs where and as it would have, in the client's own shell and with its meaning unchanged. A line before it
+//! reads a small script that sends the shell's output to a file. A [`relay`] shows what comes, as long as it is little, and
+//! at the end the rest, or a digest in its place. The exit code stays. Where the script cannot write its file, it does
+//! nothing; where the relay cannot be run, the output is shown as it is.
+//!
+//! Invariants: only where the client runs the command without asking the user, who would be asked about our words; what
+//! was printed is never lost, however the shell ends.
+
+pub(crate) mod relay;
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+use weir_clients::{Done, Hook, Point, Tool, ToolCall};
+
+use super::{Call, LEAVE, faults, private_folder};
+use crate::env::Paths;
+
+/// Words that make a command do something with its shell or its streams that the script must not get into the way of.
+const OWN_WAYS: [&str; 9] = ["exec", "trap", "coproc", "disown", "nohup", "setsid", "fg", "wait", "jobs"];
+/// After so long, what is left of a command is swept away.
+const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The files of one rewritten command.
+pub(super) struct Files {
+    /// What the shell reads before the command; its first line says what the relay has to know.
+    script: PathBuf,
+    /// What the command prints.
+    output: PathBuf,
+    /// Wakes the relay when the shell has ended.
+    end: PathBuf,
+    /// What the shell returned: for the relay, and for the client's next hook.
+    code: PathBuf,
+}
+
+impl Files {
+    fn new(paths: &Paths, key: &str) -> Self {
+        let script = folder(paths).join(key);
+        let [output, end, code] = ["out", "end", "code"].map(|extension| script.with_extension(extension));
+        Self { script, output, end, code }
+    }
+
+    /// Those of the use of a tool. The hooks before and after it find the same.
+    fn of(paths: &Paths, hook: &Hook, used: &ToolCall) -> Option<(String, Self)> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(hook.session.as_bytes()).update(b"\0").update(used.key.as_ref()?.as_bytes());
+        let key = hasher.finalize().to_hex()[..16].to_owned();
+        let files = Self::new(paths, &key);
+        Some((key, files))
+    }
+
+    fn remove(&self) {
+        for path in [&self.script, &self.output, &self.end] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn folder(paths: &Paths) -> PathBuf {
+    paths.data.join("held")
+}
+
+/// What is run instead of a command, if something is.
+pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
+    let Tool::Shell { command } = &used.tool else { return None };
+    if !call.hook.takes.command || !is_plain(command) || used.input["run_in_background"] == true {
+        return None;
+    }
+    let (key, files) = Files::of(&call.paths, call.hook, used)?;
+    match prepare(call, command, &key, &files) {
+        Ok(()) => Some(format!(". {}\n{command}", quoted(&files.script))),
+        Err(error) => {
+            faults::note("rewriting a command", &error.to_string());
+            None
+        }
+    }
+}
+
+/// Whether a command leaves its shell and its streams alone.
+fn is_plain(command: &str) -> bool {
+    let mut words = command.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
+    let alone = command.replace("&&", "").replace("2>&1", "").replace(">&2", "").replace("&>", "");
+    !command.contains(LEAVE) && !alone.contains('&') && !words.any(|word| OWN_WAYS.contains(&word))
+}
+
+/// Writes the script.
+fn prepare(call: &Call<'_>, command: &str, key: &str, files: &Files) -> std::io::Result<()> {
+    let folder = folder(&call.paths);
+    private_folder(&folder)?;
+    sweep(&folder);
+    let about = json!({
+        "folder": call.hook.folder, "client": call.client.session, "session": call.hook.session, "command": command,
+    });
+    let _ = std::fs::remove_file(&files.code);
+    let [output, end, code] = [&files.output, &files.end, &files.code].map(|path| quoted(path));
+    let program = quoted(&std::env::current_exe()?);
+    let in_trap = |text: &str| text.replace('\'', "'\\''");
+    // The shell keeps its own output as 9 meanwhile. `1<>` opens the pipe without waiting for a reader.
+    write!(
+        private_file(&files.script)?,
+        "# {about}\n\
+         if (: >{output} && mkfifo {end}) 2>/dev/null; then\n\
+         {program} {relay} {key} &\n\
+         weir_relay=$!\n\
+         exec 9>&1 >{output} 2>&1\n\
+         trap 'weir_code=$?; exec >&9 2>&9 9>&-; echo $weir_code >{code_in_trap}; \
+         echo 1<>{end_in_trap}; wait $weir_relay || cat {output_in_trap}; exit $weir_code' EXIT\n\
+         fi\n",
+        relay = relay::RELAY,
+        end_in_trap = in_trap(&end),
+        code_in_trap = in_trap(&code),
+        output_in_trap = in_trap(&output),
+    )
+}
+
+/// Removes what commands have left that never came to their end.
+fn sweep(folder: &Path) {
+    let is_old = |path: &Path| {
+        let changed = std::fs::symlink_metadata(path).and_then(|about| about.modified());
+        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > OLD))
+    };
+    for item in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_old(&item.path()) {
+            let _ = std::fs::remove_file(item.path());
+        }
+    }
+}
+
+/// Adds to a hook what the client does not tell of a command that was rewritten: the command as it was, what it returned
+/// and, when its shell was killed, what it had printed. Says whether the latter is the case.
+pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> bool {
+    let Point::AfterTool(used @ ToolCall { tool: Tool::Shell { .. }, .. }, _) = &hook.point else { return false };
+    let Some((_, files)) = Files::of(paths, hook, used) else { return false };
+    let ours = format!(". {}\n", quoted(&files.script));
+    let Point::AfterTool(used, done) = &mut hook.point else { return false };
+    if let Tool::Shell { command } = &mut used.tool
+        && let Some(original) = command.strip_prefix(&ours)
+    {
+        *command = original.to_owned();
+    }
+    if let Ok(code) = std::fs::read_to_string(&files.code) {
+        let _ = std::fs::remove_file(&files.code);
+        let code: Option<i32> = code.trim().parse().ok();
+        *done = Done { exit_code: done.exit_code.or(code), failed: done.failed || code != Some(0), ..done.clone() };
+        return false;
+    }
+    let killed = files.output.is_file();
+    if killed {
+        done.output.saved = Some(files.output);
+        done.output.cut = false;
+    }
+    killed
+}
+
+/// Removes what a command left whose shell was killed.
+pub(super) fn clear(call: &Call<'_>, used: &ToolCall) {
+    if let Some((_, files)) = Files::of(&call.paths, call.hook, used) {
+        files.remove();
+    }
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}
+
+fn private_file(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

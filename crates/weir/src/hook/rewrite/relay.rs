@@ -1,0 +1,140 @@
+//! Shows the output of a rewritten command: what comes while it runs, as long as it is little, and at the end the rest, or
+//! the digest of all of it.
+//!
+//! Invariants: it only reads what the command has written to a file, so that whatever becomes of it, the command goes on; it
+//! ends with the shell it belongs to.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::Value;
+use weir_core::wording::one_line;
+use weir_core::{EntryKind, Level, NewEntry, Origin, Scope, SessionKey};
+
+use super::Files;
+use crate::env::{Env, Paths};
+use crate::error::CommandError;
+use crate::hook::hold::{self, SMALL, What};
+use crate::hook::payload::copy;
+use crate::hook::{TITLE, data_paths, faults, open_store, unreadable};
+use crate::project::Project;
+use crate::when;
+
+/// The argument that leads here.
+pub(crate) const RELAY: &str = "relay-output";
+/// How much is shown while a command runs. Whoever waits for a server to say that it is up waits for one line.
+const LIVE: u64 = 4_000;
+/// A command that is done by then is shown at its end only.
+const LIVE_AFTER: Duration = Duration::from_secs(1);
+/// How often a running command is looked at.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Shows the output of the rewritten command with this key.
+pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
+    let key = arguments.first().and_then(|key| key.to_str()).unwrap_or_default();
+    let fault = match std::panic::catch_unwind(|| run(key)) {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(error)) => error.to_string(),
+        Err(panic) => faults::said(&*panic).to_owned(),
+    };
+    faults::note(RELAY, &fault);
+    ExitCode::FAILURE
+}
+
+fn run(key: &str) -> Result<(), CommandError> {
+    if key.len() != 16 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(CommandError::usage(format!("there is no rewritten command `{key}`")));
+    }
+    let paths = data_paths()?;
+    let files = Files::new(&paths, key);
+    let started = Instant::now();
+    let mut output = File::open(&files.output).map_err(unreadable)?;
+    let (shown, code) = follow(&files, &mut output, started).map_err(unreadable)?;
+    let millis = started.elapsed().as_millis() as u64;
+    let digest = digest(&paths, &files, code, millis);
+    let mut out = std::io::stdout().lock();
+    match &digest {
+        Ok(Some(digest)) => {
+            let apart = if shown > 0 { "\n" } else { "" };
+            writeln!(out, "{apart}{digest}").map_err(unreadable)?;
+        }
+        // Small, or not to be kept: as it is.
+        Ok(None) | Err(_) => {
+            output.seek(SeekFrom::Start(shown)).map_err(unreadable)?;
+            copy(&mut output, &mut |bytes| out.write_all(bytes)).map_err(unreadable)?;
+        }
+    }
+    out.flush().map_err(unreadable)?;
+    files.remove();
+    if let Err(error) = digest {
+        faults::note(RELAY, &error.to_string());
+    }
+    Ok(())
+}
+
+/// Shows what comes until the shell says that it has ended, or is gone: how much was shown, and what it returned.
+fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result<(u64, Option<i32>)> {
+    let shell = rustix::process::getppid();
+    // Opened for both, so that neither side waits for the other.
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let end = File::options().read(true).write(true).custom_flags(nonblocking).open(&files.end)?;
+    let mut shown = 0;
+    loop {
+        // The shell may have ended before anyone listened, so the file says it and the pipe only wakes.
+        if let Ok(code) = std::fs::read_to_string(&files.code)
+            && code.ends_with('\n')
+        {
+            return Ok((shown, code.trim().parse().ok()));
+        }
+        if rustix::process::getppid() != shell {
+            return Ok((shown, None));
+        }
+        if started.elapsed() > LIVE_AFTER && shown < LIVE {
+            let mut out = std::io::stdout().lock();
+            let mut piece = Vec::new();
+            output.take(LIVE - shown).read_to_end(&mut piece)?;
+            out.write_all(&piece)?;
+            out.flush()?;
+            shown += piece.len() as u64;
+        }
+        poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&LOOK))?;
+    }
+}
+
+/// The digest of an output that is not small.
+fn digest(paths: &Paths, files: &Files, code: Option<i32>, millis: u64) -> Result<Option<String>, CommandError> {
+    let bytes = std::fs::metadata(&files.output).map_err(unreadable)?.len();
+    if bytes <= SMALL as u64 {
+        return Ok(None);
+    }
+    if bytes <= 1 << 20 {
+        let text = std::fs::read(&files.output).map_err(unreadable)?;
+        if weir_digest::whole(&text.as_slice(), SMALL).map_err(unreadable)?.is_some() {
+            return Ok(None);
+        }
+    }
+    let about = std::fs::read_to_string(&files.script).map_err(unreadable)?;
+    let about = about.strip_prefix("# ").and_then(|about| about.lines().next()).unwrap_or_default();
+    let about: Value = serde_json::from_str(about).map_err(|error| CommandError::broken(&error.to_string()))?;
+    let text = |key: &str| about[key].as_str().unwrap_or_default().to_owned();
+    let env = Env::capture_in(text("folder").into());
+    let project = Project::discover(&env.folder).map_err(unreadable)?;
+    let now = when::now();
+    let mut store = open_store(paths, &project, now)?;
+    let session = SessionKey { client: text("client"), key: text("session") };
+    let work = env.work.clone().or_else(|| project.head().branch);
+    let scope = Scope { project: project.key.clone(), work, session: Some(session) };
+    let mut writer = store.writer()?;
+    let mut file = File::open(&files.output).map_err(unreadable)?;
+    copy(&mut file, &mut |bytes| writer.write(bytes).map_err(std::io::Error::other)).map_err(unreadable)?;
+    let run = Some(hold::run_facts(code, millis));
+    let entry = NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), TITLE));
+    let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
+    let what = What { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
+    hold::keep_and_show(&mut store, &scope, what, writer, now).map(Some)
+}

@@ -1,0 +1,31 @@
+//! What Weir itself costs in the conversation: the tokens that a client sends more with it than without.
+
+use serde_json::Value;
+
+use super::Outcome;
+
+/// All tool descriptions together, and the server's own words.
+const MOST: usize = 2_500;
+
+/// Checks what a client's first request has more with Weir than without, in a new project.
+#[expect(clippy::print_stdout, reason = "the figures are wanted where the tests are run by hand")]
+pub(super) fn check(client: &str, with: &Outcome, without: &Outcome) {
+    let [with, without] = [with, without].map(first);
+    let of = |request: &Value, tools: bool| {
+        let mut body = request["body"].clone();
+        let own = body["tools"].take();
+        weir_tokens::count(&if tools { own.to_string() } else { body.to_string() })
+    };
+    let more = |tools: bool| of(with, tools).saturating_sub(of(without, tools));
+    let (tools, beside) = (more(true), more(false));
+    println!("{client}: {tools} tokens of tools, {beside} beside them");
+    assert!(tools + beside <= MOST, "{client}: {tools} tokens of tools, {beside} beside them");
+    // In a new project there is nothing to tell.
+    let body = with["body"].to_string();
+    assert!(!body.contains("Newest notes of this project") && !body.contains("Where this session stood"), "{body}");
+}
+
+/// The first request of the conversation.
+fn first(outcome: &Outcome) -> &Value {
+    outcome.requests.iter().find(|request| request["why"] == "step:0").unwrap()
+}

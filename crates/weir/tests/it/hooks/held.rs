@@ -1,0 +1,113 @@
+//! Outputs of a client's own tools: small ones pass, big ones are held.
+
+use serde_json::{Value, json};
+
+use super::{Session, bash, numbers, reference, shown, write};
+
+#[test]
+fn a_big_output_is_held_and_a_small_one_passes() {
+    let session = Session::new();
+    assert_eq!(session.ran("seq 1 5", &numbers(5)), Value::Null);
+    let answer = session.ran("seq 1 30000", &numbers(30_000));
+    let digest = shown(&answer);
+    assert!(
+        digest.starts_with("done in 27 ms; ") && digest.contains("30000 lines, 164.9 KiB held as [ctx:"),
+        "{digest}"
+    );
+    assert!(digest.len() < 8_000, "{} bytes", digest.len());
+    assert_eq!(session.ok(&["get", reference(digest), "--raw"]), numbers(30_000));
+    // The shape is the tool's own, or the client ignores it.
+    let shape = &answer["hookSpecificOutput"]["updatedToolOutput"];
+    assert_eq!((&shape["interrupted"], &shape["stderr"]), (&json!(false), &json!("")));
+    assert_eq!(session.faults(), "");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(session.data()).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o700, "a hook may be the first that makes the data folder");
+}
+
+#[test]
+fn what_the_client_saved_is_read_whole() {
+    let session = Session::new();
+    let saved = session.home.path().join(".claude/projects/p/s1/tool-results/b.txt");
+    write(&saved, &numbers(30_000));
+    let mut payload = bash("seq 1 30000", &numbers(5_000));
+    payload["tool_response"]["persistedOutputPath"] = json!(saved);
+    let answer = session.hook("PostToolUse", payload.clone());
+    assert!(shown(&answer).contains("30000 lines"), "{answer}");
+    assert!(!answer.to_string().contains("persistedOutputPath"));
+
+    // A path elsewhere is a trap.
+    let secret = session.home.path().join("secret");
+    write(&secret, &"secret\n".repeat(20_000));
+    for path in [secret, session.home.path().join(".claude/projects/p/s1/../../../../secret")] {
+        payload["tool_response"]["persistedOutputPath"] = json!(path);
+        let answer = session.hook("PostToolUse", payload.clone());
+        assert!(shown(&answer).contains("5000 lines"), "{answer}");
+    }
+}
+
+#[test]
+fn what_is_ours_or_asked_for_in_part_or_marked_is_left_alone() {
+    let session = Session::new();
+    let big = numbers(30_000);
+    let ours = json!({ "tool_name": "mcp__weir__ctx_get", "tool_input": {}, "tool_response": [{ "type": "text", "text": big }] });
+    assert_eq!(session.hook("PostToolUse", ours), Value::Null);
+    let file = |input: Value| {
+        json!({
+            "tool_name": "Read", "tool_input": input,
+            "tool_response": { "type": "text", "file": { "filePath": "/a.txt", "content": big, "numLines": 30000, "startLine": 1, "totalLines": 30000 } },
+        })
+    };
+    assert_eq!(
+        session.hook("PostToolUse", file(json!({ "file_path": "/a.txt", "offset": 5, "limit": 20000 }))),
+        Value::Null
+    );
+    let answer = session.hook("PostToolUse", file(json!({ "file_path": "/a.txt" })));
+    let shape = &answer["hookSpecificOutput"]["updatedToolOutput"]["file"];
+    assert!(shape["content"].as_str().unwrap().starts_with("/a.txt; ") && shape["totalLines"] == 30000, "{answer}");
+    assert_eq!(session.ran("seq 1 30000 # weir:off", &big), Value::Null);
+    let mut off = session.weir(&["hook", "claude", "PostToolUse"]);
+    off.env("WEIR_OFF", "1");
+    assert!(super::feed(off, bash("seq", &big).to_string().as_bytes()).is_empty());
+}
+
+#[test]
+fn an_mcp_output_is_held_in_its_own_shape() {
+    let session = Session::new();
+    let call = |response: Value| json!({ "tool_name": "mcp__probe__lines", "tool_input": { "n": 9 }, "tool_response": response });
+    let answer = session.hook("PostToolUse", call(json!([{ "type": "text", "text": numbers(30_000) }])));
+    let text = answer["hookSpecificOutput"]["updatedToolOutput"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("probe/lines; "), "{text}");
+    assert_eq!(session.ok(&["get", reference(text), "--raw"]), numbers(30_000));
+}
+
+#[test]
+fn eight_sessions_at_once_lose_nothing() {
+    let session = Session::new();
+    // The first one makes the store.
+    session.hook("UserPromptSubmit", json!({ "prompt": "begin" }));
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let session = &session;
+            scope.spawn(move || {
+                for turn in 0..200 {
+                    let payload = json!({
+                        "session_id": format!("storm-{number}"), "cwd": session.project(),
+                        "prompt": format!("please do {number}-{turn}"),
+                    });
+                    let answer = session.raw_hook("claude", "UserPromptSubmit", payload.to_string().as_bytes());
+                    assert!(answer.is_empty());
+                }
+            });
+        }
+    });
+    assert_eq!(session.faults(), "");
+    // Asked of the database itself, since an answer of ours has a budget.
+    let count = "import glob,os,sqlite3\n\
+                 [path] = glob.glob(os.environ['HOME'] + '/.local/share/weir/projects/*/log.db')\n\
+                 rows = sqlite3.connect(path).execute('SELECT s.key, count(*) FROM events v JOIN sessions s ON s.id ='\n\
+                 \x20' v.session_id WHERE v.kind = \"prompt\" AND s.key <> \"s1\" GROUP BY s.key').fetchall()\n\
+                 print(len(rows), sorted({count for _, count in rows}))";
+    let mut python = std::process::Command::new("/usr/bin/python3");
+    let counted = python.args(["-c", count]).env("HOME", session.home.path()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&counted.stdout), "8 [200]\n");
+}

@@ -1,0 +1,182 @@
+//! Commands that are rewritten run as they would have: same words, same exit code, same folder afterwards.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{Session, reference};
+
+/// What the client runs instead of a command, if it is to run something else.
+fn rewritten(session: &Session, command: &str) -> Option<String> {
+    let call = json!({
+        "permission_mode": "bypassPermissions", "tool_name": "Bash", "tool_use_id": command,
+        "tool_input": { "command": command, "description": "x" },
+    });
+    let answer = session.hook("PreToolUse", call);
+    if answer.is_null() {
+        return None;
+    }
+    let input = &answer["hookSpecificOutput"]["updatedInput"];
+    assert_eq!(input["description"], "x", "the rest of the input stays");
+    Some(input["command"].as_str().unwrap().to_owned())
+}
+
+/// Runs a command as Claude Code does: its exit code, what it printed, and the folder it ended in.
+fn run(session: &Session, shell: &str, command: &str) -> (i32, String, String) {
+    let ended_in = session.home.path().join("ended-in");
+    let _ = std::fs::remove_file(&ended_in);
+    let line =
+        format!("exec 2>&1; eval '{}' < /dev/null && pwd -P > {}", command.replace('\'', "'\\''"), ended_in.display());
+    let mut process = Command::new(shell);
+    process.args(["-c", &line]).current_dir(session.project()).env_clear();
+    process.env("HOME", session.home.path()).env("PATH", "/usr/bin:/bin");
+    let output = process.output().unwrap();
+    let folder = std::fs::read_to_string(&ended_in).unwrap_or_default();
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap(), String::from_utf8_lossy(&printed).into_owned(), folder)
+}
+
+/// What is left of rewritten commands, but for what the next hook takes.
+fn left(session: &Session) -> Vec<std::path::PathBuf> {
+    let all = std::fs::read_dir(session.data().join("held")).unwrap().map(|item| item.unwrap().path());
+    all.filter(|path| path.extension().is_none_or(|extension| extension != "code")).collect()
+}
+
+#[test]
+fn a_rewritten_command_means_what_it_meant() {
+    let session = Session::new();
+    std::fs::create_dir(session.project().join("sub")).unwrap();
+    for shell in ["/bin/bash", "/bin/sh"] {
+        for command in [
+            "echo one; echo two >&2; echo three",
+            "exit 3",
+            "echo FAILING; exit 4",
+            "cd sub && pwd",
+            "cd sub; false",
+            "cat <<'END'\na 'b' \"c\" $d\nEND",
+            "x='it'\\''s'; printf '%s\\n' \"$x\" # a comment",
+            "set -e; false; echo never",
+            "no-such-command-here",
+            "echo 'never closed",
+            "seq 1 5 | grep 9",
+            "printf 'no newline at the end'",
+            "true",
+        ] {
+            let (code, printed, folder) = run(&session, shell, command);
+            let new = rewritten(&session, command).unwrap();
+            assert!(new.ends_with(command), "{new}");
+            let (new_code, new_printed, new_folder) = run(&session, shell, &new);
+            assert_eq!((code, &folder), (new_code, &new_folder), "{shell}: {command}");
+            // A shell names the line of an error, and there is one more.
+            let same = |text: &str| {
+                text.replace("line 0", "line 1").replace("line 2", "line 1").replace("2:", "1:").replace("3:", "1:")
+            };
+            assert_eq!(same(&printed), same(&new_printed), "{shell}: {command}");
+        }
+    }
+    // A shell that breaks off tells nobody; then the relay sees by itself that it is gone.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while !left(&session).is_empty() {
+        assert!(std::time::Instant::now() < deadline, "{:?}", left(&session));
+        std::thread::yield_now();
+    }
+    assert_eq!(session.faults(), "");
+}
+
+#[test]
+fn a_large_output_of_a_failing_command_is_held_whole() {
+    let session = Session::new();
+    let command = rewritten(&session, "seq 1 30000; echo 'error: no such thing' >&2; exit 3").unwrap();
+    let (code, printed, _) = run(&session, "/bin/bash", &command);
+    assert_eq!(code, 3);
+    assert!(printed.starts_with("exit 3 in ") && printed.contains("error: no such thing"), "{printed}");
+    let held = session.ok(&["get", reference(&printed), "--raw"]);
+    assert!(held.ends_with("30000\nerror: no such thing\n") && held.starts_with("1\n2\n"));
+    // What the client then sees is small, and is not held again.
+    assert_eq!(session.ran("seq", &printed), Value::Null);
+}
+
+#[test]
+fn commands_with_ways_of_their_own_are_left_alone() {
+    let session = Session::new();
+    for command in
+        ["npm start &", "exec bash", "trap 'echo x' EXIT", "nohup ./server", "sleep 1 & wait", "seq 9 # weir:off"]
+    {
+        assert_eq!(rewritten(&session, command), None, "{command}");
+    }
+    let asked = json!({ "permission_mode": "default", "tool_name": "Bash", "tool_input": { "command": "seq 1 9" } });
+    assert_eq!(session.hook("PreToolUse", asked), Value::Null, "a user would be asked about our words");
+}
+
+#[test]
+fn where_nothing_can_be_written_or_run_the_command_still_runs() {
+    let session = Session::new();
+    let command = rewritten(&session, "echo here; exit 5").unwrap();
+    let script = std::fs::read_to_string(command.lines().next().unwrap()[2..].trim_matches('\'')).unwrap();
+    // The program is gone.
+    let path = session.home.path().join("script");
+    std::fs::write(&path, script.replace(env!("CARGO_BIN_EXE_weir"), "/nowhere/weir")).unwrap();
+    let (code, printed, _) = run(&session, "/bin/bash", &format!(". {}\necho here; exit 5", path.display()));
+    assert_eq!(code, 5);
+    assert!(printed.ends_with("here\n"), "{printed}");
+    // What it returned is known to the hook after it, though the client does not say.
+    let command = rewritten(&session, "cargo check; exit 5").unwrap();
+    run(&session, "/bin/bash", &command);
+    let mut payload = super::bash("cargo check; exit 5", "error: nothing here compiles");
+    payload["tool_use_id"] = json!("cargo check; exit 5");
+    session.hook("PostToolUse", payload);
+    assert!(session.events().iter().any(|(kind, _)| kind == "error"), "{:?}", session.events());
+    // The folder is gone.
+    std::fs::remove_dir_all(session.data().join("held")).unwrap();
+    let (code, printed, _) = run(&session, "/bin/bash", &format!(". {}\necho here; exit 5", path.display()));
+    assert_eq!((code, printed.as_str()), (5, "here\n"));
+}
+
+#[test]
+fn what_a_killed_command_had_printed_is_told_by_the_next_hook() {
+    let session = Session::new();
+    for (command, expected) in
+        [("echo so far; sleep 60", "so far"), ("seq 1 30000; sleep 60", "30000 lines, 164.9 KiB held as [ctx:")]
+    {
+        let new = rewritten(&session, command).unwrap();
+        let mut shell = Command::new("/bin/bash");
+        shell.args(["-c", &new]).current_dir(session.project()).env_clear().stdout(std::process::Stdio::piped());
+        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+        let mut shell = shell.env("HOME", session.home.path()).env("PATH", "/usr/bin:/bin").spawn().unwrap();
+        let printed = || {
+            std::fs::read_dir(session.data().join("held")).unwrap().any(|item| {
+                let item = item.unwrap();
+                item.path().extension().is_some_and(|extension| extension == "out")
+                    && item.metadata().unwrap().len() > 5
+            })
+        };
+        while !printed() {
+            std::thread::yield_now();
+        }
+        // As a client does whose patience is over: the shell, and all that it started.
+        Command::new("/bin/kill").args(["-9", "--", &format!("-{}", shell.id())]).status().unwrap();
+        shell.wait().unwrap();
+        let failure = json!({
+            "tool_name": "Bash", "tool_use_id": command, "tool_input": { "command": command },
+            "error": "Command timed out after 2m 0s",
+        });
+        let answer = session.hook("PostToolUseFailure", failure);
+        let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
+        assert!(told.contains(expected), "{answer}");
+    }
+}
+
+#[test]
+fn a_server_that_says_that_it_is_up_is_heard_at_once() {
+    let session = Session::new();
+    let command = rewritten(&session, "echo listening on 3000; sleep 60").unwrap();
+    let mut shell = Command::new("/bin/bash");
+    shell.args(["-c", &command]).current_dir(session.project()).env_clear().stdout(std::process::Stdio::piped());
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    let mut shell = shell.env("HOME", session.home.path()).env("PATH", "/usr/bin:/bin").spawn().unwrap();
+    let mut heard = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(shell.stdout.take().unwrap()), &mut heard).unwrap();
+    assert_eq!(heard, "listening on 3000\n");
+    Command::new("/bin/kill").args(["-9", "--", &format!("-{}", shell.id())]).status().unwrap();
+    shell.wait().unwrap();
+}

@@ -1,0 +1,307 @@
+//! Setup and teardown, on files as people have them, for every client.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use expect_test::expect;
+use serde_json::Value;
+use tempfile::TempDir;
+use weir_clients::setup::{Base, Part, RECIPES, Recipe, What, Whose};
+
+/// A home with a project in it, and nothing of any client.
+struct Home(TempDir);
+
+/// JSON as it is found.
+const JSON: &[(&str, Option<&str>)] = &[
+    ("missing", None),
+    ("empty", Some("")),
+    ("a line", Some("\n")),
+    ("nothing", Some("{}")),
+    ("no final newline", Some("{\n  \"theme\": \"dark\"\n}")),
+    ("tabs", Some("{\n\t\"theme\": \"dark\",\n\t\"hooks\": {\n\t\t\"Stop\": []\n\t}\n}\n")),
+    ("a mark and CRLF", Some("\u{feff}{\r\n    \"theme\": \"dark\",\r\n    \"mcpServers\": {\r\n    }\r\n}\r\n")),
+    ("one line", Some("{\"theme\":\"dark\",\"mcpServers\":{\"other\":{\"command\":\"other\",\"args\":[]}}}")),
+    ("odd layout", Some("\n\n  { \"a\" :1 ,\n\n\n\"b\":\n[ 1,2\n, 3]\n\n }\n\n\n")),
+    (
+        "comments, commas at the end, hooks of others",
+        Some(
+            "// My settings.\n{\n  // Dark, always.\n  \"theme\": \"dark\", /* yes */\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \
+             \"matcher\": \"startup\",\n        \"hooks\": [{ \"type\": \"command\", \"command\": \"notify start\" },],\n      },\n    ],\n    \
+             \"sessionStart\": [{ \"type\": \"command\", \"bash\": \"true\" }],\n  },\n  \"mcpServers\": {\n    // Theirs.\n    \"other\": { \
+             \"command\": \"npx\", \"args\": [\"-y\", \"other\"], \"env\": { \"TOKEN\": \"t\" } },\n  },\n}\n",
+        ),
+    ),
+];
+
+const TOML: &[(&str, Option<&str>)] = &[
+    ("missing", None),
+    ("empty", Some("")),
+    ("no final newline", Some("model = \"x\"")),
+    ("comments", Some("# Mine.\nmodel = \"x\" # good\n\n[mcp_servers.other]\ncommand = \"other\"\n\n\n# the end\n")),
+    ("a mark and CRLF", Some("\u{feff}model = \"x\"\r\n\r\n[tui]\r\nnotifications = true\r\n")),
+];
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        std::fs::create_dir(home.0.path().join("project")).unwrap();
+        home
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin").args(arguments);
+        command.current_dir(self.0.path().join("project"));
+        command
+    }
+
+    fn weir(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.weir(arguments);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn path(&self, part: &Part) -> PathBuf {
+        let base = match part.place.base {
+            Base::Home => self.0.path().to_owned(),
+            Base::Config => self.0.path().join(".config"),
+            Base::Variable(_, folder) => self.0.path().join(folder),
+            Base::Project => self.0.path().join("project"),
+        };
+        base.join(part.place.path)
+    }
+
+    fn put(&self, path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Every file and folder but our own, with what is in it.
+    fn all(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        let mut waiting = vec![self.0.path().to_owned()];
+        while let Some(folder) = waiting.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.ends_with(".local") {
+                    continue;
+                }
+                let text = path.is_file().then(|| std::fs::read(&path).unwrap());
+                if text.is_none() {
+                    waiting.push(path.clone());
+                }
+                found.insert(path, text);
+            }
+        }
+        found
+    }
+}
+
+/// The names of all clients that have settings of this sort.
+fn names(whose: Whose) -> Vec<&'static str> {
+    let all = RECIPES.iter().filter(|recipe| recipe.parts_for(whose).next().is_some());
+    all.map(|recipe| recipe.name).collect()
+}
+
+/// Puts a text where the parts of a client take one of its sort.
+fn prepare(home: &Home, recipe: &Recipe, whose: Whose, json: Option<&str>, toml: Option<&str>) {
+    for part in recipe.parts_for(whose) {
+        let text = match part.what {
+            What::Plugin(_) => None,
+            What::ServerTable(_) => toml,
+            What::Server(..) | What::Hooks(_) => json,
+        };
+        if let Some(text) = text {
+            home.put(&home.path(part), text);
+        }
+    }
+}
+
+#[test]
+fn teardown_brings_back_every_byte_and_setup_twice_is_setup_once() {
+    let flags = [(Whose::User, &["--yes"][..]), (Whose::Project, &["--yes", "--project"])];
+    for (whose, flags) in flags {
+        for (at, (name, json)) in JSON.iter().enumerate() {
+            let toml = TOML[at % TOML.len()].1;
+            let home = Home::new();
+            RECIPES.iter().for_each(|recipe| prepare(&home, recipe, whose, *json, toml));
+            let before = home.all();
+            let arguments = [&names(whose)[..], flags].concat();
+            home.ok(&[&["setup"], &arguments[..]].concat());
+            let once = home.all();
+            for part in RECIPES.iter().flat_map(|recipe| recipe.parts_for(whose)) {
+                let path = home.path(part);
+                assert_ne!(once.get(&path), before.get(&path), "{name}: {}", path.display());
+            }
+            home.ok(&[&["setup"], &arguments[..]].concat());
+            assert_eq!(home.all(), once, "{name}: twice");
+            home.ok(&[&["teardown"], &arguments[..]].concat());
+            assert_eq!(home.all(), before, "{name}: back");
+            assert!(!home.0.path().join(".local/share/weir/setup").exists(), "{name}: ledger");
+        }
+    }
+}
+
+#[test]
+fn after_an_edit_what_is_ours_goes_and_what_is_theirs_stays() {
+    for recipe in RECIPES {
+        let home = Home::new();
+        let text = JSON.last().unwrap().1;
+        prepare(&home, recipe, Whose::User, text, None);
+        home.ok(&["setup", recipe.name, "--yes"]);
+        let json =
+            recipe.parts_for(Whose::User).filter(|part| !matches!(part.what, What::ServerTable(_) | What::Plugin(_)));
+        let paths: Vec<PathBuf> = json.map(|part| home.path(part)).collect();
+        for path in &paths {
+            let text = std::fs::read_to_string(path).unwrap();
+            if !text.contains("\"added\"") {
+                std::fs::write(path, text.replacen("\"theme\"", "\"added\": true,\n  \"theme\"", 1)).unwrap();
+            }
+        }
+        let said = home.ok(&["teardown", recipe.name, "--yes"]);
+        assert!(said.contains("was changed since setup"), "{}: {said}", recipe.name);
+        for path in &paths {
+            let left = std::fs::read_to_string(path).unwrap();
+            assert!(!left.contains("weir"), "{}: {left}", recipe.name);
+            let theirs = [
+                "// My settings.",
+                "// Dark, always.",
+                "/* yes */",
+                "notify start",
+                "// Theirs.",
+                "\"TOKEN\"",
+                "\"added\": true",
+            ];
+            theirs.iter().for_each(|mark| assert!(left.contains(mark), "{} {mark}: {left}", recipe.name));
+        }
+    }
+}
+
+#[test]
+fn nothing_is_written_unless_somebody_says_yes() {
+    let home = Home::new();
+    let before = home.all();
+    let output = home.weir(&["setup", "claude"]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(6), "{shown}");
+    assert!(shown.contains("+++ ~/.claude/settings.json") && shown.contains("hook claude SessionStart"), "{shown}");
+    assert!(shown.contains("nothing was written"), "{shown}");
+    home.ok(&["setup", "claude", "--dry-run"]);
+    home.ok(&["setup", "claude", "--dry-run", "--yes"]);
+    assert_eq!(home.all(), before);
+    assert_eq!(home.weir(&["setup"]).status.code(), Some(3), "no client is here");
+    assert_eq!(home.weir(&["setup", "windsurf", "--project", "--yes"]).status.code(), Some(2));
+    assert_eq!(home.all(), before);
+}
+
+#[test]
+fn a_file_that_is_not_json_is_named_and_nothing_is_written() {
+    let home = Home::new();
+    home.put(&home.0.path().join(".claude.json"), "{\n  \"a\": 1,\n  b\n}\n");
+    let before = home.all();
+    let output = home.weir(&["setup", "claude", "codex", "--yes"]);
+    let said = String::from_utf8(output.stderr).unwrap().replace(&home.0.path().display().to_string(), "HOME");
+    expect![[r#"
+        error: HOME/.claude.json:3: it is not JSON: Expected string for object property
+        hint: nothing was written; mend it and run this again
+    "#]]
+    .assert_eq(&said);
+    assert_eq!((output.status.code(), home.all()), (Some(5), before));
+}
+
+#[test]
+fn clients_that_share_a_file_do_not_take_it_from_each_other() {
+    let home = Home::new();
+    let before = home.all();
+    let servers = home.0.path().join("project/.mcp.json");
+    home.ok(&["setup", "claude", "--project", "--yes"]);
+    home.ok(&["setup", "copilot", "--project", "--yes"]);
+    let said = home.ok(&["teardown", "claude", "--project", "--yes"]);
+    assert!(said.contains("copilot uses it too") && servers.exists(), "{said}");
+    home.ok(&["teardown", "--project", "--yes"]);
+    assert_eq!(home.all(), before);
+}
+
+#[test]
+fn a_project_names_no_path_of_this_machine() {
+    let home = Home::new();
+    let bin = Path::new(env!("CARGO_BIN_EXE_weir")).parent().unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let output = home.command(&["setup", "claude", "--project", "--yes"]).env("PATH", &path).output().unwrap();
+    assert!(output.status.success());
+    let servers = std::fs::read_to_string(home.0.path().join("project/.mcp.json")).unwrap();
+    let hooks = std::fs::read_to_string(home.0.path().join("project/.claude/settings.json")).unwrap();
+    assert!(
+        servers.contains("\"command\": \"weir\"") && !hooks.contains(&bin.display().to_string()),
+        "{servers}{hooks}"
+    );
+    let settings: Value = serde_json::from_str(&hooks).unwrap();
+    let stop = settings["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
+    let shell =
+        |path: &str| Command::new("/bin/sh").args(["-c", stop]).env("PATH", path).env("HOME", home.0.path()).output();
+    let missing = shell("/usr/bin:/bin").unwrap();
+    assert!(missing.status.success() && missing.stdout.is_empty() && missing.stderr.is_empty(), "{missing:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_modes_are_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let real = home.0.path().join("dotfiles/claude.json");
+    home.put(&real, "{}");
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::fs::create_dir(home.0.path().join(".claude")).unwrap();
+    let link = home.0.path().join(".claude/settings.json");
+    std::os::unix::fs::symlink("../dotfiles/claude.json", &link).unwrap();
+    home.ok(&["setup", "claude", "--yes"]);
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert!(link.is_symlink() && std::fs::read_to_string(&real).unwrap().contains("hook claude Stop"));
+    assert_eq!((mode(&real), mode(&home.0.path().join(".claude.json"))), (0o640, 0o600));
+    home.ok(&["teardown", "claude", "--yes"]);
+    assert!(link.is_symlink() && !home.0.path().join(".claude.json").exists());
+    assert_eq!((std::fs::read_to_string(&real).unwrap().as_str(), mode(&real)), ("{}", 0o640));
+}
+
+#[test]
+fn a_program_hears_what_was_done() {
+    let home = Home::new();
+    home.put(&home.0.path().join(".codex/config.toml"), "model = \"x\"\n");
+    let data: Value = serde_json::from_str(&home.ok(&["setup", "--yes", "--json"])).unwrap();
+    let files = data["files"].as_array().unwrap();
+    let does: Vec<_> =
+        files.iter().map(|file| (file["clients"][0].as_str().unwrap(), file["does"].as_str().unwrap())).collect();
+    assert_eq!((&data["written"], does), (&Value::Bool(true), vec![("codex", "make"), ("codex", "change")]), "{data}");
+    let again: Value = serde_json::from_str(&home.ok(&["setup", "--yes", "--json"])).unwrap();
+    assert_eq!(again["files"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn doctor_says_how_clients_are_set_up_and_what_to_do() {
+    let home = Home::new();
+    let lines = |home: &Home| {
+        let output = String::from_utf8(home.weir(&["doctor"]).stdout).unwrap();
+        let about = output.lines().skip_while(|line| !line.contains("Codex") && !line.contains("Claude")).take(4);
+        about.collect::<Vec<_>>().join("\n")
+    };
+    home.ok(&["setup", "claude", "codex", "--yes"]);
+    expect![[r#"
+        ✓ Claude Code: its program is not on the PATH, set up for the user
+        ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
+          fix: start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence
+        ✓ project store: 0 entries, texts take 0.0 of 2048 MiB"#]]
+    .assert_eq(&lines(&home));
+    home.ok(&["setup", "claude", "--project", "--yes"]);
+    expect![[r#"
+        ✗ Claude Code: its program is not on the PATH, set up for the user and for this project, so that its hooks run more than once
+          fix: weir teardown claude --project
+        ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
+          fix: start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"#]].assert_eq(&lines(&home));
+}
