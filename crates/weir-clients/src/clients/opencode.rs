@@ -106,7 +106,11 @@ fn done(output: &Value, tool: &Tool) -> Done {
         // A picture, or a folder.
         Tool::Read { .. } => Output::default(),
         _ if output["content"].is_array() => Output { text: texts(&output["content"]), ..Output::default() },
-        _ => Output { text: text(&output["output"]).to_owned(), saved: own_file(&about["outputPath"]), cut: false },
+        _ => {
+            let saved = own_file(&about["outputPath"]);
+            let cut = about["truncated"] == true && saved.is_none();
+            Output { text: text(&output["output"]).to_owned(), saved, cut }
+        }
     };
     Done { output, exit_code, failed, millis: None }
 }

@@ -110,3 +110,39 @@ fn passing_tests_are_no_error() {
     session.ran("cargo test", "test result: ok. 42 passed; 0 failed; 0 ignored");
     assert!(session.events().iter().all(|(kind, _)| kind != "error"));
 }
+
+#[test]
+fn compactions_at_the_same_time_get_in_nobodys_way() {
+    let session = worked();
+    let before = session.hook("SessionStart", json!({ "source": "compact" }));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    session.hook("PreCompact", json!({ "trigger": "auto" }));
+                    let answer = session.hook("SessionStart", json!({ "source": "compact" }));
+                    assert_eq!(context(&answer), context(&before));
+                }
+            });
+        }
+    });
+    assert_eq!(session.faults(), "");
+}
+
+#[test]
+fn a_hook_that_is_killed_between_compaction_and_start_takes_nothing_with_it() {
+    let session = worked();
+    session.hook("PreCompact", json!({ "trigger": "auto" }));
+    // Killed at whatever it was doing; what was told before is there.
+    for _ in 0..20 {
+        let mut command = session.weir(&["hook", "claude", "SessionStart"]);
+        let mut child =
+            command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+        let payload = json!({ "session_id": session.key, "cwd": session.project(), "source": "compact" }).to_string();
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.as_bytes());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let answer = session.hook("SessionStart", json!({ "source": "compact" }));
+    assert!(context(&answer).contains("Now make the export stream"), "{answer}");
+}

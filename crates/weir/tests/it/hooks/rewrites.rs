@@ -135,9 +135,10 @@ fn where_nothing_can_be_written_or_run_the_command_still_runs() {
 #[test]
 fn what_a_killed_command_had_printed_is_told_by_the_next_hook() {
     let session = Session::new();
-    for (command, expected) in
-        [("echo so far; sleep 60", "so far"), ("seq 1 30000; sleep 60", "30000 lines, 164.9 KiB held as [ctx:")]
-    {
+    for (command, bytes, expected) in [
+        ("echo so far; sleep 60", 7, "so far"),
+        ("seq 1 30000; sleep 60", 168_894, "30000 lines, 164.9 KiB held as [ctx:"),
+    ] {
         let new = rewritten(&session, command).unwrap();
         let mut shell = Command::new("/bin/bash");
         shell.args(["-c", &new]).current_dir(session.project()).env_clear().stdout(std::process::Stdio::piped());
@@ -147,7 +148,7 @@ fn what_a_killed_command_had_printed_is_told_by_the_next_hook() {
             std::fs::read_dir(session.data().join("held")).unwrap().any(|item| {
                 let item = item.unwrap();
                 item.path().extension().is_some_and(|extension| extension == "out")
-                    && item.metadata().unwrap().len() > 5
+                    && item.metadata().unwrap().len() == bytes
             })
         };
         while !printed() {
