@@ -83,7 +83,11 @@ impl Mcp {
     pub(crate) fn peer(command: &str, project: &Path, ask: Ask) -> Self {
         let home = tempfile::tempdir().unwrap();
         let words: Vec<&str> = command.split_whitespace().collect();
-        let server = Server::start_any(&words, home.path(), project);
+        let mut server = Server::start_any(&words, home.path(), project);
+        // A server that does not work must not be measured as one that does.
+        let probe = json!({ "language": "shell", "code": "echo a probe of forty-two words" });
+        let answer = server.call("ctx_execute", &probe);
+        assert!(answer.contains("\na probe of forty-two words"), "{answer}");
         let peer = Some((words.iter().map(|word| (*word).to_owned()).collect(), 0));
         Self { server, ask, project: project.to_owned(), forgets: true, first: Vec::new(), peer, home }
     }

@@ -54,6 +54,9 @@ pub(super) fn walk(script: &str) -> Result<Walked, Problem> {
     let Some(tree) = tree else {
         return Err(Problem::new(script, "could not be parsed"));
     };
+    if !has_whole_characters(tree.root_node(), script) {
+        return Err(Problem::new(script, "has a character that is read in two ways"));
+    }
     let nodes = checked(tree.root_node(), script)?;
     let mut walked = Walked { found: Vec::new(), plain: !script.contains("\\\n") };
     for (node, parent) in nodes {
@@ -71,6 +74,19 @@ pub(super) fn walk(script: &str) -> Result<Walked, Problem> {
 /// for spaces, which the shell does not.
 fn without_unicode(script: &str) -> Vec<u8> {
     script.bytes().map(|byte| if byte.is_ascii() { byte } else { b'%' }).collect()
+}
+
+/// Whether every node begins and ends between two characters. In `${T%x}` a `%` is an operator, and there the grammar
+/// would take apart what stands for one.
+fn has_whole_characters(root: Node<'_>, script: &str) -> bool {
+    let mut waiting = vec![root];
+    while let Some(node) = waiting.pop() {
+        if !script.is_char_boundary(node.start_byte()) || !script.is_char_boundary(node.end_byte()) {
+            return false;
+        }
+        waiting.extend(node.children(&mut node.walk()));
+    }
+    true
 }
 
 /// Every node with its parent, after all of them have been checked.

@@ -121,6 +121,10 @@ fn only_one_literal_command_is_one() {
     check("  gh pr list\n", Some(&["gh", "pr", "list"]));
     for script in [
         "gh pr list > out",
+        // The grammar takes what stands for a character apart here.
+        "${T\u{10e74}dß=}",
+        "-ᝳ*${T\u{10e74}d",
+        "echo ${x%é}",
         "gh pr list 2>&1",
         "A=1 gh pr list",
         "gh pr view $N",
