@@ -194,6 +194,13 @@ pub struct Output {
     pub cut: bool,
 }
 
+impl Point {
+    /// Whether the model can be told something here, in most clients.
+    pub(crate) fn takes_context(&self) -> bool {
+        matches!(self, Self::SessionStart(_) | Self::Prompt { .. } | Self::AfterTool(..))
+    }
+}
+
 impl Tool {
     /// The file it is about.
     pub fn path(&self) -> Option<&str> {

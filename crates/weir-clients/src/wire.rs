@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::hook::{Hook, Point, Subagent, Takes, Tool, ToolCall};
+use crate::hook::{Hook, Point, Start, Subagent, Takes, Tool, ToolCall};
 
 /// A client's call as it came.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +36,15 @@ impl<'a> Wire<'a> {
             point,
             takes,
         })
+    }
+
+    /// How a session begins, for the same clients.
+    pub(crate) fn start(&self) -> Start {
+        match self.text("source") {
+            "compact" => Start::Compact,
+            "resume" | "fork" => Start::Resume,
+            _ => Start::New,
+        }
     }
 
     /// The use of a tool, for the same clients.

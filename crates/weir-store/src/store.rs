@@ -76,6 +76,11 @@ impl Store {
         Ok(store)
     }
 
+    /// Sets how long things are kept and how much room they may take, for whoever opened it before that was known.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Closes the store, and tidies up where enough has gathered: once in some fifty hooks.
     pub fn close_after_hook(self) -> Result<()> {
         self.log.empty_grown_log()

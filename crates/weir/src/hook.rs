@@ -72,13 +72,15 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     let Some(client) = weir_clients::find(client) else {
         return Err(CommandError::usage(format!("there is no client `{client}`")));
     };
-    let paths = data_paths()?;
+    let (env, paths) = environment()?;
     private_folder(&paths.data).map_err(unreadable)?;
     let payload = Payload::read(&mut std::io::stdin().lock(), &paths.data).map_err(unreadable)?;
     let wire = Wire { event, payload: &payload.value };
     let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
     let killed = rewrite::complete(&paths, &mut hook);
-    let mut call = Call::new(client, &hook, &payload, paths)?;
+    let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
+    let (store, scope) = open_store(&env, &paths, &hook.folder, session)?;
+    let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, store, now: when::now() };
     // What happened is written down, whatever becomes of the answer.
     let said = call.answer(killed);
     call.record(event, started)?;
@@ -114,18 +116,7 @@ struct Call<'a> {
     now: Timestamp,
 }
 
-impl<'a> Call<'a> {
-    fn new(client: &'static Client, hook: &'a Hook, payload: &'a Payload, paths: Paths) -> Result<Self, CommandError> {
-        let env = Env::capture_in(hook.folder.clone());
-        let project = Project::discover(&hook.folder).map_err(unreadable)?;
-        let now = when::now();
-        let store = open_store(&paths, &project, now)?;
-        let work = env.work.clone().or_else(|| project.head().branch);
-        let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
-        let scope = Scope { project: project.key.clone(), work, session: Some(session) };
-        Ok(Self { client, hook, payload, paths, scope, store, now })
-    }
-
+impl Call<'_> {
     /// What there is to say, if anything. Of a command that was killed, the client has not shown what it printed.
     fn answer(&mut self, killed: bool) -> Result<Option<Said>, CommandError> {
         let hook = self.hook;
@@ -173,18 +164,23 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The project's store. A new one is made known to the user's.
-fn open_store(paths: &Paths, project: &Project, now: Timestamp) -> Result<Store, CommandError> {
+/// The store of the project that a folder lies in, and where the session stands there. A new store is made known to the
+/// user's.
+fn open_store(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<(Store, Scope), CommandError> {
+    let project = Project::discover(folder).map_err(unreadable)?;
     let folder = paths.data.join("projects").join(project.folder_name());
     let is_new = !folder.join("log.db").exists();
+    // To append an event needs no limits; whoever keeps a text sets the user's.
     let limits = Limits::default();
     let store = Store::open_for_hook(&folder, Owner::Project(project.key.clone()), limits.clone())?;
     if is_new {
         let root = project.root.display().to_string();
-        let known = KnownProject { key: project.key.0.clone(), root, folder: project.folder_name(), used_at: now };
+        let (key, folder) = (project.key.0.clone(), project.folder_name());
+        let known = KnownProject { key, root, folder, used_at: when::now() };
         Store::open(&paths.data.join("user"), Owner::User, limits)?.remember_project(&known)?;
     }
-    Ok(store)
+    let work = env.work.clone().or_else(|| project.head().branch);
+    Ok((store, Scope { project: project.key, work, session: Some(session) }))
 }
 
 /// A hook with only the beginnings of texts that are too long to be here.
@@ -200,9 +196,11 @@ fn brief(hook: &Hook, payload: &Payload) -> Hook {
     hook
 }
 
-/// Where things lie.
-fn data_paths() -> Result<Paths, CommandError> {
-    Env::capture_in("/".into()).paths().ok_or_else(|| CommandError::usage("there is no home folder"))
+/// The environment, and where things lie.
+fn environment() -> Result<(Env, Paths), CommandError> {
+    let env = Env::capture_in("/".into());
+    let paths = env.paths().ok_or_else(|| CommandError::usage("there is no home folder"))?;
+    Ok((env, paths))
 }
 
 /// Makes a folder that only its owner can enter.

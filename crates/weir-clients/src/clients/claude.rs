@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{Done, Hook, Output, Point, Start, Takes, Tool};
+use crate::hook::{Done, Hook, Output, Point, Takes, Tool};
 use crate::wire::{Wire, all_text, between, first_text, is_below, mcp_tool, text};
 use crate::{Client, Compaction, Reply};
 
@@ -19,11 +19,7 @@ pub(crate) const CLAUDE: Client = Client {
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let point = match wire.event {
-        "SessionStart" => Point::SessionStart(match wire.text("source") {
-            "compact" => Start::Compact,
-            "resume" | "fork" => Start::Resume,
-            _ => Start::New,
-        }),
+        "SessionStart" => Point::SessionStart(wire.start()),
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
         "PreToolUse" => Point::BeforeTool(wire.call(tool)),
         "PostToolUse" => Point::AfterTool(wire.call(tool), done(wire)),
@@ -40,7 +36,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         _ => return None,
     };
     let takes = Takes {
-        context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+        context: point.takes_context(),
         output: wire.event == "PostToolUse",
         // Rules and questions would see our command instead of the model's.
         command: wire.text("permission_mode") == "bypassPermissions",

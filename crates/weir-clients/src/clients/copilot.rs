@@ -56,7 +56,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         subagent: (!subagent.is_empty())
             .then(|| Subagent { key: subagent.to_owned(), kind: wire.text("agentType").to_owned() }),
         takes: Takes {
-            context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+            context: point.takes_context(),
             output: wire.event == "postToolUse",
             // It does not say whether it would ask the user.
             command: false,

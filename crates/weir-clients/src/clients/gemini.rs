@@ -47,7 +47,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         _ => return None,
     };
     let takes = Takes {
-        context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+        context: point.takes_context(),
         output: wire.event == "AfterTool",
         // It does not say whether it would ask the user.
         command: false,

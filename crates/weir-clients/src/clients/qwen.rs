@@ -60,7 +60,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         _ => return None,
     };
     let takes = Takes {
-        context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. } | Point::AfterTool(..)),
+        context: point.takes_context(),
         output: wire.event == "PostToolUse",
         // It takes no other command.
         command: false,

@@ -4,7 +4,6 @@
 //! for; what takes the place of an output has fewer tokens; what the client has thrown away is never said to be held.
 
 use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use weir_clients::{Done, Tool, ToolCall};
@@ -15,6 +14,7 @@ use weir_store::{Store, TextWriter};
 
 use super::payload::copy;
 use super::{Call, LEAVE, TITLE, unreadable};
+use crate::config;
 use crate::error::CommandError;
 use crate::run::read_on;
 use crate::text::Stored;
@@ -51,22 +51,28 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
 
 /// What a command had printed when it was killed: whole if small.
 pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
-    let printed = done.output.saved.as_deref().and_then(open);
-    let mut text = Vec::new();
-    if let Some(file) = printed {
-        file.take(WHOLE_BYTES).read_to_end(&mut text).map_err(unreadable)?;
-    }
-    match weir_digest::whole(&text.as_slice(), SMALL).map_err(unreadable)? {
+    let printed = done.output.saved.as_deref().unwrap_or(Path::new(""));
+    match small_file(printed).map_err(unreadable)? {
         Some(text) => Ok(format!("What the command had printed:\n{text}")),
         None => held(call, used, done),
     }
+}
+
+/// The text of a file that is small.
+pub(super) fn small_file(path: &Path) -> std::io::Result<Option<String>> {
+    if std::fs::metadata(path)?.len() > WHOLE_BYTES {
+        return Ok(None);
+    }
+    weir_digest::whole(&std::fs::read(path)?.as_slice(), SMALL)
 }
 
 /// Keeps an output and shows its digest.
 fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
     let mut writer = call.store.writer()?;
     // Of a large file, a client reads the beginning; the digest is of the file that was asked for.
-    let read = used.tool.path().map(|path| call.hook.folder.join(path));
+    // The tool itself has just read it, through links too.
+    let read = used.tool.path().and_then(|path| call.hook.folder.join(path).canonicalize().ok());
+    call.store.set_limits(config::read(&call.paths.config)?.limits);
     match done.output.saved.as_deref().or(read.as_deref()).and_then(open) {
         Some(mut file) => copy(&mut file, &mut |bytes| put(&mut writer, bytes)).map_err(unreadable)?,
         None => {

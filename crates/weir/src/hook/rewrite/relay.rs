@@ -8,21 +8,22 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 use weir_core::wording::one_line;
-use weir_core::{EntryKind, Level, NewEntry, Origin, Scope, SessionKey};
+use weir_core::{EntryKind, Level, NewEntry, Origin, SessionKey};
 
 use super::Files;
+use crate::config;
 use crate::env::{Env, Paths};
 use crate::error::CommandError;
-use crate::hook::hold::{self, SMALL, What};
+use crate::hook::hold::{self, What};
 use crate::hook::payload::copy;
-use crate::hook::{TITLE, data_paths, faults, open_store, unreadable};
-use crate::project::Project;
+use crate::hook::{TITLE, environment, faults, open_store, unreadable};
 use crate::when;
 
 /// The argument that leads here.
@@ -50,7 +51,7 @@ fn run(key: &str) -> Result<(), CommandError> {
     if key.len() != 16 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(CommandError::usage(format!("there is no rewritten command `{key}`")));
     }
-    let paths = data_paths()?;
+    let (env, paths) = environment()?;
     let files = Files::new(&paths, key);
     let started = Instant::now();
     let mut output = File::open(&files.output).map_err(unreadable)?;
@@ -58,7 +59,7 @@ fn run(key: &str) -> Result<(), CommandError> {
     // The command may have been done before the relay was there, so its file tells when it began.
     let begun = output.metadata().and_then(|about| about.created()).ok().and_then(|begun| begun.elapsed().ok());
     let millis = begun.unwrap_or_else(|| started.elapsed()).as_millis() as u64;
-    let digest = digest(&paths, &files, code, millis);
+    let digest = digest(&env, &paths, &files, (code, millis));
     let mut out = std::io::stdout().lock();
     match &digest {
         Ok(Some(digest)) => {
@@ -109,28 +110,22 @@ fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result
 }
 
 /// The digest of an output that is not small.
-fn digest(paths: &Paths, files: &Files, code: Option<i32>, millis: u64) -> Result<Option<String>, CommandError> {
-    let bytes = std::fs::metadata(&files.output).map_err(unreadable)?.len();
-    if bytes <= SMALL as u64 {
+fn digest(
+    env: &Env,
+    paths: &Paths,
+    files: &Files,
+    (code, millis): (Option<i32>, u64),
+) -> Result<Option<String>, CommandError> {
+    if hold::small_file(&files.output).map_err(unreadable)?.is_some() {
         return Ok(None);
-    }
-    if bytes <= 1 << 20 {
-        let text = std::fs::read(&files.output).map_err(unreadable)?;
-        if weir_digest::whole(&text.as_slice(), SMALL).map_err(unreadable)?.is_some() {
-            return Ok(None);
-        }
     }
     let about = std::fs::read_to_string(&files.script).map_err(unreadable)?;
     let about = about.strip_prefix("# ").and_then(|about| about.lines().next()).unwrap_or_default();
     let about: Value = serde_json::from_str(about).map_err(|error| CommandError::broken(&error.to_string()))?;
     let text = |key: &str| about[key].as_str().unwrap_or_default().to_owned();
-    let env = Env::capture_in(text("folder").into());
-    let project = Project::discover(&env.folder).map_err(unreadable)?;
-    let now = when::now();
-    let mut store = open_store(paths, &project, now)?;
     let session = SessionKey { client: text("client"), key: text("session") };
-    let work = env.work.clone().or_else(|| project.head().branch);
-    let scope = Scope { project: project.key.clone(), work, session: Some(session) };
+    let (mut store, scope) = open_store(env, paths, Path::new(&text("folder")), session)?;
+    store.set_limits(config::read(&paths.config)?.limits);
     let mut writer = store.writer()?;
     let mut file = File::open(&files.output).map_err(unreadable)?;
     copy(&mut file, &mut |bytes| writer.write(bytes).map_err(std::io::Error::other)).map_err(unreadable)?;
@@ -138,5 +133,5 @@ fn digest(paths: &Paths, files: &Files, code: Option<i32>, millis: u64) -> Resul
     let entry = NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), TITLE));
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
     let what = What { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
-    hold::keep_and_show(&mut store, &scope, what, writer, now).map(Some)
+    hold::keep_and_show(&mut store, &scope, what, writer, when::now()).map(Some)
 }

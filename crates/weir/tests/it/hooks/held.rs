@@ -71,6 +71,32 @@ fn what_is_ours_or_asked_for_in_part_or_marked_is_left_alone() {
 }
 
 #[test]
+fn what_is_kept_keeps_to_the_users_limits() {
+    let session = Session::new();
+    write(&session.home.path().join(".config/weir/config.toml"), "[retention]\nrun_days = 3\n");
+    let shown = shown(&session.ran("seq 1 30000", &numbers(30_000))).to_owned();
+    let until = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(72);
+    let said = session.ok(&["get", reference(&shown)]);
+    assert!(said.contains(&until.strftime("until %Y-%m-%d").to_string()), "{}", &said[..200]);
+}
+
+#[test]
+fn a_large_file_is_held_whole_behind_a_link_too() {
+    let session = Session::new();
+    write(&session.project().join("big.txt"), &numbers(30_000));
+    std::os::unix::fs::symlink("big.txt", session.project().join("link.txt")).unwrap();
+    // The client reads the beginning.
+    let content = json!({ "filePath": "link.txt", "content": numbers(12_000), "numLines": 12000, "startLine": 1, "totalLines": 30000 });
+    let read = json!({
+        "tool_name": "Read", "tool_input": { "file_path": session.project().join("link.txt") },
+        "tool_response": { "type": "text", "file": content },
+    });
+    let answer = session.hook("PostToolUse", read);
+    let shown = answer["hookSpecificOutput"]["updatedToolOutput"]["file"]["content"].as_str().unwrap();
+    assert_eq!(session.ok(&["get", reference(shown), "--raw"]), numbers(30_000));
+}
+
+#[test]
 fn an_mcp_output_is_held_in_its_own_shape() {
     let session = Session::new();
     let call = |response: Value| json!({ "tool_name": "mcp__probe__lines", "tool_input": { "n": 9 }, "tool_response": response });
