@@ -6,7 +6,9 @@
 mod digest;
 mod figures;
 mod hooks;
+mod index;
 mod recall;
+mod retrieval;
 mod run;
 mod scale;
 mod server;
@@ -14,6 +16,7 @@ mod soak;
 mod start;
 mod storm;
 mod text;
+mod vectors;
 
 use std::process::ExitCode;
 
@@ -23,6 +26,12 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench digest                 MB/s of every kind of digest, next to `wc -l` and to a scan for line ends
        weir-bench recall PATH-OF-WEIR [--half development] [--peer COMMAND] [--misses] [--write FILE]
                                          answers found in digests, next to head and tail and to a peer
+       weir-bench retrieval [--half development|held-out|both] [--set NAME,…] [--ceiling FOLDER]
+                                         what is found again, next to bare full text, peers' ways and a ceiling
+       weir-bench index [MB…]            indexing and searching Markdown, next to bare FTS5 (1 10 100)
+       weir-bench index searchers [MB]   8 search while another indexes
+       weir-bench index peer COMMAND MB… the same of a peer's MCP server
+       weir-bench vectors [CHUNKS…]      finding by meaning at each size (10000 100000 1000000)
        weir-bench hooks PATH-OF-WEIR [--peer 'NODE FOLDER-OF-HOOKS']
                                          every event of a hook, next to /bin/true and to a peer's hooks
        weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
@@ -38,6 +47,12 @@ fn main() -> ExitCode {
         ["scale", sizes @ ..] => scale::run(sizes),
         ["digest"] => digest::run(),
         ["recall", path, options @ ..] => recall::run(path, options),
+        ["retrieval", options @ ..] => retrieval::run(options),
+        ["index", "searchers", sizes @ ..] => index::crowd(sizes),
+        ["index", "peer", command, sizes @ ..] => index::peer(command, sizes),
+        ["index", sizes @ ..] => index::run(sizes),
+        ["index-child", engine, size, folder] => index::child(engine, size, folder.as_ref()),
+        ["vectors", sizes @ ..] => vectors::run(sizes),
         ["hooks", path] => hooks::run(path, None),
         ["hooks", path, "--peer", folder] => hooks::run(path, Some(folder)),
         ["run", path] => run::run(path),

@@ -1,97 +1,96 @@
-//! Cuts a text into chunks, the unit of ranking.
+//! Cuts a text into chunks, the unit of ranking, by what the text is.
 //!
-//! Invariant: the spans follow one another without gap or overlap and cover the whole text.
+//! Invariant: the pieces follow one another without gap or overlap, none is longer than `LIMIT`, and where they lie
+//! does not depend on the parts in which the text came. The time is linear in the text, whatever it is.
+
+mod form;
+mod heading;
+mod json;
+mod lines;
+mod markdown;
+mod pack;
+mod plain;
+mod source;
+mod turns;
 
 use std::ops::Range;
+
+pub use form::Form;
+use pack::{Block, Packer};
 
 /// The size a chunk grows to, in bytes: 300 to 500 tokens of ordinary text.
 const TARGET: usize = 1_600;
 /// The size a chunk never passes.
 const LIMIT: usize = 2_400;
 
-/// Cuts `text` at the best boundary near the target size: a blank line, else a line end, else a space.
-pub fn split(text: &[u8]) -> Vec<Range<usize>> {
-    let mut spans = Vec::with_capacity(text.len() / TARGET + 1);
-    let mut start = 0;
-    while start < text.len() {
-        let end = start + length_of_first(&text[start..]);
-        spans.push(start..end);
-        start = end;
+/// A chunk of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it lies.
+    pub span: Range<usize>,
+    /// The path of headings, symbols or keys that it stands under; empty where there is none.
+    pub heading: String,
+}
+
+/// Cuts a text that comes in parts.
+#[derive(Debug)]
+pub struct Cutter {
+    scanner: Scanner,
+    packer: Packer,
+}
+
+/// What finds the blocks of a text: one for each form, with what is open at the place it has come to.
+#[derive(Debug)]
+enum Scanner {
+    Plain,
+    Markdown(markdown::Scanner),
+    Source(source::Scanner),
+    Json(json::Scanner),
+    Turns,
+}
+
+impl Cutter {
+    /// One for a text of this form.
+    pub fn new(form: Form) -> Self {
+        let scanner = match form {
+            Form::Plain => Scanner::Plain,
+            Form::Markdown => Scanner::Markdown(markdown::Scanner::default()),
+            Form::Source => Scanner::Source(source::Scanner::default()),
+            Form::Json => Scanner::Json(json::Scanner::default()),
+            Form::Turns => Scanner::Turns,
+        };
+        Self { scanner, packer: Packer::default() }
     }
-    spans
-}
 
-fn length_of_first(rest: &[u8]) -> usize {
-    if rest.len() <= LIMIT {
-        return rest.len();
+    /// Cuts a beginning of `text`, which is what was not taken before and what came since; all of it if `is_last`.
+    ///
+    /// What waits for more text is never more than a few chunks.
+    pub fn cut(&mut self, text: &[u8], is_last: bool) -> Vec<Piece> {
+        let mut pieces = Vec::with_capacity(text.len() / TARGET + 1);
+        let mut at = self.packer.waiting();
+        while let Some(block) = text.get(at..).and_then(|rest| self.scanner.next(rest, is_last)) {
+            at += block.length;
+            self.packer.push(block, &mut pieces);
+        }
+        if is_last {
+            self.packer.finish(&mut pieces);
+        }
+        pieces
     }
-    let window = &rest[..LIMIT];
-    last_blank_line(window)
-        .or_else(|| last_after(window, b'\n'))
-        .or_else(|| last_after(window, b' '))
-        .unwrap_or_else(|| character_boundary(rest, LIMIT))
 }
 
-/// The end of the last blank line, if it leaves a chunk of at least half the target.
-fn last_blank_line(window: &[u8]) -> Option<usize> {
-    let at = window.windows(2).rposition(|pair| pair == b"\n\n")? + 2;
-    (at >= TARGET / 2).then_some(at)
-}
-
-fn last_after(window: &[u8], byte: u8) -> Option<usize> {
-    let at = window.iter().rposition(|&b| b == byte)? + 1;
-    (at >= TARGET / 2).then_some(at)
-}
-
-/// The nearest position at or before `at` that does not cut a UTF-8 sequence.
-fn character_boundary(text: &[u8], at: usize) -> usize {
-    let is_continuation = |i: &usize| text[*i] & 0b1100_0000 == 0b1000_0000;
-    (at.saturating_sub(3)..=at).rev().find(|i| !is_continuation(i)).unwrap_or(at)
+impl Scanner {
+    /// The block that `rest` begins with; none at its end, or where more text is needed to say.
+    fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+        match self {
+            Self::Plain => plain::next(rest, is_last),
+            Self::Markdown(scanner) => scanner.next(rest, is_last),
+            Self::Source(scanner) => scanner.next(rest, is_last),
+            Self::Json(scanner) => scanner.next(rest, is_last),
+            Self::Turns => turns::next(rest, is_last),
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn a_small_text_is_one_chunk_and_an_empty_text_is_none() {
-        assert_eq!(split(b"hello").as_slice(), std::slice::from_ref(&(0..5)));
-        assert!(split(b"").is_empty());
-    }
-
-    #[test]
-    fn paragraphs_are_kept_whole() {
-        let paragraph = format!("{}\n\n", "word ".repeat(180).trim_end());
-        let text = paragraph.repeat(5);
-        for span in split(text.as_bytes()) {
-            assert!(text[..span.end].ends_with("\n\n"), "{span:?}");
-        }
-    }
-
-    #[test]
-    fn a_line_without_spaces_is_cut_between_characters() {
-        let text = "ü".repeat(5_000);
-        assert!(split(text.as_bytes()).iter().all(|span| text.is_char_boundary(span.end)));
-    }
-
-    proptest! {
-        #[test]
-        fn chunks_cover_any_bytes_without_gap(mut text in prop::collection::vec(any::<u8>(), 0..9_000)) {
-            // Line ends and spaces as often as in real text, or more so.
-            text.iter_mut().for_each(|byte| match *byte {
-                200..220 => *byte = b'\n',
-                220.. => *byte = b' ',
-                _ => {}
-            });
-            let spans = split(&text);
-            let mut end = 0;
-            for span in &spans {
-                prop_assert_eq!(span.start, end);
-                prop_assert!(!span.is_empty() && span.len() <= LIMIT);
-                end = span.end;
-            }
-            prop_assert_eq!(end, text.len());
-        }
-    }
-}
+mod tests;

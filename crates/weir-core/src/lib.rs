@@ -19,6 +19,7 @@ pub mod time;
 pub mod wording;
 pub mod words;
 
+pub use chunk::{Cutter, Form, Piece};
 pub use entry::{Entry, EntryKind, NewEntry, Origin};
 pub use event::{Event, EventKind, Priority, Record};
 pub use note::{Note, NoteKind};

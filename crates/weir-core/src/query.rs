@@ -18,10 +18,12 @@ pub struct Query {
     pub within: Option<Level>,
     /// Only entries of this kind.
     pub kind: Option<EntryKind>,
-    /// Only entries from this source.
+    /// Only entries from this source, or from below it where it is a folder.
     pub source: Option<String>,
     /// Only entries kept at or after this time.
     pub since: Option<Timestamp>,
+    /// The time of asking, so that what is new goes before what is old; without it age does not matter.
+    pub now: Option<Timestamp>,
     /// At most this many hits.
     pub limit: usize,
 }
@@ -29,7 +31,7 @@ pub struct Query {
 impl Query {
     /// A search for `text` without filters.
     pub fn new(text: impl Into<String>, limit: usize) -> Self {
-        Self { text: text.into(), within: None, kind: None, source: None, since: None, limit }
+        Self { text: text.into(), within: None, kind: None, source: None, since: None, now: None, limit }
     }
 }
 
@@ -51,13 +53,6 @@ pub fn terms(text: &str) -> Vec<Term> {
     chosen.retain(|term| seen.insert(term.clone()));
     chosen.truncate(MOST_TERMS);
     chosen
-}
-
-/// The pieces of a query long enough to look for inside words, in lower case.
-pub fn fragments(text: &str) -> Vec<String> {
-    let pieces = text.split(|c: char| c.is_whitespace() || c == '"');
-    let long = pieces.filter(|piece| piece.chars().count() >= 3 && !is_stop_word(&piece.to_lowercase()));
-    long.take(MOST_TERMS).map(str::to_lowercase).collect()
 }
 
 fn is_idle(term: &Term) -> bool {

@@ -39,6 +39,8 @@ crate::written_enum! {
         Evicted = "evicted",
         /// Someone asked for it to be forgotten.
         Forgotten = "forgotten",
+        /// A newer text of the same file or page took its place, or the file is gone.
+        Replaced = "replaced",
     }
 }
 

@@ -25,17 +25,107 @@ pub fn is_cjk(c: char) -> bool {
 /// characters of scripts written without spaces. Snake case needs nothing, since the tokeniser splits it anyway.
 pub fn hidden_words(text: &str) -> String {
     let mut found = String::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        if word.chars().any(is_cjk) {
+    each_word(text, |word| {
+        if !word.is_ascii() && word.chars().any(is_cjk) {
             push_words(&mut found, &pairs(word));
-        } else {
+        } else if has_capital_inside(word) {
             let parts = camel_parts(word);
             if parts.len() > 1 {
                 push_words(&mut found, &parts);
             }
         }
-    }
+    });
     found
+}
+
+/// The runs of letters and digits of a text. Most bytes of most texts are ASCII, and are told apart by a table: this
+/// stands in the way of everything that is indexed.
+pub fn each_word(text: &str, mut give: impl FnMut(&str)) {
+    let bytes = text.as_bytes();
+    let (mut start, mut at) = (0, 0);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let (is_word, length) = match byte {
+            0..0x80 => (IN_WORD[byte as usize], 1),
+            _ => {
+                let c = text[at..].chars().next().unwrap_or(' ');
+                (c.is_alphanumeric(), c.len_utf8())
+            }
+        };
+        if !is_word {
+            if start < at {
+                give(&text[start..at]);
+            }
+            start = at + length;
+        }
+        at += length;
+    }
+    if start < bytes.len() {
+        give(&text[start..]);
+    }
+}
+
+/// The ASCII letters and digits.
+const IN_WORD: [bool; 128] = {
+    let mut table = [false; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a name may have parts: a capital letter after its first letter.
+fn has_capital_inside(word: &str) -> bool {
+    word.as_bytes().iter().skip(1).any(u8::is_ascii_uppercase)
+}
+
+/// The words of a text as the vocabulary keeps them, each as often as it stands there: [`spellings`] of all its words.
+pub fn each_spelling(text: &str, mut give: impl FnMut(&str)) {
+    each_word(text, |word| spellings(word, &mut give));
+}
+
+/// A word as the vocabulary keeps it: in lower case, a name also by its parts. Nothing for what nobody looks for by a part
+/// or misspells: one or two letters, numbers, hashes, and scripts without spaces, whose pairs are indexed anyway.
+pub fn spellings(word: &str, mut give: impl FnMut(&str)) {
+    if !is_telling(word) {
+        return;
+    }
+    let lower = word.to_lowercase();
+    give(&lower);
+    if has_capital_inside(word) {
+        for part in camel_parts(word) {
+            if part.len() < lower.len() && is_telling(&part) {
+                give(&part);
+            }
+        }
+    }
+}
+
+/// Whether a word is one that people write, and not a number or a hash.
+fn is_telling(word: &str) -> bool {
+    if !(3..=48).contains(&word.len()) {
+        return false;
+    }
+    if !word.is_ascii() {
+        return word.chars().nth(2).is_some() && !word.chars().any(is_cjk);
+    }
+    // `utf8`, `sha256` and `v1beta` are words; `3f2a9c` and `request10422` are not.
+    let bytes = word.as_bytes();
+    if bytes[0].is_ascii_digit() {
+        return false;
+    }
+    let (mut changes, mut digits) = (0, 0);
+    for pair in bytes.windows(2) {
+        let is_digit = pair[1].is_ascii_digit();
+        changes += u32::from(pair[0].is_ascii_digit() != is_digit);
+        digits = if is_digit { digits + 1 } else { 0 };
+        if digits > 3 || changes > 2 {
+            return false;
+        }
+    }
+    true
 }
 
 /// The parts of a camelCase or PascalCase name in lower case: `parseHTTPRequest` has `parse`, `http`, `request`.
@@ -93,5 +183,27 @@ mod tests {
     fn hidden_words_are_only_those_the_tokeniser_would_miss() {
         assert_eq!(hidden_words("call parseUrl and snake_case"), "parse url ");
         assert_eq!(hidden_words("検索機能 ok"), "検索 索機 機能 能 ");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn words_are_what_stands_between_other_characters(text: String) {
+            let mut found = Vec::new();
+            each_word(&text, |word| found.push(word.to_owned()));
+            let plain: Vec<_> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            proptest::prop_assert_eq!(found, plain);
+        }
+    }
+
+    #[test]
+    fn spellings_are_words_that_people_write() {
+        let mut found = Vec::new();
+        each_spelling(
+            "The parseUrl of utf8, v1beta 1234 3f2a9c b3cc896ab id10422 Größe 検索機能 a_b max_size",
+            |word| {
+                found.push(word.to_owned());
+            },
+        );
+        assert_eq!(found, ["the", "parseurl", "parse", "url", "utf8", "v1beta", "größe", "max", "size"]);
     }
 }

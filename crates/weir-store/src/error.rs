@@ -78,6 +78,12 @@ pub enum StoreError {
         /// The reference given.
         reference: weir_core::Reference,
     },
+    /// The model made no vectors.
+    #[error("search by meaning does not work: {detail}")]
+    NoVectors {
+        /// What the model said.
+        detail: String,
+    },
     /// What was planned to be forgotten is not what would be forgotten now.
     #[error("the store has changed since the dry run")]
     PlanChanged,

@@ -13,6 +13,7 @@ pub(crate) mod places;
 pub(crate) mod projects;
 pub(crate) mod retention;
 pub(crate) mod runs;
+pub(crate) mod sources;
 
 use rusqlite::types::Type;
 
@@ -23,6 +24,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") },
     Migration { name: "0002_runs", sql: include_str!("log/migrations/0002_runs.sql") },
     Migration { name: "0003_hooks", sql: include_str!("log/migrations/0003_hooks.sql") },
+    Migration { name: "0004_sources", sql: include_str!("log/migrations/0004_sources.sql") },
 ];
 
 /// Reads a column that holds the written form of an enum.

@@ -12,7 +12,7 @@ use weir_core::{
     Query, RunFacts, Scope, SessionKey, Stream, Timestamp,
 };
 
-use crate::{Found, Guide, HistoryFilter, HookSeen, KnownProject, Owner, Selection, Store};
+use crate::{Found, Guide, HistoryFilter, HookSeen, KnownProject, NewFile, Owner, Selection, Stamp, Store, Validators};
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
@@ -82,6 +82,7 @@ fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
     assert_eq!(store.hooks_seen().unwrap(), [HookSeen { count: 3, ..seen }]);
     assert_eq!(store.failures(scope).unwrap(), [error.clone(), error]);
     assert_eq!(store.newest_notes(scope, 2).unwrap().len(), 1, "three of four are superseded");
+    assert_eq!(store.notes(scope, 9).unwrap().len(), 4, "a review lists the superseded too");
     assert_eq!(store.last_session(&other).unwrap(), scope.session);
     assert_eq!(store.last_session(scope).unwrap(), None, "the other has no request of the user");
     let guide = Guide { text: "where it stood".into(), waiting: true };
@@ -130,6 +131,7 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
         assert!(!store.history(&scope, &filter).unwrap().is_empty());
     }
     call_as_hooks_do(&mut store, &scope, now);
+    index_and_embed(&mut store, &scope, now);
     forget_by_every_condition(&mut store, &scope, now);
     store.sweep(now.plus_days(400)).unwrap();
     let known = KnownProject { key: "k".into(), root: "/r".into(), folder: "f".into(), used_at: now };
@@ -138,6 +140,28 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     drop(store);
     let open = |name: &str| Connection::open(folder.join(name)).unwrap();
     (open("log.db"), open("index.db"))
+}
+
+/// Files, pages and vectors, and searches that use all of them.
+fn index_and_embed(store: &mut Store, scope: &Scope, now: Timestamp) {
+    for modified in [1, 2] {
+        let stamp = Stamp { bytes: 3, modified, hash: "00".into() };
+        let entry = NewEntry { text: b"deployment of the pool".to_vec(), ..entry_of(EntryKind::Document) };
+        store.keep_files(scope, vec![NewFile { entry, stamp: stamp.clone() }], now).unwrap();
+        store.restamp_files(&[("cargo test".into(), stamp)]).unwrap();
+        let page = NewEntry { text: b"a page".to_vec(), ..entry_of(EntryKind::Page) };
+        store.keep_page(scope, ("https://example.invalid", page), &Validators::default(), now).unwrap();
+        store.page_is_unchanged(scope, "https://example.invalid", now).unwrap();
+    }
+    assert_eq!(store.known_files(scope, "cargo test").unwrap().len(), 1);
+    assert!(store.page(scope, "https://example.invalid").unwrap().is_some());
+    assert!(!store.sources(scope).unwrap().is_empty());
+    store.set_model(Some(std::sync::Arc::new(weir_embed::built_in().unwrap())));
+    store.search(scope, &Query::new("release software depoyment", 5)).unwrap();
+    while store.embed_some(3).unwrap() > 0 {}
+    store.search(scope, &Query { now: Some(now), ..Query::new("release software depoyment poo*", 50) }).unwrap();
+    assert_eq!(store.drop_files(scope, &["cargo test".into()], now).unwrap(), 1);
+    store.rebuild_index(|_| ()).unwrap();
 }
 
 /// A run under a reference drawn earlier, large enough for several frames.
@@ -175,6 +199,10 @@ fn forget_by_every_condition(store: &mut Store, scope: &Scope, now: Timestamp) {
         let plan = store.plan_to_forget(scope, &selection).unwrap();
         store.forget(scope, &selection, &plan.confirmation, now).unwrap();
     }
+}
+
+fn entry_of(kind: EntryKind) -> NewEntry {
+    entry(kind, None)
 }
 
 fn entry(kind: EntryKind, note: Option<Note>) -> NewEntry {

@@ -6,24 +6,31 @@
 mod care;
 mod hooks;
 mod keep;
+mod notes;
+mod sources;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension};
 use weir_core::redact::redact;
 use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Query, Reference, Scope, Timestamp};
+use weir_embed::Embed;
 
 use crate::blobs::{BlobReader, Blobs};
 use crate::db::{Db, Durability, create_private_folder};
 use crate::error::{Fault, Result, StoreError};
-use crate::index::{self, Hit};
+use crate::index::embed::Lock;
+use crate::index::{self, Findings, Hit, Learner};
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::places::{self, Place};
 use crate::log::projects::{self, KnownProject};
 use crate::log::{self, changes, entries, events};
 pub use care::{Health, Swept};
 pub use keep::Kept;
+pub use notes::NoteSeen;
+pub use sources::NewFile;
 
 /// Whose store it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +50,9 @@ pub struct Store {
     /// Opened when first needed: a hook that only appends never pays for it.
     index: Option<Db>,
     blobs: Blobs,
+    /// Finds by meaning, where there is one.
+    model: Option<Arc<dyn Embed>>,
+    learner: Learner,
 }
 
 /// What is behind a reference.
@@ -63,7 +73,16 @@ impl Store {
         let path = folder.join("log.db");
         let log = Db::open(&path, log::MIGRATIONS)?;
         let blobs = Blobs::new(folder.join("blobs"), &path);
-        let mut store = Self { folder: folder.to_owned(), owner, limits, log, index: None, blobs };
+        let mut store = Self {
+            folder: folder.to_owned(),
+            owner,
+            limits,
+            log,
+            index: None,
+            blobs,
+            model: None,
+            learner: Learner::default(),
+        };
         store.check_owner()?;
         Ok(store)
     }
@@ -79,6 +98,33 @@ impl Store {
     /// Sets how long things are kept and how much room they may take, for whoever opened it before that was known.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
+    }
+
+    /// Sets the model that finds by meaning; without one, words alone decide.
+    pub fn set_model(&mut self, model: Option<Arc<dyn Embed>>) {
+        self.model = model;
+    }
+
+    /// Makes the vectors of at most so many chunks that have none. Returns how many still have none. What is not indexed
+    /// yet is left alone: most outputs are never searched for.
+    pub fn embed_some(&mut self, most: usize) -> Result<u64> {
+        let Some(model) = self.model.clone() else { return Ok(0) };
+        self.open_index()?;
+        let Some(index) = &mut self.index else { return Ok(0) };
+        index::embed::some(index, model.as_ref(), most, Lock::Wait)
+    }
+
+    /// The same while someone waits for an answer: only if the model is quick and nobody else is writing.
+    pub fn embed_if_free(&mut self, most: usize) -> Result<()> {
+        let Some(model) = self.model.clone().filter(|model| model.is_quick()) else { return Ok(()) };
+        self.open_index()?;
+        let Some(index) = &mut self.index else { return Ok(()) };
+        index::embed::some(index, model.as_ref(), most, Lock::IfFree).map(drop)
+    }
+
+    /// Whether there is a model, and it is so quick that someone may wait for it.
+    pub fn embeds_quickly(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| model.is_quick())
     }
 
     /// Closes the store, and tidies up where enough has gathered: once in some fifty hooks.
@@ -118,39 +164,61 @@ impl Store {
     }
 
     /// The best chunks for a query, best first.
-    pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Vec<Hit>> {
+    pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
         self.open_index()?;
-        // Others may keep entries faster than we index them; after a few tries what is indexed has to do.
-        for _ in 0..3 {
-            if let Some(hits) = self.search_if(scope, query, |applied, head| applied == head)? {
-                return Ok(order_by_succession(hits));
-            }
-            self.catch_up()?;
+        if let Some(index) = self.index.as_mut().filter(|_| self.model.is_some()) {
+            index.map_for_reading()?;
         }
-        Ok(order_by_succession(self.search_if(scope, query, |_, _| true)?.unwrap_or_default()))
+        // Others may keep entries faster than we index them; after many steps what is indexed has to do.
+        for _ in 0..1_000 {
+            if let Some(findings) = self.search_if(scope, query, |applied, head| applied == head)? {
+                return Ok(findings);
+            }
+            // While another process indexes, what it has done has to do: it may take minutes, and an answer may not.
+            let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
+            if !index::apply::step_if_free(index, (log, blobs), learner)? {
+                break;
+            }
+        }
+        let findings = self.search_if(scope, query, |_, _| true)?.unwrap_or_default();
+        Ok(Findings { behind: true, ..findings })
     }
 
     /// Searches if the index is good enough, by how far it has come and how far the log has. One view of each
     /// database, opened once: for a small search, opening is most of the time.
-    fn search_if(&self, scope: &Scope, query: &Query, good_enough: fn(i64, i64) -> bool) -> Result<Option<Vec<Hit>>> {
+    fn search_if(&self, scope: &Scope, query: &Query, good_enough: fn(i64, i64) -> bool) -> Result<Option<Findings>> {
         let Some(index) = &self.index else { return Ok(None) };
+        let model = self.model.as_deref();
         self.log.read_at_once(|log| -> Result<_, Fault> {
             let head = changes::head(log)?;
-            let raw = index.read_at_once(|c| match good_enough(index::apply::applied(c)?, head) {
-                true => index::search::search(c, scope, query).map(Some),
-                false => Ok(None),
+            let raw = index.read_at_once(|c| -> Result<_, Fault> {
+                if !good_enough(index::apply::applied(c)?, head) {
+                    return Ok(None);
+                }
+                let pending = if model.is_some() { index::embed::pending(c)? } else { 0 };
+                Ok(Some((index::search::search(c, scope, query, model)?, pending)))
             })?;
-            let Some(raw) = raw else { return Ok(None) };
+            let Some((raw, without_vectors)) = raw else { return Ok(None) };
             let place = places::find(log, scope)?;
-            let mut hits = Vec::with_capacity(raw.len());
-            for hit in raw {
+            let mut hits = Vec::with_capacity(raw.hits.len());
+            for hit in raw.hits {
                 // The log has the last word on what is there and who sees it.
                 if let Some(stored) = entries::by_id(log, place, hit.entry_id)? {
-                    hits.push(hit.with(stored.entry));
+                    let newer = hit.newer.map(|id| entries::by_id(log, place, id)).transpose()?.flatten();
+                    let newer = newer.map(|stored| stored.entry.reference);
+                    hits.push(Hit { newer, ..hit.with(stored.entry) });
                 }
             }
-            Ok(Some(hits))
+            let hits = order_by_succession(hits);
+            Ok(Some(Findings {
+                hits,
+                corrected: raw.corrected,
+                unknown: raw.unknown,
+                without_vectors,
+                words_alone: raw.words_alone,
+                behind: false,
+            }))
         })
     }
 
@@ -176,8 +244,8 @@ impl Store {
     /// Brings the index up to the log. Called by whatever asks the index; cheap when there is nothing to do.
     pub fn catch_up(&mut self) -> Result<usize> {
         self.open_index()?;
-        let Self { index: Some(index), log, blobs, .. } = self else { return Ok(0) };
-        index::apply::catch_up(index, log, blobs, |_| ())
+        let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(0) };
+        index::apply::catch_up(index, (log, blobs), learner, |_| ())
     }
 
     /// Ends whatever this store is doing, from another thread; the call then fails as cancelled.

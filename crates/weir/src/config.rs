@@ -2,7 +2,7 @@
 //!
 //! It is the user's own. A project has none, since a project that could loosen its own sandbox would have none.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -14,6 +14,13 @@ use crate::error::{CommandError, ErrorKind};
 const TIMEOUT_SECONDS: u64 = 50;
 /// How much a run may print.
 const OUTPUT_MB: u64 = 2048;
+
+/// How long fetching a page may take, redirects included.
+const FETCH_SECONDS: u64 = 30;
+/// How much of a page is read.
+const FETCH_MB: u64 = 10;
+/// How long a page that was fetched is not asked for again.
+const FETCH_HOURS: u64 = 24;
 
 /// How many tokens a guide has.
 pub(crate) const GUIDE_TOKENS: usize = 500;
@@ -29,8 +36,12 @@ pub(crate) struct Config {
     pub network: Network,
     /// What runs may use, see and change beyond the usual.
     pub run: RunConfig,
+    /// What pages may be fetched, and how.
+    pub fetch: FetchConfig,
     /// How many tokens a guide may have.
     pub guide_tokens: usize,
+    /// What finds by meaning.
+    pub meaning: Meaning,
     /// The user's own rules, in the form that Claude Code's settings have.
     pub policy: PolicyLists,
 }
@@ -61,6 +72,26 @@ pub(crate) enum Network {
     On,
 }
 
+/// What finds by meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// Nothing: words alone decide.
+    Off,
+    /// The model inside the program.
+    BuiltIn,
+    /// A model of the same sort in a folder.
+    Folder(PathBuf),
+    /// A server that speaks OpenAI's words for embeddings.
+    Endpoint {
+        /// Its address, up to `/v1`.
+        url: String,
+        /// The name of the model there.
+        model: String,
+        /// What it asks for as a key.
+        key: Option<String>,
+    },
+}
+
 /// What runs may use, see and change beyond the usual.
 #[derive(Debug, Clone)]
 pub(crate) struct RunConfig {
@@ -82,6 +113,19 @@ pub(crate) struct RunConfig {
     pub brokered: Vec<String>,
 }
 
+/// What pages may be fetched, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct FetchConfig {
+    /// What may be reached.
+    pub guard: weir_fetch::Guard,
+    /// How long a page may take, redirects included.
+    pub timeout: Duration,
+    /// How many bytes of a page are read.
+    pub bytes: u64,
+    /// How long a page that was fetched is not asked for again.
+    pub ttl: Duration,
+}
+
 /// Rules as the user writes them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -101,7 +145,9 @@ struct RawConfig {
     sandbox: Sandbox,
     network: Network,
     run: RawRun,
+    fetch: RawFetch,
     guide: RawGuide,
+    search: RawSearch,
     policy: PolicyLists,
     retention: RawRetention,
 }
@@ -121,8 +167,25 @@ struct RawRun {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+struct RawFetch {
+    allow: Vec<String>,
+    timeout_seconds: Option<u64>,
+    size_mb: Option<u64>,
+    ttl_hours: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct RawGuide {
     tokens: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawSearch {
+    model: Option<String>,
+    endpoint: Option<String>,
+    key_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -161,9 +224,39 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
             environment: raw.run.environment,
             brokered: raw.run.brokered,
         },
+        fetch: fetch(&raw.fetch).map_err(|problem| unusable(path, &problem))?,
         guide_tokens: raw.guide.tokens.map_or(GUIDE_TOKENS, |tokens| (tokens as usize).clamp(100, 4_000)),
+        meaning: meaning(raw.search).map_err(|problem| unusable(path, &problem))?,
         policy: raw.policy,
     })
+}
+
+/// What pages may be fetched, and how.
+fn fetch(raw: &RawFetch) -> Result<FetchConfig, String> {
+    Ok(FetchConfig {
+        guard: weir_fetch::Guard::allowing(&raw.allow).map_err(|error| format!("[fetch] allow: {error}"))?,
+        timeout: Duration::from_secs(raw.timeout_seconds.unwrap_or(FETCH_SECONDS).clamp(1, 600)),
+        bytes: raw.size_mb.unwrap_or(FETCH_MB).clamp(1, 64) << 20,
+        ttl: Duration::from_secs(raw.ttl_hours.unwrap_or(FETCH_HOURS).min(24 * 365) * 60 * 60),
+    })
+}
+
+/// What the user wants to find by meaning with.
+fn meaning(raw: RawSearch) -> Result<Meaning, String> {
+    match (raw.model.as_deref(), raw.endpoint) {
+        (Some("off"), None) => Ok(Meaning::Off),
+        (None | Some("built-in"), None) => Ok(Meaning::BuiltIn),
+        (Some(folder), None) => Ok(Meaning::Folder(PathBuf::from(folder))),
+        (None, Some(_)) => Err("[search] has an endpoint and no model: name the model it shall use".to_owned()),
+        (Some(model), Some(url)) => {
+            let read = |path: PathBuf| {
+                let key = std::fs::read_to_string(&path);
+                key.map_err(|error| format!("[search] key_file {}: {error}", path.display()))
+            };
+            let key = raw.key_file.map(read).transpose()?.map(|key| key.trim().to_owned());
+            Ok(Meaning::Endpoint { url, model: model.to_owned(), key })
+        }
+    }
 }
 
 fn unusable(path: &Path, detail: &str) -> CommandError {

@@ -13,6 +13,7 @@ use crate::config::{self, Config};
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::git::Head;
+use crate::meaning::Model;
 use crate::project::Project;
 use crate::run::Running;
 use crate::when;
@@ -42,6 +43,7 @@ struct Shared {
     project: Project,
     config: Config,
     stores: Mutex<Stores>,
+    model: Model,
     running: Running,
 }
 
@@ -64,8 +66,15 @@ impl Context {
         })?;
         let config = config::read(&paths.config)?;
         let session = env.session.clone().map(|key| SessionKey { client: "shell".to_owned(), key });
-        let (stores, running) = (Mutex::default(), Running::default());
-        let shared = Shared { env: env.clone(), paths, project, config, stores, running };
+        let shared = Shared {
+            env: env.clone(),
+            paths,
+            project,
+            config,
+            stores: Mutex::default(),
+            model: Model::default(),
+            running: Running::default(),
+        };
         Ok(Self {
             shared: Arc::new(shared),
             origin,
@@ -107,6 +116,26 @@ impl Context {
     /// The same context for one call of a session that may be cancelled.
     pub(crate) fn for_call(&self, session: SessionKey, cancel: CancellationToken) -> Self {
         Self { session: Some(session), cancel, ..self.clone() }
+    }
+
+    /// The same context with stores that nobody else waits for.
+    pub(crate) fn with_stores_of_its_own(&self) -> Self {
+        let Shared { env, paths, project, config, .. } = &*self.shared;
+        let shared = Shared {
+            env: env.clone(),
+            paths: paths.clone(),
+            project: project.clone(),
+            config: config.clone(),
+            stores: Mutex::default(),
+            model: Model::default(),
+            running: Running::default(),
+        };
+        Self { shared: Arc::new(shared), ..self.clone() }
+    }
+
+    /// Why search by meaning does not work, if it should and does not.
+    pub(crate) fn model_problem(&self) -> Option<&str> {
+        self.shared.model.problem(&self.shared.config.meaning)
     }
 
     /// Where things lie.
@@ -225,6 +254,7 @@ impl Open<'_> {
             let mut store = Store::open(&context.project_folder(), owner, context.shared.config.limits.clone())?;
             // Whoever comes by sweeps, since there is no daemon that would. An answer never waits for it to succeed.
             let _ = store.remove_expired(self.now);
+            store.set_model(context.shared.model.get(&context.shared.config.meaning));
             let known = KnownProject {
                 key: context.shared.project.key.0.clone(),
                 root: context.shared.project.root.display().to_string(),
@@ -240,8 +270,9 @@ impl Open<'_> {
     /// The user's store.
     pub(crate) fn user(&mut self) -> Result<&mut Store, CommandError> {
         if self.stores.user.is_none() {
-            let store =
-                Store::open(&self.context.user_folder(), Owner::User, self.context.shared.config.limits.clone())?;
+            let shared = &self.context.shared;
+            let mut store = Store::open(&self.context.user_folder(), Owner::User, shared.config.limits.clone())?;
+            store.set_model(shared.model.get(&shared.config.meaning));
             self.stores.user = Some(store);
         }
         self.stores.user.as_mut().ok_or_else(cancelled)

@@ -19,6 +19,13 @@ pub(crate) const WEIR_BROKER_TOKEN: &str = "WEIR_BROKER_TOKEN";
 /// The session of a client that names it in the environment of the servers it starts, as Claude Code does.
 pub(crate) const CLAUDE_CODE_SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 
+/// The proxies that pages are fetched through, for `http`, for `https`, for both, and hosts that are reached without; in
+/// small letters too, which come first.
+const HTTP_PROXY: &str = "HTTP_PROXY";
+const HTTPS_PROXY: &str = "HTTPS_PROXY";
+const ALL_PROXY: &str = "ALL_PROXY";
+const NO_PROXY: &str = "NO_PROXY";
+
 /// Variables that runs get as they are. Everything else is dropped, since secrets live in variables.
 const FOR_RUNS: &[&str] = &[
     "PATH",
@@ -126,6 +133,21 @@ impl Env {
     pub(crate) fn beginning_with(&self, starts: &[&str]) -> Vec<(OsString, OsString)> {
         let wanted = |name: &OsStr| starts.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()));
         self.all.iter().filter(|(name, _)| wanted(name)).cloned().collect()
+    }
+
+    /// The proxies that pages are fetched through, by the names that programs have agreed on.
+    pub(crate) fn proxies(&self) -> weir_fetch::Proxies {
+        let value = |name: &str| {
+            let named = |wanted: &str| self.all.iter().find(|(name, _)| name == wanted);
+            let (_, value) = named(&name.to_ascii_lowercase()).or_else(|| named(name))?;
+            value.to_str().map(str::to_owned).filter(|value| !value.is_empty())
+        };
+        let all = value(ALL_PROXY);
+        weir_fetch::Proxies {
+            http: value(HTTP_PROXY).or_else(|| all.clone()),
+            https: value(HTTPS_PROXY).or(all),
+            none_for: value(NO_PROXY).unwrap_or_default(),
+        }
     }
 
     /// The paths that follow from it; none without a home folder.

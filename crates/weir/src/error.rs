@@ -110,6 +110,9 @@ impl From<StoreError> for CommandError {
             }
             StoreError::NoSuchNote { .. } => "search for the note to supersede and use its reference".to_owned(),
             StoreError::ReferenceTaken { .. } => "run it again".to_owned(),
+            StoreError::NoVectors { .. } => {
+                "see `[search]` in the configuration; words alone work meanwhile".to_owned()
+            }
             StoreError::PlanChanged => "run it again without `confirm` and use the new confirmation".to_owned(),
             StoreError::Cancelled | StoreError::Engine { .. } => "run `weir doctor`".to_owned(),
         };

@@ -3,6 +3,7 @@
 pub(crate) mod cli;
 mod coerce;
 pub(crate) mod mcp;
+mod notes;
 mod paint;
 mod policy;
 pub(crate) mod schema;

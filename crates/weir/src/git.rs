@@ -81,7 +81,8 @@ fn first_line(path: &Path) -> Option<String> {
     text.lines().next().map(|line| line.trim_end().to_owned())
 }
 
-fn is_hash(text: &str) -> bool {
+/// Whether a text is the full name of an object.
+pub(crate) fn is_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

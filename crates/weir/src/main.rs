@@ -7,12 +7,16 @@ mod context;
 mod env;
 mod error;
 mod faces;
+mod fetching;
 mod git;
 mod hook;
+mod indexing;
+mod meaning;
 mod operations;
 mod project;
 mod run;
 mod text;
+mod truth;
 mod when;
 
 use std::process::ExitCode;

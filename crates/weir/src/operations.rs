@@ -8,9 +8,11 @@ mod batch;
 mod doctor;
 mod execute;
 mod execute_file;
+mod fetch;
 mod forget;
 mod get;
 mod history;
+mod index;
 mod search;
 
 use std::future::Future;
@@ -31,6 +33,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::of::<execute_file::ExecuteFile>(),
     Operation::of::<batch::Batch>(),
     Operation::of::<annotate::Annotate>(),
+    Operation::of::<index::Index>(),
+    Operation::of::<fetch::Fetch>(),
     Operation::of::<search::Search>(),
     Operation::of::<get::Get>(),
     Operation::of::<history::History>(),

@@ -8,7 +8,7 @@ pub(crate) mod background;
 pub(crate) mod health;
 mod outside;
 mod place;
-mod rules;
+pub(crate) mod rules;
 mod running;
 mod runtime;
 mod shown;
@@ -27,12 +27,16 @@ use crate::config::Sandbox;
 use crate::context::{Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 pub(crate) use outside::{STAND_IN, stand_in};
+pub(crate) use place::search_path;
 pub(crate) use rules::verdict;
 pub(crate) use running::Running;
 pub(crate) use shown::{Want, answer, brief, data, read_on, show};
 
 /// Longer than this nobody waits for a run that is not in the background.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+/// A program that is asked about itself has a moment.
+const A_MOMENT: Duration = Duration::from_secs(5);
 
 /// The helper of a run is this program itself, whatever has become of its file.
 const HELPER: &str = "/proc/self/exe";
@@ -185,14 +189,13 @@ fn attempt(
     }
 }
 
-/// What a program says that has a moment to say it.
-fn ask(spec: &Spec) -> Result<Vec<u8>, RunError> {
-    const PATIENCE: Duration = Duration::from_secs(5);
+/// What a program of ours says in the time it has. Nothing of it is kept.
+pub(crate) fn ask(spec: &Spec, patience: Duration) -> Result<Vec<u8>, RunError> {
     let stopper = Stopper::new().map_err(RunError::Helper)?;
     let run = Run {
         spec,
         helper: PathBuf::from(HELPER),
-        timeout: PATIENCE,
+        timeout: patience,
         most_output: 4096,
         streams: Streams::Merged,
         stopper: &stopper,

@@ -11,11 +11,13 @@ use super::{Finding, Tree, numbered};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("weir-core", &[]),
     ("weir-tokens", &[]),
+    ("weir-embed", &[]),
+    ("weir-fetch", &["weir-core", "weir-embed"]),
     ("weir-digest", &["weir-core", "weir-tokens"]),
     ("weir-outline", &["weir-core"]),
     ("weir-policy", &["weir-core"]),
     ("weir-runner", &["weir-core"]),
-    ("weir-store", &["weir-core"]),
+    ("weir-store", &["weir-core", "weir-embed"]),
     ("weir-clients", &["weir-core"]),
     (
         "weir",
@@ -23,6 +25,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "weir-core",
             "weir-tokens",
             "weir-digest",
+            "weir-embed",
+            "weir-fetch",
             "weir-outline",
             "weir-policy",
             "weir-runner",

@@ -4,10 +4,13 @@
 use std::cmp::Ordering;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use weir_core::EntryKind;
+use weir_core::chunk::Form;
 use weir_core::entry::{INDEXED_HEAD, INDEXED_TAIL};
 use weir_core::words;
 
-use super::{MIGRATIONS, text};
+use super::vocabulary::{self, Learner};
+use super::{MIGRATIONS, text, vectors};
 use crate::blobs::{BlobReader, Blobs};
 use crate::db::{Db, Durability};
 use crate::error::{Fault, Result};
@@ -22,42 +25,81 @@ const BATCH_BYTES: u64 = 4 << 20;
 /// 0.16 ms, measured at 20 MB of text. Below that share of the index each word is wiped, above it all is written anew.
 const WIPE_COST: usize = 400;
 
+/// Stands between the parts of a chunk's title.
+pub(super) const BELOW: &str = " > ";
+
 /// Brings the index up to the log's head, telling after each batch how many changes it has followed. Returns that
 /// number in the end.
-pub(crate) fn catch_up(index: &mut Db, log: &Db, blobs: &Blobs, mut tell: impl FnMut(usize)) -> Result<usize> {
+pub(crate) fn catch_up(
+    index: &mut Db,
+    (log, blobs): (&Db, &Blobs),
+    learner: &mut Learner,
+    mut tell: impl FnMut(usize),
+) -> Result<usize> {
     let mut followed = 0;
+    learner.trust_only(index.read(changed_by_others)?);
     loop {
         match position(index, log)? {
             Ordering::Equal => break,
             // The lock comes first: of many processes that see the same lag, one works and the others find it done.
             Ordering::Less => {
-                followed += index.write(Durability::Process, |tx| follow(tx, log, blobs))?;
+                followed += index
+                    .write(Durability::Process, |tx| follow(tx, log, blobs, learner))
+                    .inspect_err(|_| learner.distrust())?;
                 tell(followed);
             }
             // The log is not the one that was followed; an older one was put in its place.
-            Ordering::Greater => start_over(index)?,
+            Ordering::Greater => {
+                start_over(index)?;
+                learner.distrust();
+            }
         }
     }
     if index.read(has_residue)? {
         index.write(Durability::Process, clear_residue)?;
+        learner.distrust();
     }
     Ok(followed)
+}
+
+/// Takes one step towards the log's head, unless another process is at it. False then.
+pub(crate) fn step_if_free(index: &mut Db, (log, blobs): (&Db, &Blobs), learner: &mut Learner) -> Result<bool> {
+    learner.trust_only(index.read(changed_by_others)?);
+    match position(index, log)? {
+        Ordering::Equal => Ok(true),
+        Ordering::Less => {
+            let step = index.write_if_free(Durability::Process, |tx| follow(tx, log, blobs, learner));
+            Ok(step.inspect_err(|_| learner.distrust())?.is_some())
+        }
+        Ordering::Greater => {
+            start_over(index)?;
+            learner.distrust();
+            Ok(true)
+        }
+    }
+}
+
+/// A number that changes when another connection has written to the index.
+fn changed_by_others(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
 /// Writes the full-text tables anew without the words of removed chunks.
 pub(crate) fn clear_residue(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch(
         "INSERT INTO words (words) VALUES ('optimize');
-         INSERT INTO pieces (pieces) VALUES ('optimize');
          UPDATE progress SET residue = 0 WHERE id = 1;",
-    )
+    )?;
+    vocabulary::relearn(tx)?;
+    tx.execute_batch("INSERT INTO spellings (spellings) VALUES ('optimize');")
 }
 
 /// Forgets everything and starts again from the log's beginning.
 pub(crate) fn start_over(index: &mut Db) -> Result<()> {
     index.write(Durability::Process, |tx| -> rusqlite::Result<()> {
         tx.execute_batch(
-            "DROP TABLE words; DROP TABLE pieces; DROP TABLE chunks; DROP TABLE documents; DROP TABLE progress;",
+            "DROP TABLE words; DROP TABLE chunks; DROP TABLE documents; DROP TABLE progress;
+             DROP TABLE spellings; DROP TABLE vocabulary; DROP TABLE vectors;",
         )?;
         MIGRATIONS.iter().try_for_each(|migration| tx.execute_batch(migration.sql))
     })
@@ -84,7 +126,7 @@ fn has_residue(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT residue FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))
 }
 
-fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs) -> Result<usize, Fault> {
+fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) -> Result<usize, Fault> {
     let from = applied(tx)?;
     let (mut reached, mut followed, mut bytes) = (from, 0, 0);
     let batch = log.read(|c| changes::since(c, from, BATCH_CHANGES))?;
@@ -97,12 +139,15 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs) -> Result<usize, Fault>
             What::Kept => {
                 if let Some((document, text)) = blobs.open(log, |c| load(c, change.entry_id))? {
                     bytes += text.bytes().min(INDEXED_HEAD + INDEXED_TAIL);
-                    add(tx, change.entry_id, &document, &text)?;
+                    add(tx, learner, change.entry_id, &document, &text)?;
                 }
             }
             What::Forgotten if wipe => {
                 set_wiping(tx, true)?;
+                let texts = texts_of(tx, change.entry_id)?;
                 remove(tx, change.entry_id)?;
+                texts.iter().try_for_each(|text| vocabulary::forget(tx, text))?;
+                learner.distrust();
                 set_wiping(tx, false)?;
             }
             What::Forgotten => {
@@ -132,7 +177,7 @@ fn wiping_is_cheaper(tx: &Transaction<'_>, batch: &[Change]) -> rusqlite::Result
 
 /// Whether removing a chunk takes its words out of the pages at once, or leaves that to a later merge.
 fn set_wiping(tx: &Transaction<'_>, on: bool) -> rusqlite::Result<()> {
-    for table in ["words", "pieces"] {
+    for table in ["words", "spellings"] {
         tx.prepare_cached(&format!("INSERT INTO {table} ({table}, rank) VALUES ('secure-delete', ?1)"))?
             .execute([on])?;
     }
@@ -173,7 +218,13 @@ fn load(connection: &Connection, entry_id: i64) -> Result<Option<(Document, i64)
     Ok(Some((document, row.get(8)?)))
 }
 
-fn add(tx: &Transaction<'_>, entry_id: i64, document: &Document, reader: &BlobReader) -> Result<(), Fault> {
+fn add(
+    tx: &Transaction<'_>,
+    learner: &mut Learner,
+    entry_id: i64,
+    document: &Document,
+    reader: &BlobReader,
+) -> Result<(), Fault> {
     tx.prepare_cached(
         "INSERT INTO documents (entry_id, kind, level, client, session, work, source, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -188,80 +239,99 @@ fn add(tx: &Transaction<'_>, entry_id: i64, document: &Document, reader: &BlobRe
         document.source,
         document.at
     ])?;
-    let heading = Heading { title: &document.title, hidden: words::hidden_words(&document.title) };
-    let mut position = Position { entry_id, ordinal: 0, start: 0, line: 1 };
+    learner.learn(tx, &document.title)?;
+    let mut writer = Writer::new(tx, entry_id, &document.title)?;
+    let kind = EntryKind::parse(&document.kind).unwrap_or(EntryKind::Run);
+    let mut form = None;
     for part in text::parts(reader)? {
-        (position.start, position.line) = (part.start(), part.first_line()?);
-        part.each_chunk(|chunk| -> Result<(), Fault> {
-            insert_chunk(tx, position, &heading, &readable(chunk))?;
-            position.pass(chunk);
+        let form = *form.get_or_insert_with(|| part.form(kind, document.source.as_deref()));
+        (writer.start, writer.line) = (part.start(), part.first_line()?);
+        let mut before = String::new();
+        part.each_chunk(form, |chunk, heading| -> Result<(), Fault> {
+            let body = readable(chunk);
+            writer.write(heading, &body, &before)?;
+            writer.pass(chunk);
+            learner.learn(tx, &body)?;
+            // In a conversation a turn is understood by the one before it.
+            if form == Form::Turns {
+                before = body;
+            }
             Ok(())
         })?;
     }
-    if position.ordinal == 0 {
+    if writer.ordinal == 0 {
         // An empty text can still be found by its title.
-        insert_chunk(tx, position, &heading, "")?;
+        writer.write("", "", "")?;
     }
+    writer.finish()?;
     Ok(())
 }
 
-/// What every chunk of an entry has in common.
-struct Heading<'a> {
-    title: &'a str,
-    hidden: String,
-}
-
-#[derive(Clone, Copy)]
-struct Position {
+/// Writes the chunks of one entry.
+struct Writer<'a> {
+    tx: &'a Transaction<'a>,
     entry_id: i64,
+    title: &'a str,
+    next: i64,
     ordinal: u32,
     start: u64,
     line: u64,
 }
 
-impl Position {
+impl<'a> Writer<'a> {
+    fn new(tx: &'a Transaction<'a>, entry_id: i64, title: &'a str) -> rusqlite::Result<Self> {
+        let next = vectors::covered(tx)?.next_chunk;
+        Ok(Self { tx, entry_id, title, next, ordinal: 0, start: 0, line: 1 })
+    }
+
+    fn write(&mut self, heading: &str, body: &str, before: &str) -> rusqlite::Result<()> {
+        let title = title_of_chunk(self.title, heading);
+        let hidden = format!("{}{}", words::hidden_words(&title), words::hidden_words(body));
+        let (start, line) = (self.start as i64, self.line as i64);
+        self.tx
+            .prepare_cached(
+                "INSERT INTO chunks (id, entry_id, ordinal, start, line, title, body, hidden, before)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![self.next, self.entry_id, self.ordinal, start, line, title, body, hidden, before])?;
+        self.tx
+            .prepare_cached("INSERT INTO words (rowid, title, body, hidden, before) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![self.next, title, body, hidden, before])?;
+        self.next += 1;
+        Ok(())
+    }
+
     /// Moves past a chunk.
     fn pass(&mut self, chunk: &[u8]) {
         self.ordinal += 1;
         self.start += chunk.len() as u64;
         self.line += chunk.iter().filter(|&&byte| byte == b'\n').count() as u64;
     }
+
+    fn finish(self) -> rusqlite::Result<()> {
+        self.tx.prepare_cached("UPDATE progress SET next_chunk = ?1 WHERE id = 1")?.execute([self.next]).map(drop)
+    }
 }
 
-fn insert_chunk(tx: &Transaction<'_>, position: Position, heading: &Heading<'_>, body: &str) -> rusqlite::Result<()> {
-    let Heading { title, hidden } = heading;
-    let hidden = format!("{hidden}{}", words::hidden_words(body));
-    let id = tx
-        .prepare_cached(
-            "INSERT INTO chunks (entry_id, ordinal, start, line, title, body, hidden)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .insert(params![
-            position.entry_id,
-            position.ordinal,
-            position.start as i64,
-            position.line as i64,
-            title,
-            body,
-            hidden
-        ])?;
-    tx.prepare_cached("INSERT INTO words (rowid, title, body, hidden) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![id, title, body, hidden])?;
-    tx.prepare_cached("INSERT INTO pieces (rowid, title, body) VALUES (?1, ?2, ?3)")?
-        .execute(params![id, title, body])
-        .map(drop)
+/// The title of a chunk: the entry's, and the headings it stands under.
+fn title_of_chunk(title: &str, heading: &str) -> String {
+    if heading.is_empty() { title.to_owned() } else { format!("{title}{BELOW}{heading}") }
+}
+
+/// The texts of an entry, with its title.
+fn texts_of(tx: &Transaction<'_>, entry_id: i64) -> rusqlite::Result<Vec<String>> {
+    let mut statement = tx.prepare_cached("SELECT title || ' ' || body FROM chunks WHERE entry_id = ?1")?;
+    statement.query_map([entry_id], |row| row.get(0))?.collect()
 }
 
 fn remove(tx: &Transaction<'_>, entry_id: i64) -> Result<(), Fault> {
-    for id in chunk_ids(tx, entry_id)? {
+    let chunks = chunk_ids(tx, entry_id)?;
+    vectors::remove(tx, &chunks)?;
+    for id in chunks {
         // An external-content table must be told the very values it was given.
         tx.prepare_cached(
-            "INSERT INTO words (words, rowid, title, body, hidden)
-             SELECT 'delete', id, title, body, hidden FROM chunks WHERE id = ?1",
-        )?
-        .execute([id])?;
-        tx.prepare_cached(
-            "INSERT INTO pieces (pieces, rowid, title, body) SELECT 'delete', id, title, body FROM chunks WHERE id = ?1",
+            "INSERT INTO words (words, rowid, title, body, hidden, before)
+             SELECT 'delete', id, title, body, hidden, before FROM chunks WHERE id = ?1",
         )?
         .execute([id])?;
         tx.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([id])?;
@@ -274,11 +344,13 @@ fn remove(tx: &Transaction<'_>, entry_id: i64) -> Result<(), Fault> {
 /// stand for our marks.
 fn readable(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
+    if !text.as_bytes().iter().any(|&byte| (byte < b' ' && byte != b'\n' && byte != b'\t') || byte >= 0x7f) {
+        return text.into_owned();
+    }
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c }).collect()
 }
 
-/// How much of these chunks and entries is left in each part of the index. The id of a removed chunk may already be
-/// that of a new one.
+/// How much of these chunks and entries is left in each part of the index.
 pub(crate) fn remaining(
     connection: &Connection,
     entries: &[i64],
@@ -295,19 +367,7 @@ pub(crate) fn remaining(
     Ok(vec![
         ("documents", count("SELECT 1 FROM documents WHERE entry_id = ?1", entries)?),
         ("chunks", count("SELECT 1 FROM chunks WHERE entry_id = ?1", entries)?),
-        (
-            "words",
-            count(
-                "SELECT 1 FROM words_docsize WHERE id = ?1 AND id NOT IN (SELECT id FROM chunks WHERE id = ?1)",
-                chunks,
-            )?,
-        ),
-        (
-            "pieces",
-            count(
-                "SELECT 1 FROM pieces_docsize WHERE id = ?1 AND id NOT IN (SELECT id FROM chunks WHERE id = ?1)",
-                chunks,
-            )?,
-        ),
+        ("words", count("SELECT 1 FROM words_docsize WHERE id = ?1", chunks)?),
+        ("vectors", vectors::remaining(connection, chunks)?),
     ])
 }

@@ -1,13 +1,14 @@
 //! Cuts the part of a chunk that shows why it was found.
+//!
+//! The engine could mark the matches itself, but would look all words up again for every hit, which cost as much as the
+//! search. A mark too many or too few moves the excerpt a little and nothing else.
 
-/// Stand before and after each match in a highlighted chunk. Chunks hold no control characters of their own.
-pub(super) const MARK_START: char = '\u{1}';
-pub(super) const MARK_END: char = '\u{2}';
+use weir_core::words;
 
 /// An excerpt may be this long, in bytes; a shorter chunk is shown whole.
 const LENGTH: usize = 480;
 
-/// The excerpt of a highlighted chunk.
+/// The excerpt of a chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
@@ -17,30 +18,35 @@ pub(super) struct Excerpt {
     pub(super) partial: bool,
 }
 
-/// Whole lines around the place with the most matches.
-pub(super) fn cut(marked: &str) -> Excerpt {
-    let (text, matches) = unmark(marked);
+/// Whole lines around the place with the most words that were looked for, in lower case.
+pub(super) fn cut(text: &str, looked_for: &[String]) -> Excerpt {
     if text.len() <= LENGTH {
-        return Excerpt { text, lines_before: 0, partial: false };
+        return Excerpt { text: text.to_owned(), lines_before: 0, partial: false };
     }
-    let start = best_start(&text, &matches);
-    let end = end_of(&text, start);
+    let start = best_start(text, &matches(text, looked_for));
+    let end = end_of(text, start);
     let lines_before = text[..start].matches('\n').count() as u64;
     Excerpt { text: text[start..end].trim_end().to_owned(), lines_before, partial: true }
 }
 
-/// The text without marks, and where each match begins in it.
-fn unmark(marked: &str) -> (String, Vec<usize>) {
-    let mut text = String::with_capacity(marked.len());
-    let mut matches = Vec::new();
-    for c in marked.chars() {
-        match c {
-            MARK_START => matches.push(text.len()),
-            MARK_END => {}
-            c => text.push(c),
+/// Where words stand that are like those that were looked for.
+fn matches(text: &str, looked_for: &[String]) -> Vec<usize> {
+    let mut found = Vec::new();
+    words::each_word(text, |word| {
+        let lower = word.to_lowercase();
+        if looked_for.iter().any(|other| is_like(&lower, other)) {
+            // A word is a part of the text, so the distance of their beginnings is where it stands.
+            found.push(word.as_ptr().addr() - text.as_ptr().addr());
         }
-    }
-    (text, matches)
+    });
+    found
+}
+
+/// Whether two words may be forms of one, or one is inside the other where it has no spaces or is a name.
+fn is_like(word: &str, other: &str) -> bool {
+    let shared = word.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let (shorter, longer) = (word.len().min(other.len()), word.len().max(other.len()));
+    shared == longer || (shared >= 3 && shared * 2 > longer) || (shorter >= 3 && word.contains(other))
 }
 
 /// The beginning of the line from which an excerpt covers the most matches; the earliest of equals.
@@ -74,17 +80,20 @@ fn end_of(text: &str, start: usize) -> usize {
 mod tests {
     use super::*;
 
+    fn check(text: &str, words: &[&str]) -> Excerpt {
+        cut(text, &words.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
     #[test]
-    fn a_short_chunk_is_shown_whole_without_marks() {
-        let excerpt = cut("use a \u{1}pool\u{2} of 16");
+    fn a_short_chunk_is_shown_whole() {
+        let excerpt = check("use a pool of 16", &["pool"]);
         assert_eq!(excerpt, Excerpt { text: "use a pool of 16".into(), lines_before: 0, partial: false });
     }
 
     #[test]
     fn a_long_chunk_is_cut_around_the_densest_matches() {
         let filler = "nothing of interest on this line\n".repeat(30);
-        let excerpt =
-            cut(&format!("\u{1}pool\u{2} once\n{filler}the \u{1}pool\u{2} is \u{1}size\u{2}d 16\nmore\n{filler}"));
+        let excerpt = check(&format!("pool once\n{filler}the pool is sized 16\nmore\n{filler}"), &["pooling", "size"]);
         assert!(excerpt.text.starts_with("the pool is sized 16\nmore"), "{}", excerpt.text);
         assert!(excerpt.partial && excerpt.text.len() <= LENGTH);
         assert_eq!(excerpt.lines_before, 31);
@@ -92,8 +101,20 @@ mod tests {
 
     #[test]
     fn a_line_longer_than_the_excerpt_is_cut_between_characters() {
-        let line = format!("{} \u{1}nadel\u{2} {}", "ü ".repeat(2_000), "ö".repeat(2_000));
-        let excerpt = cut(&line);
+        let line = format!("{} nadel {}", "ü ".repeat(2_000), "ö".repeat(2_000));
+        let excerpt = check(&line, &["nadel"]);
         assert!(excerpt.text.contains("nadel") && excerpt.text.len() <= LENGTH);
+    }
+
+    #[test]
+    fn forms_of_a_word_are_like_each_other() {
+        for (word, other) in
+            [("pooled", "pooling"), ("connections", "connect"), ("parsehttprequest", "http"), ("検索機能", "索機")]
+        {
+            assert!(is_like(word, other), "{word} {other}");
+        }
+        for (word, other) in [("pool", "port"), ("the", "theory"), ("a", "an")] {
+            assert!(!is_like(word, other), "{word} {other}");
+        }
     }
 }

@@ -4,8 +4,9 @@
 
 use std::ops::Range;
 
+use weir_core::chunk::{Cutter, Form};
 use weir_core::terminal::{self, Cleaner};
-use weir_core::{chunk, entry};
+use weir_core::{EntryKind, entry};
 
 use crate::blobs::{BlobReader, FRAME};
 use crate::error::{Result, StoreError};
@@ -57,9 +58,20 @@ impl Part<'_> {
         Ok(self.reader.line_ends_before(self.range.start)? + 1)
     }
 
-    /// Gives its chunks in order. Cleaning changes no line end, so lines can be counted in them.
-    pub(super) fn each_chunk<E: From<StoreError>>(self, mut give: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    /// What the text is, by where it came from and by what it begins with.
+    pub(super) fn form(&self, kind: EntryKind, source: Option<&str>) -> Form {
+        Form::of(kind, source, self.first_frame.as_deref().unwrap_or_default())
+    }
+
+    /// Gives its chunks in order, each with the headings it stands under. Cleaning changes no line end, so lines can be
+    /// counted in them.
+    pub(super) fn each_chunk<E: From<StoreError>>(
+        self,
+        form: Form,
+        mut give: impl FnMut(&[u8], &str) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Self { reader, range, mut first_frame } = self;
+        let mut cutter = Cutter::new(form);
         let mut cleaner = Cleaner::new();
         let mut text = Vec::new();
         let mut at = range.start;
@@ -73,16 +85,15 @@ impl Part<'_> {
             if is_last {
                 std::mem::take(&mut cleaner).finish(&mut text);
             }
-            let mut spans = chunk::split(&text);
-            // A word may stand on the seam of two frames, so the last chunk waits for what follows it.
-            let waiting = if is_last { None } else { spans.pop() };
-            for span in spans {
-                give(&text[span])?;
+            let mut taken = 0;
+            for piece in cutter.cut(&text, is_last) {
+                taken = piece.span.end;
+                give(&text[piece.span], &piece.heading)?;
             }
             if is_last {
                 return Ok(());
             }
-            text.drain(..waiting.map_or(text.len(), |span| span.start));
+            text.drain(..taken);
             at = end;
         }
     }

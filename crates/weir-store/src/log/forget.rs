@@ -18,7 +18,7 @@ pub struct Selection {
     pub references: Vec<Reference>,
     /// Notes on this topic, every revision.
     pub topic: Option<String>,
-    /// Entries from this source.
+    /// Entries from this source, or from below it.
     pub source: Option<String>,
     /// What was made in this session, events included.
     pub session: Option<String>,
@@ -151,7 +151,10 @@ impl<'a> Chosen<'a> {
         } else if let Some(topic) = &selection.topic {
             entries = self.driven_by(connection, "n.topic = ?3", topic)?;
         } else if let Some(source) = &selection.source {
+            // A folder stands for what is below it: `/` is the last character before `0`.
             entries = self.driven_by(connection, "e.source = ?3", source)?;
+            let below = "e.source > ?3 || '/' AND e.source < ?3 || '0'";
+            entries.extend(self.driven_by(connection, below, source.trim_end_matches('/'))?);
         } else if let Some(sessions) = &self.sessions {
             for session in sessions {
                 entries.extend(self.driven_by(connection, "e.session_id = ?3", session)?);
@@ -183,7 +186,8 @@ impl<'a> Chosen<'a> {
         let sql = format!(
             "SELECT e.id, e.blob_id, e.reference, e.kind, e.title, {VISIBLE}, b.bytes, e.session_id
              FROM {tables} CROSS JOIN blobs b ON b.id = e.blob_id
-             WHERE {condition} AND (?4 IS NULL OR n.topic = ?4) AND (?5 IS NULL OR e.source = ?5)
+             WHERE {condition} AND (?4 IS NULL OR n.topic = ?4) AND (?5 IS NULL OR e.source = ?5
+                     OR (e.source > rtrim(?5, '/') || '/' AND e.source < rtrim(?5, '/') || '0'))
                  AND e.at BETWEEN ?6 AND ?7"
         );
         let mut statement = connection.prepare_cached(&sql)?;

@@ -18,6 +18,14 @@ pub(crate) struct Removed {
     pub(crate) files: Vec<blake3::Hash>,
 }
 
+impl std::ops::AddAssign for Removed {
+    fn add_assign(&mut self, other: Self) {
+        self.entries += other.entries;
+        self.blobs += other.blobs;
+        self.files.extend(other.files);
+    }
+}
+
 /// Entries whose time is over, oldest first.
 pub(crate) fn expired(connection: &Connection, now: Timestamp, limit: usize) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(

@@ -8,7 +8,7 @@ use weir_core::{Scope, Timestamp, WhyGone};
 use super::Store;
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
-use crate::index;
+use crate::index::{self, Learner};
 use crate::log::forget::{self, Forgotten, Plan, Selection};
 use crate::log::retention::{self, Removed};
 use crate::migrate;
@@ -92,6 +92,7 @@ impl Store {
         if let (true, Some(index)) = (selection.is_the_whole_store(), &mut self.index) {
             // What expired before may have left words behind, and now nothing may be left at all.
             index.write(Durability::Process, index::apply::clear_residue)?;
+            self.learner = Learner::default();
         }
         self.give_back_space()?;
         let (mut remaining, shared_blobs) = self.log.read(|c| left_in_log(c, &plan))?;
@@ -143,8 +144,9 @@ impl Store {
             Err(other) => return Err(other),
         }
         self.open_index()?;
-        let Self { index: Some(index), log, blobs, .. } = self else { return Ok(0) };
-        index::apply::catch_up(index, log, blobs, tell)
+        self.learner = Learner::default();
+        let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(0) };
+        index::apply::catch_up(index, (log, blobs), learner, tell)
     }
 
     /// Evicts the runs used longest ago until the texts fit the quota, sparing the one just kept.
@@ -165,7 +167,7 @@ impl Store {
     }
 
     /// Removes entries. They are chosen under the lock, since another process may just be about to pin one.
-    fn remove(
+    pub(super) fn remove(
         &mut self,
         why: WhyGone,
         now: Timestamp,
@@ -181,7 +183,7 @@ impl Store {
     }
 
     /// Removes the files of removed texts, now that their rows are gone for good.
-    fn remove_files(&mut self, removed: &Removed) -> Result<()> {
+    pub(super) fn remove_files(&mut self, removed: &Removed) -> Result<()> {
         if removed.files.is_empty() {
             return Ok(());
         }
@@ -208,7 +210,7 @@ impl Store {
         index.write(Durability::Process, |tx| {
             tx.execute_batch(
                 "INSERT INTO words (words, rank) VALUES ('integrity-check', 1);
-                 INSERT INTO pieces (pieces, rank) VALUES ('integrity-check', 1);",
+                 INSERT INTO spellings (spellings, rank) VALUES ('integrity-check', 1);",
             )
         })?;
         Ok(problems)

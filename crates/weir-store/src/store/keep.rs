@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 
+use rusqlite::Transaction;
 use weir_core::redact::redact;
-use weir_core::{EntryKind, Level, NewEntry, Reference, Scope, Timestamp};
+use weir_core::{EntryKind, Level, Limits, NewEntry, Reference, Scope, Timestamp};
 
 use super::{Owner, Store, redacted_text};
-use crate::blobs::{Staged, TextWriter, Written};
+use crate::blobs::{Blobs, Staged, TextWriter, Written};
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, events, notes, places};
@@ -37,8 +38,8 @@ pub struct Kept {
 }
 
 /// What the log took.
-struct Taken {
-    id: i64,
+pub(super) struct Taken {
+    pub(super) id: i64,
     reference: Reference,
     related: notes::Related,
 }
@@ -100,36 +101,17 @@ impl Store {
     ) -> Result<Taken> {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
-        let places_redacted: u64 = redactions.iter().map(|(_, count)| count).sum();
-        self.log.write(durability_of(entry), |tx| -> Result<_, Fault> {
-            let place = places::find_or_make(tx, &own, now)?;
-            let blob_id = blobs.commit(tx, staged)?;
-            let id = events::append_kept(tx, place, now)?;
-            let reference = entries::insert(
-                tx,
-                &entries::NewRow {
-                    id,
-                    place,
-                    blob_id,
-                    redactions: u32::try_from(places_redacted).unwrap_or(u32::MAX),
-                    now,
-                    expires_at: limits.expiry(entry.kind, now),
-                    entry,
-                },
-            )?;
-            let related = match &entry.note {
-                Some(note) => {
-                    let text = String::from_utf8_lossy(&entry.text);
-                    notes::insert(tx, id, place, entry.level, (note, &text))?
-                }
-                None => notes::Related::default(),
-            };
-            Ok(Taken { id, reference, related })
-        })
+        self.log.write(durability_of(entry), |tx| insert((tx, blobs, limits), &own, entry, (staged, redactions), now))
     }
 
     /// Does what follows. From here on the entry is kept: to fail now would have the caller keep it a second time.
-    fn settle(&mut self, taken: Taken, redactions: Vec<(&'static str, u64)>, index_now: bool, now: Timestamp) -> Kept {
+    pub(super) fn settle(
+        &mut self,
+        taken: Taken,
+        redactions: Vec<(&'static str, u64)>,
+        index_now: bool,
+        now: Timestamp,
+    ) -> Kept {
         let room = self.make_room(Some(taken.id), now);
         let indexed = if index_now { self.catch_up().map(drop) } else { Ok(()) };
         let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MOST_NAMED)).map(|_| *rule));
@@ -145,13 +127,45 @@ impl Store {
         }
     }
 
-    fn check_level(&self, scope: &Scope, entry: &NewEntry) -> Result<()> {
+    pub(super) fn check_level(&self, scope: &Scope, entry: &NewEntry) -> Result<()> {
         self.check_scope(scope)?;
         if !scope.can_hold(entry.level) || (entry.level == Level::User) != (self.owner == Owner::User) {
             return Err(StoreError::NoSuchLevel { level: entry.level });
         }
         Ok(())
     }
+}
+
+/// Writes an entry to the log within a transaction.
+pub(super) fn insert(
+    (tx, blobs, limits): (&Transaction<'_>, &Blobs, &Limits),
+    scope: &Scope,
+    entry: &NewEntry,
+    (staged, redactions): (&Staged, &[(&'static str, u64)]),
+    now: Timestamp,
+) -> Result<Taken, Fault> {
+    let places_redacted: u64 = redactions.iter().map(|(_, count)| count).sum();
+    let place = places::find_or_make(tx, scope, now)?;
+    let blob_id = blobs.commit(tx, staged)?;
+    let id = events::append_kept(tx, place, now)?;
+    let row = entries::NewRow {
+        id,
+        place,
+        blob_id,
+        redactions: u32::try_from(places_redacted).unwrap_or(u32::MAX),
+        now,
+        expires_at: limits.expiry(entry.kind, now),
+        entry,
+    };
+    let reference = entries::insert(tx, &row)?;
+    let related = match &entry.note {
+        Some(note) => {
+            let text = String::from_utf8_lossy(&entry.text);
+            notes::insert(tx, id, place, entry.level, (note, &text))?
+        }
+        None => notes::Related::default(),
+    };
+    Ok(Taken { id, reference, related })
 }
 
 /// What a person or model wrote must survive a loss of power; what a program printed can be made again.
@@ -163,7 +177,7 @@ fn durability_of(entry: &NewEntry) -> Durability {
 }
 
 /// Redacts everything about an entry but its text.
-fn redact_labels(entry: &mut NewEntry) {
+pub(super) fn redact_labels(entry: &mut NewEntry) {
     entry.title = redacted_text(&entry.title);
     entry.source = entry.source.as_deref().map(redacted_text);
     if let Some(note) = &mut entry.note {
@@ -174,7 +188,7 @@ fn redact_labels(entry: &mut NewEntry) {
     }
 }
 
-fn redact_text(entry: &mut NewEntry) -> Vec<(&'static str, u64)> {
+pub(super) fn redact_text(entry: &mut NewEntry) -> Vec<(&'static str, u64)> {
     let redacted = redact(&entry.text);
     let mut counts: Vec<(&'static str, u64)> = Vec::new();
     for finding in &redacted.found {

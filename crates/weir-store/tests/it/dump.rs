@@ -38,15 +38,14 @@ pub(crate) fn index(folder: &Path) -> Vec<String> {
     connection
         .execute_batch(
             "CREATE VIRTUAL TABLE temp.words_rows USING fts5vocab('main', 'words', 'row');
-             CREATE VIRTUAL TABLE temp.pieces_rows USING fts5vocab('main', 'pieces', 'row');
-             CREATE VIRTUAL TABLE temp.words_places USING fts5vocab('main', 'words', 'instance');
-             CREATE VIRTUAL TABLE temp.pieces_places USING fts5vocab('main', 'pieces', 'instance');",
+             CREATE VIRTUAL TABLE temp.pieces_rows USING fts5vocab('main', 'spellings', 'row');
+             CREATE VIRTUAL TABLE temp.words_places USING fts5vocab('main', 'words', 'instance');",
         )
         .unwrap();
     let mut lines = Vec::new();
     for (name, sql) in [
         ("document", "SELECT * FROM documents ORDER BY entry_id"),
-        ("chunk", "SELECT entry_id, ordinal, start, line, title, body, hidden FROM chunks ORDER BY entry_id, ordinal"),
+        ("chunk", "SELECT entry_id, ordinal, start, line, title, body, hidden, before FROM chunks ORDER BY entry_id, ordinal"),
         ("word", "SELECT term, doc, cnt FROM words_rows ORDER BY term"),
         ("piece", "SELECT term, doc, cnt FROM pieces_rows ORDER BY term"),
         (
@@ -54,10 +53,8 @@ pub(crate) fn index(folder: &Path) -> Vec<String> {
             "SELECT c.entry_id, c.ordinal, v.term, v.col, v.offset FROM words_places v LEFT JOIN chunks c ON c.id = v.doc
              ORDER BY 1, 2, 3, 4, 5",
         ),
-        (
-            "piece in",
-            "SELECT c.entry_id, c.ordinal, v.term FROM pieces_places v LEFT JOIN chunks c ON c.id = v.doc ORDER BY 1, 2, 3",
-        ),
+        ("spelling", "SELECT word FROM vocabulary ORDER BY word"),
+        ("vectors", "SELECT c.entry_id, c.ordinal FROM vectors v JOIN chunks c ON c.id = v.first ORDER BY 1, 2"),
     ] {
         lines.extend(rows(&connection, sql).into_iter().map(|line| format!("{name} {line}")));
     }

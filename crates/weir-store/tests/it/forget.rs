@@ -82,7 +82,7 @@ fn position(reference: Reference) -> usize {
 /// Asserts that the forgetting looked everywhere and found nothing.
 fn assert_proven(done: &Forgotten) {
     let places: Vec<&str> = done.remaining.iter().map(|(place, _)| *place).collect();
-    for place in ["entries", "events", "runs", "texts", "documents", "chunks", "words", "pieces"] {
+    for place in ["entries", "events", "runs", "texts", "documents", "chunks", "words", "vectors"] {
         assert!(places.contains(&place), "nobody looked at {place}: {done:?}");
     }
     assert!(done.remaining.iter().all(|(_, left)| *left == 0), "{done:?}");

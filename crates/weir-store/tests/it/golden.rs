@@ -9,7 +9,7 @@ use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
     Stream,
 };
-use weir_store::{Found, Guide, HistoryFilter, HookSeen, Owner, Store};
+use weir_store::{Found, Guide, HistoryFilter, HookSeen, NewFile, Owner, Stamp, Store, Validators};
 
 use crate::dump;
 use crate::support::{
@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// The store that the current version writes. A new one is due when a migration of the log or of the index is added.
-const CURRENT: &str = "0003";
+const CURRENT: &str = "0004";
 /// What is known of a golden store: everything in it, one thing a line.
 const EXPECTED: &str = "expected.txt";
 
@@ -133,7 +133,7 @@ fn check(folder: &Path, expected: &str) {
     assert_eq!(describe(&mut store, &references), expected);
     for (number, reference) in references.iter().enumerate() {
         let here_still = matches!(store.get(&here(), *reference, NOW).unwrap(), Found::Here(_));
-        let hits = store.search(&here(), &weir_core::Query::new(word(number), 2)).unwrap();
+        let hits = store.search(&here(), &weir_core::Query::new(word(number), 2)).unwrap().hits;
         let found: Vec<Reference> = hits.iter().map(|hit| hit.entry.reference).collect();
         assert_eq!(found, if here_still { vec![*reference] } else { Vec::new() }, "{}", word(number));
     }
@@ -249,6 +249,7 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
     let facts = |exit_code, signal, ended| RunFacts { exit_code, signal, ended, ..facts() };
     add(store, "a run that failed ", NewEntry { run: Some(facts(Some(2), None, Ended::Exited)), ..run("") });
     add(store, "a run that was killed ", NewEntry { run: Some(facts(None, Some(9), Ended::Memory)), ..run("") });
+    keep_sources(store, &mut kept);
     let streamed = format!("{} a run with two streams", word(kept.len()));
     let mut writer = store.writer().unwrap();
     writer.write_from(Stream::Out, streamed.as_bytes()).unwrap();
@@ -264,6 +265,25 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
     store.record(&here(), &[told], &seen).unwrap();
     store.keep_guide(&here(), &Guide { text: "where it stood".into(), waiting: true }, at(200_001)).unwrap();
     kept
+}
+
+/// A file and a page, each read twice: of the first reading a tombstone is left.
+fn keep_sources(store: &mut Store, kept: &mut Vec<Reference>) {
+    for modified in [1, 2] {
+        let text = format!("{} a file, reading {modified}", word(kept.len())).into_bytes();
+        let entry = NewEntry { source: Some("docs/a.md".into()), text, ..entry(EntryKind::Document, "") };
+        let stamp = Stamp { bytes: 30, modified, hash: "00".into() };
+        let files = vec![NewFile { entry, stamp }];
+        kept.extend(store.keep_files(&here(), files, at(60_000 + modified)).unwrap().iter().map(|kept| kept.reference));
+    }
+    for reading in [1, 2] {
+        let text = format!("{} a page, reading {reading}", word(kept.len())).into_bytes();
+        let url = "https://example.invalid/a";
+        let entry = NewEntry { source: Some(url.into()), text, ..entry(EntryKind::Page, "") };
+        let validators = Validators { etag: Some("\"x\"".into()), last_modified: None };
+        let page = store.keep_page(&here(), (url, entry), &validators, at(70_000 + reading)).unwrap();
+        kept.push(page.reference);
+    }
 }
 
 fn append_events(store: &mut Store) {

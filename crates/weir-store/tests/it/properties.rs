@@ -209,6 +209,7 @@ fn any_query() -> impl Strategy<Value = String> {
 #[test]
 fn any_query_is_answered() {
     let (_folder, mut store) = new_store();
+    store.set_model(Some(std::sync::Arc::new(weir_embed::built_in().unwrap())));
     for text in
         ["some words, parseHttp and src/a.rs:1", "検索機能 İstanbul ﬁle ⅷ ² ａｂｃ", "a\0b \u{1}c\u{2} \u{feff}", ""]
     {
@@ -219,7 +220,7 @@ fn any_query_is_answered() {
     let limits = prop_oneof![0usize..60, Just(usize::MAX)];
     for_all(1_500, (any_query(), kinds, within, limits), |(text, kind, within, limit)| {
         let query = Query { kind, within, ..Query::new(text, limit) };
-        let hits = store.search(&here(), &query).unwrap_or_else(|error| panic!("{query:?}: {error}"));
+        let hits = store.search(&here(), &query).unwrap_or_else(|error| panic!("{query:?}: {error}")).hits;
         assert!(hits.len() <= limit);
     });
 }
@@ -227,6 +228,7 @@ fn any_query_is_answered() {
 #[test]
 fn very_long_queries_are_answered() {
     let (_folder, mut store) = new_store();
+    store.set_model(Some(std::sync::Arc::new(weir_embed::built_in().unwrap())));
     keep(&mut store, run("word17 and wordy things with a long tail"));
     let words = |count: usize| (0..count).map(|n| format!("word{n} ")).collect::<String>();
     for query in [
@@ -342,7 +344,7 @@ fn check_reader(stores: &mut Stores, reader: &Scope, made: &[Made]) {
         made.iter().filter(|entry| reader.sees(entry.level, &entry.origin)).map(|entry| entry.reference).collect();
     let ask = |own: &mut Store, user: &mut Store, text: &str| -> BTreeSet<Reference> {
         let query = Query::new(text, 1_000);
-        let hits = [own.search(reader, &query).unwrap(), user.search(reader, &query).unwrap()].concat();
+        let hits = [own.search(reader, &query).unwrap().hits, user.search(reader, &query).unwrap().hits].concat();
         references(&hits).into_iter().collect()
     };
     assert_eq!(ask(own, user, "shared"), expected, "from {reader:?}");

@@ -150,7 +150,7 @@ fn check_notes(store: &mut Store, acknowledged: &BTreeMap<(usize, usize), String
         let reference = Reference::parse(reference).unwrap();
         assert_eq!(text(store, reference), note_text(*process, *n).into_bytes());
         if n % 20 == 7 {
-            let hits = store.search(&here(), &Query::new(format!("number{n}of{process}"), 1)).unwrap();
+            let hits = store.search(&here(), &Query::new(format!("number{n}of{process}"), 1)).unwrap().hits;
             assert_eq!(references(&hits), [reference], "{n} of {process}");
         }
     }
@@ -174,7 +174,7 @@ fn write_over_quota(folder: &Path, process: usize) {
         let cited =
             store.keep(&here(), note_on("pin", format!("{process} {n} cites {}", kept.reference)), NOW).unwrap();
         assert!(cited.unfinished.is_none(), "{:?}", cited.unfinished);
-        for hit in store.search(&here(), &Query::new("storm", 10)).unwrap() {
+        for hit in store.search(&here(), &Query::new("storm", 10)).unwrap().hits {
             if let Some(reader) = store.text(&here(), hit.entry.reference).unwrap() {
                 // Open means readable, even if it is evicted meanwhile.
                 assert_eq!(reader.all().unwrap().len() as u64, hit.entry.bytes);

@@ -164,7 +164,7 @@ pub(crate) fn text(store: &Store, reference: Reference) -> Vec<u8> {
 
 /// Searches from the usual scope, with room for everything.
 pub(crate) fn search(store: &mut Store, text: &str) -> Vec<Hit> {
-    store.search(&here(), &Query::new(text, 10_000)).unwrap()
+    store.search(&here(), &Query::new(text, 10_000)).unwrap().hits
 }
 
 /// The references of hits, in order, each entry once.

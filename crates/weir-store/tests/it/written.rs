@@ -387,7 +387,7 @@ fn measure(folder: &Path) {
     }
     let written = peak();
     let kept = keep_written(&mut store, writer).reference;
-    assert!(!store.search(&here(), &Query::new("log", 3)).unwrap().is_empty());
+    assert!(!store.search(&here(), &Query::new("log", 3)).unwrap().hits.is_empty());
     let indexed = peak();
     let reader = store.text(&here(), kept).unwrap().unwrap();
     let mut bytes = 0;

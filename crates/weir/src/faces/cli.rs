@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::Origin;
 
-use super::{mcp, paint, policy, setup, signal};
+use super::{mcp, notes, paint, policy, setup, signal};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -74,7 +74,7 @@ fn command() -> Command {
         .args([json, folder])
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())
-        .subcommands([policy::command(), mcp, completions])
+        .subcommands([notes::command(), policy::command(), mcp, completions])
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
@@ -112,6 +112,10 @@ fn call(
 ) -> Result<ExitCode, CommandError> {
     if name == "policy" {
         return finish(policy::check(&context, arguments)?, arguments.get_flag("json"));
+    }
+    if name == "notes" {
+        let answer = runtime.block_on(notes::review(&context, arguments))?;
+        return finish(answer, arguments.get_flag("json"));
     }
     if let Some(task) = setup::task(name) {
         let asker = paint::asker();

@@ -19,6 +19,7 @@ use super::signal;
 use crate::answer::one_line;
 use crate::context::{Ask, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
+use crate::meaning::Background;
 use crate::operations::{Effect, OPERATIONS, Operation};
 
 /// What the model is told once, at the beginning of a session.
@@ -32,7 +33,8 @@ const PATIENCE_TO_ASK: Duration = Duration::from_secs(120);
 /// Serves until the client closes the connection. `session` is the one the client named when it started us.
 pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(), CommandError> {
     let fallback_session = session.map_or_else(random_key, Ok)?;
-    let server = Server { context: context.clone(), fallback_session };
+    let background = Background::start(&context);
+    let server = Server { context: context.clone(), fallback_session, background };
     let failed = |what: &str| CommandError::new(ErrorKind::Failed, format!("MCP: {what}"));
     match server.serve(rmcp::transport::io::stdio_pipes()).await {
         Ok(running) => {
@@ -58,6 +60,7 @@ struct Server {
     context: Context,
     /// For calls that do not say which session they belong to: one process, one session.
     fallback_session: String,
+    background: Background,
 }
 
 impl ServerHandler for Server {
@@ -93,6 +96,7 @@ impl ServerHandler for Server {
         };
         let context = self.context.for_call(self.session(&call), call.ct.clone()).asking(asker(&call.peer));
         let result = run(operation, context, request.arguments.unwrap_or_default()).await;
+        self.background.wake();
         Ok(CallToolResponse::from(result))
     }
 }

@@ -1,7 +1,6 @@
 //! `ctx_annotate`: keeps a note.
 
 use serde_json::json;
-use weir_core::note::BoundFile;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query, Reference};
 use weir_store::{Hit, Kept};
 
@@ -11,6 +10,7 @@ use crate::choice::Choice;
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
+use crate::truth;
 
 /// How many neighbours an answer shows.
 const NEIGHBOURS: usize = 3;
@@ -70,7 +70,8 @@ The same topic in the same scope makes a new revision; the old one stays, marked
         if self.text.trim().is_empty() {
             return Err(CommandError::usage("the note is empty").hint("say what to remember in `text`"));
         }
-        let (files, unbound) = bind_files(context, &self.files);
+        let level = self.scope.map_or(Level::Project, |scope| scope.0);
+        let (files, unbound) = truth::bind(&context.project().root, level, &self.files);
         let head = context.head();
         let note = Note {
             kind: self.kind.map_or(NoteKind::Finding, |kind| kind.0),
@@ -81,7 +82,6 @@ The same topic in the same scope makes a new revision; the old one stays, marked
             commit: head.commit,
             branch: head.branch,
         };
-        let level = self.scope.map_or(Level::Project, |scope| scope.0);
         let title = one_line(self.text.trim_start().lines().next().unwrap_or_default(), 100);
         let entry = NewEntry {
             text: self.text.into_bytes(),
@@ -105,7 +105,7 @@ fn keep(
     let store = open.store(level)?;
     let kept = store.keep(scope, entry, now)?;
     let known = |hit: &Hit| hit.entry.reference == kept.reference || kept.superseded.contains(&hit.entry.reference);
-    let mut neighbours = store.search(scope, &query).unwrap_or_default();
+    let mut neighbours = store.search(scope, &query).unwrap_or_default().hits;
     neighbours.retain(|hit| !known(hit) && hit.entry.superseded_by.is_none());
     neighbours.truncate(NEIGHBOURS);
     Ok(describe(&kept, &neighbours, unbound, level))
@@ -149,26 +149,6 @@ fn describe(kept: &Kept, neighbours: &[Hit], unbound: &[String], level: Level) -
         "neighbours": neighbours.iter().map(|hit| hit.entry.reference.to_string()).collect::<Vec<_>>(),
     });
     Answer::new(lines.join("\n"), data)
-}
-
-/// The hashes of the files as they are now; a file that cannot be read is reported, not fatal: the note matters more.
-fn bind_files(context: &Context, paths: &[String]) -> (Vec<BoundFile>, Vec<String>) {
-    let (mut files, mut unbound) = (Vec::new(), Vec::new());
-    let root = &context.project().root;
-    for path in paths {
-        let full = root.join(path);
-        let hash = std::fs::File::open(&full).and_then(|file| {
-            let mut hasher = blake3::Hasher::new();
-            hasher.update_reader(file)?;
-            Ok(hasher.finalize().to_hex().to_string())
-        });
-        let shown = full.strip_prefix(root).unwrap_or(&full).display().to_string();
-        match hash {
-            Ok(hash) => files.push(BoundFile { path: shown, hash }),
-            Err(error) => unbound.push(format!("{}: {error}", one_line(path, 200))),
-        }
-    }
-    (files, unbound)
 }
 
 /// Reads references from arguments.

@@ -28,7 +28,7 @@ pub(crate) struct Forget {
     #[schemars(transform = silent)]
     #[arg(long)]
     topic: Option<String>,
-    /// All from a source
+    /// All from a source, and from below it
     #[schemars(transform = silent)]
     #[arg(long)]
     source: Option<String>,

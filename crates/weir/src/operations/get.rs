@@ -12,6 +12,7 @@ use crate::context::{Context, Open};
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
 use crate::run::{self, background::UnderWay};
+use crate::truth::{self, Doubt};
 use crate::when;
 
 mod lines;
@@ -90,9 +91,10 @@ What is no longer there is said to be expired, evicted or forgotten, with the da
             return still_running(reference, &under_way, (lines, filter), budget);
         }
         let origin = context.origin;
+        let (entry, text) = context.with_stores(move |open| find(open, &scope, reference)).await?;
+        let doubts = truth::labels(context, &[&entry], truth::PATIENCE).await.concat();
         context
-            .with_stores(move |open| {
-                let (entry, text) = find(open, &scope, reference)?;
+            .with_stores(move |_| {
                 if self.raw {
                     return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), json!({})) });
                 }
@@ -104,7 +106,7 @@ What is no longer there is said to be expired, evicted or forgotten, with the da
                     Some(path) => selected::read(&text, path, (lines, filter), budget.tokens())?,
                     None => lines.read(&text, filter, budget.tokens())?,
                 };
-                Ok(answer(&entry, part, budget))
+                Ok(answer(&entry, &doubts, part, budget))
             })
             .await
     }
@@ -149,6 +151,7 @@ fn tell_gone(reference: Reference, gone: Gone) -> CommandError {
         WhyGone::Expired => "has expired",
         WhyGone::Evicted => "was evicted to stay within the quota",
         WhyGone::Forgotten => "was forgotten on request",
+        WhyGone::Replaced => "was replaced by a newer text of the same source",
     };
     let message = format!("{reference} {how} on {}; it was a {}", when::show(gone.at), gone.kind);
     let hint = match gone.why {
@@ -170,12 +173,14 @@ fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
     })
 }
 
-fn answer(entry: &Entry, part: Part, budget: Budget) -> Answer {
-    let head = format!("{}, {}{}", headline(entry), size(entry.bytes), about(entry));
+fn answer(entry: &Entry, doubts: &[Doubt], part: Part, budget: Budget) -> Answer {
+    let mut head = format!("{}, {}{}", headline(entry), size(entry.bytes), about(entry));
+    doubts.iter().for_each(|doubt| head.push_str(&format!("; {doubt}")));
     let data = json!({
         "kind": entry.kind.as_str(),
         "origin": entry.origin.as_str(),
         "bytes": entry.bytes,
+        "doubts": doubts.iter().map(Doubt::data).collect::<Vec<_>>(),
         "exit_code": entry.run.as_ref().and_then(|facts| facts.exit_code),
     });
     shown((&head, entry.reference), part, budget, data)

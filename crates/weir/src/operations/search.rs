@@ -1,21 +1,23 @@
 //! `ctx_search`: finds what was kept.
 
-use serde_json::{Value, json};
+mod shown;
+
 use weir_core::{EntryKind, Level, Query, Scope};
-use weir_store::Hit;
+use weir_store::{Findings, Hit};
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, Budget, fence, fit_items, headline};
+use crate::answer::{Answer, Budget};
 use crate::choice::Choice;
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
+use crate::meaning::BEFORE_SEARCH;
 use crate::when;
 
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 1_500;
 
-/// Search notes, outputs and documents kept. Any word may match.
+/// Search notes, outputs and documents kept, by words and meaning.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Search {
     /// What to look for; "quoted" words stay together
@@ -30,13 +32,18 @@ pub(crate) struct Search {
     #[schemars(transform = silent)]
     #[arg(long)]
     kind: Option<Choice<EntryKind>>,
-    /// Only from this source
+    /// Only from this source, or from below it
     #[schemars(transform = silent)]
     #[arg(long)]
     source: Option<String>,
     /// Such as 6h, 3d or a date
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
+    /// In order of time, oldest first
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long)]
+    timeline: bool,
     /// Hits per query [default: 5]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "N")]
@@ -57,7 +64,9 @@ Examples:
   weir search '\"connection refused\"' --kind run --since 2d
   weir search parseHttp            finds parse_http and HttpParser too
   weir search 'deploy*' --scope work
+  weir search timeouts --source docs --timeline
 
+Words are looked for by their stems, and a misspelt one by what it is nearest to. Texts that say the same in other words are found by meaning.
 Exit code 3 means that nothing was found.";
 
     /// In a shell, the words of one query come as many arguments.
@@ -67,23 +76,42 @@ Exit code 3 means that nothing was found.";
     }
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
+        let now = when::now();
+        let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
         let limit = usize::from(self.limit.unwrap_or(5)).clamp(1, 100);
         if self.queries.is_empty() {
             return Err(CommandError::usage("there is no query").hint("pass the words to look for in `queries`"));
         }
-        let queries: Vec<Query> = self
-            .queries
-            .into_iter()
-            .map(|text| Query {
-                within: self.scope.map(|scope| scope.0),
-                kind: self.kind.map(|kind| kind.0),
-                source: self.source.clone(),
-                since,
-                ..Query::new(text, limit)
-            })
-            .collect();
-        find_and_show(context, queries, Budget::new(self.budget, BUDGET)).await
+        let query = |text| Query {
+            within: self.scope.map(|scope| scope.0),
+            kind: self.kind.map(|kind| kind.0),
+            source: self.source.clone(),
+            since,
+            now: Some(now),
+            ..Query::new(text, limit)
+        };
+        let queries: Vec<Query> = self.queries.into_iter().map(query).collect();
+        let mut found = find(context, queries).await?;
+        if self.timeline {
+            found.iter_mut().for_each(Found::sort_by_time);
+        }
+        Ok(shown::answer(context, &found, Budget::new(self.budget, BUDGET)).await)
+    }
+}
+
+/// What was found for a query.
+struct Found {
+    query: Query,
+    findings: Findings,
+    /// Whether there is more than was asked for.
+    more: bool,
+    /// Where there is something to find, when nothing was found.
+    sources: Vec<String>,
+}
+
+impl Found {
+    fn sort_by_time(&mut self) {
+        self.findings.hits.sort_by_key(|hit| (hit.entry.at, hit.ordinal));
     }
 }
 
@@ -93,46 +121,59 @@ pub(super) async fn find_and_show(
     queries: Vec<Query>,
     budget: Budget,
 ) -> Result<Answer, CommandError> {
+    Ok(shown::answer(context, &find(context, queries).await?, budget).await)
+}
+
+async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<Found>, CommandError> {
     let scope = context.scope();
-    let found = context
-        .with_stores(move |open| {
-            let all = queries.into_iter().map(|query| Ok((search(open, &scope, &query)?, query)));
-            all.collect::<Result<Vec<_>, CommandError>>()
-        })
-        .await?;
-    Ok(answer(&found, budget))
+    context.with_stores(move |open| queries.into_iter().map(|query| search(open, &scope, query)).collect()).await
 }
 
 /// Searches the project's store and the user's, and merges the hits.
-fn search(open: &mut Open<'_>, scope: &Scope, query: &Query) -> Result<Vec<Hit>, CommandError> {
+fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, CommandError> {
     // One more than asked for tells whether there is more.
-    let query = Query { limit: query.limit + 1, ..query.clone() };
-    let mut hits = match query.within {
-        Some(Level::User) => Vec::new(),
-        _ => open.project()?.search(scope, &query)?,
+    let asked = Query { limit: query.limit + 1, ..query.clone() };
+    let mut findings = match query.within {
+        Some(Level::User) => Findings::default(),
+        _ => {
+            let store = open.project()?;
+            // What cannot be embedded now is found by its words.
+            let _ = store.embed_if_free(BEFORE_SEARCH);
+            store.search(scope, &asked)?
+        }
     };
     if matches!(query.within, None | Some(Level::User)) {
-        let others = open.user()?.search(scope, &query)?;
-        merge(&mut hits, others, &query.text);
+        let others = open.user()?.search(scope, &asked)?;
+        merge(&mut findings, others, &query.text);
     }
-    Ok(hits)
+    let more = findings.hits.len() > query.limit;
+    findings.hits.truncate(query.limit);
+    let sources = if findings.hits.is_empty() { open.project()?.sources(scope)? } else { Vec::new() };
+    Ok(Found { query, findings, more, sources })
 }
 
 /// Scores of two stores cannot be compared, since a word is rare or common in each by itself. So each list is taken
 /// relative to its own best hit, and a hit of the user's counts by the share of the words it has: a few user notes
 /// must not push aside a project's hits because they share one word. Of equals, the project's comes first.
-fn merge(hits: &mut Vec<Hit>, mut others: Vec<Hit>, text: &str) {
+fn merge(findings: &mut Findings, mut others: Findings, text: &str) {
     let normalise = |hits: &mut [Hit]| {
         let best = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
         hits.iter_mut().for_each(|hit| hit.score /= best);
     };
-    normalise(hits);
-    normalise(&mut others);
-    for mut other in others {
+    normalise(&mut findings.hits);
+    normalise(&mut others.hits);
+    for mut other in others.hits {
         other.score *= coverage(text, &other.excerpt);
-        let at = hits.iter().position(|hit| hit.score < other.score).unwrap_or(hits.len());
-        hits.insert(at, other);
+        let at = findings.hits.iter().position(|hit| hit.score < other.score).unwrap_or(findings.hits.len());
+        findings.hits.insert(at, other);
     }
+    // A word is known if one of the stores knows it.
+    let known: Vec<String> = others.unknown;
+    findings.unknown.retain(|word| known.contains(word));
+    findings.corrected.extend(others.corrected);
+    findings.without_vectors += others.without_vectors;
+    findings.behind |= others.behind;
+    findings.words_alone = findings.words_alone.take().or(others.words_alone);
 }
 
 /// The share of a query's words that a text has, by their first letters, so that endings do not matter.
@@ -143,78 +184,4 @@ fn coverage(query: &str, text: &str) -> f64 {
     let stem = |word: &str| word.chars().take(word.chars().count().saturating_sub(2).max(4)).collect::<String>();
     let present = words.iter().filter(|word| text.contains(&stem(word))).count();
     present as f64 / words.len().max(1) as f64
-}
-
-fn answer(found: &[(Vec<Hit>, Query)], budget: Budget) -> Answer {
-    let data: Vec<Value> = found.iter().map(|(hits, query)| describe_query(hits, query)).collect();
-    let (mut seen, mut items) = (Vec::new(), Vec::new());
-    for (hits, query) in found {
-        let shown = &hits[..hits.len().min(query.limit)];
-        if found.len() > 1 || shown.is_empty() {
-            items.push(query_line(query, shown.len(), hits.len()));
-        }
-        for hit in shown {
-            // A hit that an earlier query has shown is named, not shown again.
-            let known = (hit.entry.reference, hit.ordinal);
-            if seen.contains(&known) {
-                items.push(format!("{} (above)", hit.entry.reference));
-            } else {
-                seen.push(known);
-                items.push(show(hit));
-            }
-        }
-    }
-    let more = found.iter().any(|(hits, query)| hits.len() > query.limit);
-    let total = items.len();
-    let (text, _) = fit_items("", &items, budget, |shown| match (total - shown, more) {
-        (0, false) => String::new(),
-        (0, true) => "more match: raise `limit` or add words".to_owned(),
-        (left, _) => format!("{left} more did not fit: raise `budget` or narrow the search"),
-    });
-    let nothing = found.iter().all(|(hits, _)| hits.is_empty());
-    let data = json!({ "queries": data });
-    if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
-}
-
-fn query_line(query: &Query, shown: usize, found: usize) -> String {
-    let text = crate::answer::one_line(&query.text, 120);
-    match (shown, found > shown) {
-        (0, _) => {
-            let filtered =
-                query.within.is_some() || query.kind.is_some() || query.source.is_some() || query.since.is_some();
-            let hint =
-                if filtered { "drop a filter or try other words" } else { "try other words or a part of a word" };
-            format!("nothing found for `{text}`: {hint}")
-        }
-        (n, true) => format!("`{text}`: best {n}"),
-        (n, false) => format!("`{text}`: {n}"),
-    }
-}
-
-fn show(hit: &Hit) -> String {
-    let mut head = headline(&hit.entry);
-    if hit.partial || hit.ordinal > 0 {
-        head.push_str(&format!(", from line {}", hit.line));
-    }
-    format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt))
-}
-
-fn describe_query(hits: &[Hit], query: &Query) -> Value {
-    let shown = &hits[..hits.len().min(query.limit)];
-    json!({
-        "query": query.text,
-        "more": hits.len() > query.limit,
-        "hits": shown.iter().map(|hit| json!({
-            "reference": hit.entry.reference.to_string(),
-            "kind": hit.entry.kind.as_str(),
-            "origin": hit.entry.origin.as_str(),
-            "title": hit.entry.title,
-            "source": hit.entry.source,
-            "at": when::show(hit.entry.at),
-            "topic": hit.entry.note.as_ref().and_then(|note| note.topic.clone()),
-            "superseded_by": hit.entry.superseded_by.map(|reference| reference.to_string()),
-            "line": hit.line,
-            "excerpt": hit.excerpt,
-        })).collect::<Vec<_>>(),
-    })
 }

@@ -3,7 +3,7 @@
 use weir_runner::runtimes::LANGUAGES;
 use weir_runner::{Level, RunError, Spec};
 
-use super::{ask, background, runtime, unusable};
+use super::{A_MOMENT, ask, background, runtime, unusable};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -48,5 +48,5 @@ pub(crate) fn in_background(context: &Context) -> usize {
 }
 
 fn try_out(level: Level) -> Result<(), RunError> {
-    ask(&Spec::new(level, vec!["/bin/sh".into(), "-c".into(), ":".into()], "/")).map(drop)
+    ask(&Spec::new(level, vec!["/bin/sh".into(), "-c".into(), ":".into()], "/"), A_MOMENT).map(drop)
 }

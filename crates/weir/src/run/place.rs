@@ -43,7 +43,7 @@ pub(super) struct Place {
 }
 
 /// The variable `PATH` as runs have it.
-pub(super) fn search_path(context: &Context) -> OsString {
+pub(crate) fn search_path(context: &Context) -> OsString {
     let path = context.env().for_runs.iter().find(|(name, _)| name == "PATH");
     path.map_or_else(|| USUAL_PATH.into(), |(_, path)| path.clone())
 }

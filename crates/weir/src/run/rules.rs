@@ -158,7 +158,7 @@ fn quarantine(context: &Context, path: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// The rules of the user's clients and Weir's own.
-fn read(context: &Context) -> Rules {
+pub(crate) fn read(context: &Context) -> Rules {
     let home = context.env().home.clone().unwrap_or_else(|| "/".into());
     let root = &context.project().root;
     let platform = match std::env::consts::OS {

@@ -7,7 +7,7 @@ use std::sync::{LazyLock, Mutex};
 use weir_runner::runtimes::{Found, Language, Missing};
 use weir_runner::{Level, Spec};
 
-use super::ask;
+use super::{A_MOMENT, ask};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -44,6 +44,7 @@ fn version_of(context: &Context, program: &Path) -> Option<String> {
         Sandbox::BestEffort => Some(Level::Landlock),
         Sandbox::Off => Some(Level::None),
     };
-    let said = ask(&spec).ok().or_else(|| ask(&Spec { level: lower?, ..spec.clone() }).ok())?;
+    let said = ask(&spec, A_MOMENT).ok();
+    let said = said.or_else(|| ask(&Spec { level: lower?, ..spec.clone() }, A_MOMENT).ok())?;
     Some(String::from_utf8_lossy(&said).into_owned())
 }

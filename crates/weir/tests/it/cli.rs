@@ -109,14 +109,14 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
         &home.weir(&["forget", "--topic", "pool", "--confirm", confirmation]),
         expect![[r#"
             removed from the project store: 1 entry, 0 events, 1 text
-            left of them: entries 0, events 0, runs 0, texts 0, documents 0, chunks 0, words 0, pieces 0
+            left of them: entries 0, events 0, runs 0, texts 0, documents 0, chunks 0, words 0, vectors 0
             exit 0"#]],
     );
     check(
         &home.weir(&["search", "connections"]),
         expect![[r#"
-        nothing found for `connections`: try other words or a part of a word
-        exit 3"#]],
+            nothing found for `connections`: nothing here is like `connections`; try another word for it; nothing is kept here yet: ctx_index or ctx_fetch_and_index make something searchable
+            exit 3"#]],
     );
     check(
         &home.weir(&["history"]),

@@ -6,6 +6,7 @@
 
 mod claude;
 mod codex;
+mod fetched;
 mod hooked;
 mod tax;
 
@@ -35,7 +36,16 @@ fn inspector_lists_and_calls_every_tool() {
     let listed = place.inspect(&["--strict", "--method", "tools/list"]);
     let tools: Vec<&str> = list(&listed["tools"]).iter().map(|tool| text(&tool["name"])).collect();
     let runs = ["ctx_execute", "ctx_execute_file", "ctx_batch_execute"];
-    let knowledge = ["ctx_annotate", "ctx_search", "ctx_get", "ctx_history", "ctx_forget", "ctx_doctor"];
+    let knowledge = [
+        "ctx_annotate",
+        "ctx_index",
+        "ctx_fetch_and_index",
+        "ctx_search",
+        "ctx_get",
+        "ctx_history",
+        "ctx_forget",
+        "ctx_doctor",
+    ];
     assert_eq!(tools, [runs.as_slice(), &knowledge].concat());
     place.write("project/data.txt", "one\ntwo\nthree\n");
     let ran = place.inspect_tool("ctx_execute", &["code=echo 4711 | rev"]);

@@ -5,7 +5,10 @@
 mod cli;
 mod e2e;
 mod escape;
+mod fetch;
 mod hooks;
+mod index;
 mod mcp;
+mod notes;
 mod runs;
 mod setup;

@@ -72,6 +72,8 @@ fn tools_say_what_they_do_to_the_store() {
         ("ctx_execute_file", runs),
         ("ctx_batch_execute", runs),
         ("ctx_annotate", adds),
+        ("ctx_index", adds),
+        ("ctx_fetch_and_index", adds),
         ("ctx_search", reads),
         ("ctx_get", reads),
         ("ctx_history", reads),
@@ -125,7 +127,7 @@ fn mistakes_are_answered_so_that_a_model_can_mend_them() {
     let message = unknown["error"]["message"].as_str().unwrap();
     assert!(
         message.contains("`ctx_nope`")
-            && message.contains("ctx_execute_file, ctx_batch_execute, ctx_annotate, ctx_search, ctx_get"),
+            && message.contains("ctx_annotate, ctx_index, ctx_fetch_and_index, ctx_search, ctx_get"),
         "{message}"
     );
 

@@ -167,6 +167,11 @@ impl Server {
         self.megabytes("VmHWM:")
     }
 
+    /// The pages of files that the program has in memory, its own above all, in megabytes.
+    pub(super) fn program_megabytes(&self) -> f64 {
+        self.megabytes("RssFile:")
+    }
+
     /// The memory that the program has now, in megabytes.
     pub(super) fn resident_megabytes(&self) -> f64 {
         self.megabytes("VmRSS:")

@@ -1,0 +1,64 @@
+//! Markdown made up for measuring: headings, prose, lists and code in files of some 20 KB, the same in every run.
+
+use crate::text::{Numbers, paragraph, word};
+
+/// Roughly: for choosing words that are really there.
+pub(super) const PARAGRAPHS_PER_MEGABYTE: u64 = 2_400;
+
+const FILE: usize = 20 << 10;
+const BATCH: usize = 4 << 20;
+
+/// A file with its path.
+pub(super) struct File {
+    pub path: String,
+    pub text: String,
+}
+
+/// Files that are so many bytes together, in batches of some 4 MB: no more than that is held at once.
+pub(super) fn batches(bytes: u64) -> impl Iterator<Item = Vec<File>> {
+    batches_from(0, bytes)
+}
+
+/// The same, going on behind so many files.
+pub(super) fn batches_from(first: u64, bytes: u64) -> impl Iterator<Item = Vec<File>> {
+    let (mut number, mut made, mut at) = (first, 0, first * 64);
+    std::iter::from_fn(move || {
+        let mut batch = Vec::new();
+        let mut size = 0;
+        while size < BATCH && made < bytes {
+            let file = file(number, &mut at);
+            number += 1;
+            size += file.text.len();
+            made += file.text.len() as u64;
+            batch.push(file);
+        }
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+/// One file, beginning with the paragraph at `at`.
+fn file(number: u64, at: &mut u64) -> File {
+    let mut numbers = Numbers::new(number + 77);
+    let name = |numbers: &mut Numbers| word(numbers.next() % 4_000);
+    let mut text = format!("# {} {}\n\n", name(&mut numbers), name(&mut numbers));
+    while text.len() < FILE {
+        text.push_str(&paragraph(*at));
+        text.push_str("\n\n");
+        *at += 1;
+        match numbers.next() % 6 {
+            0 => text.push_str(&format!("## {} {}\n\n", name(&mut numbers), name(&mut numbers))),
+            1 => text.push_str(&format!("### {}\n\n", name(&mut numbers))),
+            2 => text.push_str(&code(&mut numbers)),
+            3 => (0..4).for_each(|_| text.push_str(&format!("- {} {}\n", name(&mut numbers), name(&mut numbers)))),
+            _ => {}
+        }
+    }
+    File { path: format!("docs/part{}/{number}.md", number % 50), text }
+}
+
+fn code(numbers: &mut Numbers) -> String {
+    let mut name = || word(numbers.next() % 4_000);
+    let (function, argument, result) = (name(), name(), name());
+    let body: String = (0..3).map(|_| format!("    let {} = {}.{}();\n", name(), name(), name())).collect();
+    format!("```rust\nfn {function}_{argument}({argument}: &str) -> {result} {{\n{body}}}\n```\n\n")
+}

@@ -1,0 +1,78 @@
+//! The ceiling: our full text fused with the vectors of a model that is too heavy to ship.
+//!
+//! The vectors are made by `tools/ceiling/embed.py`, one row for each line of a set's documents and questions.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::set::Set;
+use super::{Ranked, Rankings, TOP};
+
+/// The width of all-MiniLM-L6-v2.
+const WIDTH: usize = 384;
+/// The share of meaning; the rest is words.
+const SHARE: f64 = 0.5;
+
+/// Full-text rankings fused with the vectors in a folder; none when they are not there.
+pub(crate) fn rank(set: &Set, folder: &Path, words: &Rankings) -> Option<Rankings> {
+    let documents = read(&folder.join(format!("{}.documents.f32", set.name)))?;
+    let queries = read(&folder.join(format!("{}.queries.f32", set.name)))?;
+    let rows = rows_of(set);
+    assert_eq!(documents.len(), rows.len() * WIDTH, "{}: vectors of another state of the documents", set.name);
+    let groups = set.groups();
+    let mut by_document: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (row, document) in rows.into_iter().enumerate() {
+        by_document.entry(document).or_default().push(row);
+    }
+    let fused = set.questions.iter().enumerate().map(|(asked, question)| {
+        let query = row(&queries, asked);
+        let near = |document: &usize| {
+            let best = by_document[document].iter().map(|&at| cosine(query, row(&documents, at)));
+            (*document, best.fold(f64::MIN, f64::max))
+        };
+        fuse(groups[question.group.as_str()].iter().map(near).collect(), &words[asked])
+    });
+    Some(fused.collect())
+}
+
+/// The convex sum of cosine and score, the score divided by the best of its question.
+fn fuse(near: Vec<(usize, f64)>, words: &[Ranked]) -> Vec<Ranked> {
+    let most = words.iter().map(|ranked| ranked.score).fold(f64::MIN_POSITIVE, f64::max);
+    let mut best: HashMap<usize, &Ranked> = HashMap::new();
+    for ranked in words {
+        best.entry(ranked.document).or_insert(ranked);
+    }
+    let mut fused: Vec<Ranked> = near
+        .into_iter()
+        .map(|(document, cosine)| {
+            let by_words = best.get(&document);
+            let score = SHARE * cosine + (1.0 - SHARE) * by_words.map_or(0.0, |ranked| ranked.score / most);
+            Ranked { document, score, shown: by_words.map_or_else(String::new, |ranked| ranked.shown.clone()) }
+        })
+        .collect();
+    fused.sort_by(|a, b| b.score.total_cmp(&a.score));
+    fused.truncate(TOP);
+    fused
+}
+
+/// The document of each row of vectors: the public sets have a line for each, ours for each span.
+fn rows_of(set: &Set) -> Vec<usize> {
+    let all: Vec<usize> = (0..set.documents.len()).collect();
+    if set.name != "own" {
+        return all;
+    }
+    set.pieces(&all).iter().map(|piece| piece.document).collect()
+}
+
+fn read(path: &Path) -> Option<Vec<f32>> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
+}
+
+fn row(vectors: &[f32], at: usize) -> &[f32] {
+    &vectors[at * WIDTH..(at + 1) * WIDTH]
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
+}

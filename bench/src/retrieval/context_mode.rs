@@ -1,0 +1,102 @@
+//! context-mode's way, written anew from what its search does: stems and three-letter pieces, fused by their ranks, then
+//! sorted again by the title and by how near the words stand to one another.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use super::Rankings;
+use super::plain::{fill, match_all, quoted, ranked, words};
+use super::set::{Piece, Set};
+
+/// The constant of reciprocal ranks that everybody uses.
+const RRF: f64 = 60.0;
+/// What a title counts in the engine's rank.
+const TITLE_RANK: f64 = 2.0;
+/// What a title with all words adds when sorting again.
+const TITLE_BOOST: f64 = 0.3;
+/// As many of each list are fused, and as many of the fused sorted again: twice what is shown.
+const POOL: usize = 20;
+/// A piece of three letters needs as many, and shorter words say little in a title.
+const SHORTEST: usize = 3;
+
+pub(crate) fn rank(set: &Set) -> Rankings {
+    super::by_group(set, |documents, questions| {
+        let pieces = set.pieces(documents);
+        let mut db = Connection::open_in_memory().unwrap();
+        fill(&mut db, "stems", "porter unicode61", &pieces);
+        fill(&mut db, "letters", "trigram", &pieces);
+        let answers = questions.iter().map(|&asked| ask(&db, &pieces, &set.questions[asked].text));
+        answers.map(|found| found.into_iter().map(|(at, score)| ranked(&pieces[at], score)).collect()).collect()
+    })
+}
+
+fn ask(db: &Connection, pieces: &[Piece<'_>], text: &str) -> Vec<(usize, f64)> {
+    let stems = match_all(db, "stems", &quoted(text, 1).join(" OR "), TITLE_RANK);
+    let letters = match_all(db, "letters", &quoted(text, SHORTEST).join(" OR "), TITLE_RANK);
+    let mut fused: HashMap<usize, f64> = HashMap::new();
+    for list in [stems, letters] {
+        for (rank, (at, _)) in list.into_iter().take(POOL).enumerate() {
+            *fused.entry(at).or_default() += 1.0 / (RRF + rank as f64 + 1.0);
+        }
+    }
+    let mut fused: Vec<(usize, f64)> = fused.into_iter().collect();
+    fused.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    fused.truncate(POOL);
+    let terms = words(text, SHORTEST);
+    let boosted = fused.into_iter().map(|(at, score)| (at, boost(&pieces[at], &terms), score));
+    let mut found: Vec<(usize, f64, f64)> = boosted.collect();
+    // The sort is stable: what has the same boost stays in the order of its ranks.
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found.into_iter().map(|(at, boost, score)| (at, boost + score)).collect()
+}
+
+/// What is added for words in the title, and for all words standing near one another.
+fn boost(piece: &Piece<'_>, terms: &[String]) -> f64 {
+    if terms.len() < 2 {
+        return 0.0;
+    }
+    let title = words(piece.title, SHORTEST);
+    let in_title = terms.iter().filter(|term| title.contains(term)).count();
+    let text = piece.text.to_lowercase();
+    let nearness = narrowest(&text, terms).map_or(0.0, |span| 1.0 / (1.0 + span as f64 / text.len().max(1) as f64));
+    TITLE_BOOST * in_title as f64 / terms.len() as f64 + nearness
+}
+
+/// The length of the shortest stretch that has every term; none when one is missing.
+fn narrowest(text: &str, terms: &[String]) -> Option<usize> {
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for (number, term) in terms.iter().enumerate() {
+        let before = places.len();
+        places.extend(text.match_indices(term.as_str()).map(|(at, _)| (at, number)));
+        if places.len() == before {
+            return None;
+        }
+    }
+    places.sort_unstable();
+    let mut counts = vec![0; terms.len()];
+    let (mut covered, mut start, mut best) = (0, 0, usize::MAX);
+    for &(at, number) in &places {
+        covered += usize::from(counts[number] == 0);
+        counts[number] += 1;
+        while covered == terms.len() {
+            best = best.min(at - places[start].0);
+            counts[places[start].1] -= 1;
+            covered -= usize::from(counts[places[start].1] == 0);
+            start += 1;
+        }
+    }
+    Some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_stretch_with_every_word_counts() {
+        let terms = ["pool".to_owned(), "size".to_owned()];
+        assert_eq!(narrowest("pool a b c size x pool size", &terms), Some(5));
+        assert_eq!(narrowest("pool only", &terms), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Weir itself: the documents kept in a real store, the questions put to its search.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use weir_core::{
+    EntryKind, Level, Limits, NewEntry, Note, NoteKind, Origin, ProjectKey, Query, Reference, Scope, Timestamp,
+};
+use weir_embed::Embed;
+use weir_store::{Owner, Store};
+
+use super::set::{Document, Question, Set};
+use super::{Ranked, Rankings, TOP};
+
+/// When nothing says when: after every document.
+const LATER: Timestamp = Timestamp(1_900_000_000_000);
+/// How many chunks get their vectors in one transaction.
+const BATCH: usize = 4_096;
+
+/// The rankings by words alone, and those by words, meaning and time. The documents are kept once for both.
+pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
+    let both = super::by_group(set, |documents, questions| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), Owner::Project(key()), limits()).unwrap();
+        let kept = Kept::new(&mut store, set, documents);
+        let asked = || questions.iter().map(|&asked| &set.questions[asked]);
+        let words: Rankings = asked().map(|question| search(&mut store, &kept, question, None)).collect();
+        store.set_model(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>));
+        while store.embed_some(BATCH).unwrap() > 0 {}
+        let now = |question: &Question| Some(question.now.unwrap_or(LATER));
+        let fused = asked().map(|question| search(&mut store, &kept, question, now(question)));
+        words.into_iter().zip(fused.collect::<Vec<_>>()).collect()
+    });
+    both.into_iter().unzip()
+}
+
+/// Which document each entry is, or which each of its paragraphs is.
+enum Kept {
+    Entries(HashMap<Reference, usize>),
+    Turns(Vec<usize>),
+}
+
+impl Kept {
+    fn new(store: &mut Store, set: &Set, documents: &[usize]) -> Self {
+        if set.name == "locomo" {
+            return Self::turns(store, set, documents);
+        }
+        let mut in_order = documents.to_vec();
+        // Kept in the order of their times, as they would have been.
+        in_order.sort_by_key(|&place| set.documents[place].at);
+        let entries = in_order.into_iter().map(|place| {
+            let document = &set.documents[place];
+            (keep(store, entry(document), document.at.unwrap_or(Timestamp(0))), place)
+        });
+        Self::Entries(entries.collect())
+    }
+
+    /// A conversation is one entry, and a turn one paragraph of it.
+    fn turns(store: &mut Store, set: &Set, documents: &[usize]) -> Self {
+        let turns = documents.iter().map(|&place| set.documents[place].text.replace('\n', " "));
+        let text = turns.collect::<Vec<_>>().join("\n\n");
+        let title = set.documents[documents[0]].group.clone();
+        let conversation = NewEntry::new(EntryKind::Import, Origin::User, Level::Project, title);
+        keep(store, NewEntry { text: text.into_bytes(), ..conversation }, Timestamp(0));
+        Self::Turns(documents.to_vec())
+    }
+
+    fn document(&self, reference: Reference, line: u64) -> usize {
+        match self {
+            Self::Entries(entries) => entries[&reference],
+            // Turns stand on every other line, from 1; the blank line before a turn belongs to it.
+            Self::Turns(turns) => turns[(line / 2).min(turns.len() as u64 - 1) as usize],
+        }
+    }
+}
+
+fn search(store: &mut Store, kept: &Kept, question: &Question, now: Option<Timestamp>) -> Vec<Ranked> {
+    let query = Query { now, ..Query::new(question.text.clone(), TOP) };
+    let hits = store.search(&scope(), &query).unwrap().hits;
+    let ranked = hits.into_iter().map(|hit| Ranked {
+        document: kept.document(hit.entry.reference, hit.line),
+        score: hit.score,
+        shown: hit.excerpt,
+    });
+    ranked.collect()
+}
+
+fn keep(store: &mut Store, entry: NewEntry, at: Timestamp) -> Reference {
+    store.keep(&scope(), entry, at).unwrap().reference
+}
+
+fn entry(document: &Document) -> NewEntry {
+    let note = (document.kind == EntryKind::Note).then(|| Note {
+        kind: NoteKind::Finding,
+        topic: document.topic.clone(),
+        revision: 1,
+        supersedes: Vec::new(),
+        files: Vec::new(),
+        commit: None,
+        branch: None,
+    });
+    // What is read from files and printed by programs has a source, by which its form is known.
+    let source = matches!(document.kind, EntryKind::File).then(|| document.id.clone());
+    NewEntry {
+        text: document.text.clone().into_bytes(),
+        source,
+        note,
+        ..NewEntry::new(document.kind, Origin::User, Level::Project, document.title.clone())
+    }
+}
+
+/// Nothing expires and nothing is evicted while it is measured.
+fn limits() -> Limits {
+    Limits { run_days: 36_500, page_days: 36_500, ..Limits::default() }
+}
+
+fn key() -> ProjectKey {
+    ProjectKey("retrieval".into())
+}
+
+fn scope() -> Scope {
+    Scope::project(key())
+}

@@ -1,0 +1,47 @@
+//! The heading of a chunk: a path, short enough to stand on one line.
+//!
+//! Invariant: never longer than [`LONGEST`] bytes; what does not fit is left out from its beginning.
+
+/// The longest heading, in bytes.
+pub(super) const LONGEST: usize = 120;
+/// The longest part of a path.
+const LONGEST_PART: usize = 72;
+const BETWEEN: &str = " > ";
+
+/// One part of a path: one line, without runs of spaces, cut between two characters.
+pub(super) fn part(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_PART * 4)]);
+    let mut part = String::new();
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !part.is_empty() {
+            part.push(' ');
+        }
+        part.push_str(word);
+    }
+    shorten(&mut part, LONGEST_PART);
+    part
+}
+
+/// A path of these parts. The last is the nearest, so the first are left out where they are too many.
+pub(super) fn path<'a>(parts: impl DoubleEndedIterator<Item = &'a str>) -> String {
+    let mut chosen: Vec<&str> = Vec::new();
+    let mut length = 0;
+    for part in parts.rev().filter(|part| !part.is_empty()) {
+        length += part.len() + if chosen.is_empty() { 0 } else { BETWEEN.len() };
+        if length > LONGEST {
+            break;
+        }
+        chosen.push(part);
+    }
+    chosen.reverse();
+    chosen.join(BETWEEN)
+}
+
+/// Cuts `text` to at most this many bytes, the mark of the cut among them.
+pub(super) fn shorten(text: &mut String, longest: usize) {
+    if text.len() > longest {
+        text.truncate(text.floor_char_boundary(longest - '…'.len_utf8()));
+        text.truncate(text.trim_end().len());
+        text.push('…');
+    }
+}

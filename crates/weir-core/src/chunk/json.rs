@@ -1,0 +1,169 @@
+//! JSON, also one value on each line: cut between members and elements, each chunk under the path of its first one.
+//!
+//! Invariant: every byte is read at most a fixed number of times, and what is kept of it is bounded, however deep it
+//! nests and whether or not a string ever ends. What has no place to cut is cut as plain text.
+
+use super::pack::{Block, Joint};
+use super::{LIMIT, TARGET, heading, plain};
+
+/// How deep paths are known. What is deeper is counted only.
+const DEEPEST: usize = 64;
+/// The longest key that is kept whole.
+const LONGEST_KEY: usize = 64;
+
+/// What is open at the place it has come to.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Scanner {
+    open: Vec<Level>,
+    /// How deep it is below what `open` knows.
+    deeper: usize,
+    string: Text,
+    /// The string that was read last, which is a key if a colon follows.
+    last: Vec<u8>,
+}
+
+/// Whether a byte stands in a string.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    #[default]
+    Outside,
+    Inside,
+    /// After a backslash.
+    Escaped,
+}
+
+/// A container, and the place in it.
+#[derive(Debug, Clone)]
+enum Level {
+    Object(Vec<u8>),
+    Array(usize),
+}
+
+impl Scanner {
+    /// About a chunk of what `rest` begins with.
+    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+        if rest.is_empty() || (rest.len() <= LIMIT && !is_last) {
+            return None;
+        }
+        let heading = Some(self.path(rest));
+        let length = if rest.len() <= LIMIT { rest.len() } else { self.clone().best_cut(rest) };
+        rest[..length].iter().for_each(|&byte| self.read(byte));
+        Some(Block { length, joint: Joint::Follows, heading })
+    }
+
+    /// The cut that is least deep, and of those the nearest to the target.
+    fn best_cut(mut self, rest: &[u8]) -> usize {
+        let mut best: Option<(usize, usize)> = None;
+        let distance = |at: usize| at.abs_diff(TARGET);
+        let mut is_cut = false;
+        for (at, &byte) in rest[..LIMIT].iter().enumerate() {
+            // The line end after a comma, and what is before it, stay with the comma.
+            let cuts_here = is_cut && !matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+            if cuts_here {
+                is_cut = false;
+                let depth = self.depth();
+                let is_better = best.is_none_or(|(best_depth, best_at)| {
+                    depth < best_depth || (depth == best_depth && distance(at) < distance(best_at))
+                });
+                if at >= TARGET / 2 && is_better {
+                    best = Some((depth, at));
+                }
+            }
+            self.read(byte);
+            let is_between = byte == b',' || (byte == b'\n' && self.depth() == 0);
+            is_cut |= is_between && self.string == Text::Outside;
+        }
+        best.map_or_else(|| plain::cut(rest), |(_, at)| at)
+    }
+
+    fn depth(&self) -> usize {
+        self.open.len() + self.deeper
+    }
+
+    fn read(&mut self, byte: u8) {
+        match (self.string, byte) {
+            (Text::Escaped, _) => {
+                self.keep(byte);
+                self.string = Text::Inside;
+            }
+            (Text::Inside, b'\\') => self.string = Text::Escaped,
+            (Text::Inside, b'"') => self.string = Text::Outside,
+            (Text::Inside, _) => self.keep(byte),
+            (Text::Outside, b'"') => {
+                self.last.clear();
+                self.string = Text::Inside;
+            }
+            (Text::Outside, b'{') => self.enter(Level::Object(Vec::new())),
+            (Text::Outside, b'[') => self.enter(Level::Array(0)),
+            (Text::Outside, b'}' | b']') => self.leave(),
+            (Text::Outside, b':') if self.deeper == 0 => {
+                if let Some(Level::Object(key)) = self.open.last_mut() {
+                    key.clone_from(&self.last);
+                }
+            }
+            (Text::Outside, b',') if self.deeper == 0 => match self.open.last_mut() {
+                Some(Level::Array(index)) => *index += 1,
+                Some(Level::Object(key)) => key.clear(),
+                None => {}
+            },
+            (Text::Outside, _) => {}
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.last.len() < LONGEST_KEY {
+            self.last.push(byte);
+        }
+    }
+
+    fn enter(&mut self, level: Level) {
+        if self.open.len() < DEEPEST {
+            self.open.push(level);
+        } else {
+            self.deeper += 1;
+        }
+    }
+
+    fn leave(&mut self) {
+        match self.deeper.checked_sub(1) {
+            Some(deeper) => self.deeper = deeper,
+            None => {
+                self.open.pop();
+            }
+        }
+    }
+
+    /// The path of what `rest` begins with. Its nearest parts, where it is too long for a heading.
+    fn path(&self, rest: &[u8]) -> String {
+        let mut path = String::new();
+        for level in &self.open {
+            match level {
+                Level::Array(index) => path.push_str(&format!("[{index}]")),
+                Level::Object(key) if key.is_empty() => add_key(&mut path, &key_ahead(rest)),
+                Level::Object(key) => add_key(&mut path, key),
+            }
+        }
+        if path.len() > heading::LONGEST {
+            let start = path.ceil_char_boundary(path.len() - heading::LONGEST + '…'.len_utf8());
+            path.replace_range(..start, "…");
+        }
+        path
+    }
+}
+
+fn add_key(path: &mut String, key: &[u8]) {
+    if key.is_empty() {
+        return;
+    }
+    if !path.is_empty() {
+        path.push('.');
+    }
+    // A key is cut at a length, so its last character may be half of one.
+    path.push_str(heading::part(key).trim_end_matches('\u{fffd}'));
+}
+
+/// The key that follows.
+fn key_ahead(rest: &[u8]) -> Vec<u8> {
+    let Some((b'"', text)) = rest[..rest.len().min(LIMIT)].trim_ascii_start().split_first() else { return Vec::new() };
+    text.iter().copied().take(LONGEST_KEY).take_while(|&byte| byte != b'"').collect()
+}

@@ -1,0 +1,49 @@
+//! Lines as the forms read them.
+//!
+//! Invariant: an answer about a line never changes when more text comes.
+
+use super::LIMIT;
+
+/// What is known of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    /// It ends here, after its line end.
+    Ends(usize),
+    /// It is longer than a chunk may be.
+    Long,
+    /// There is no more text.
+    Nothing,
+    /// More text is needed to say.
+    Open,
+}
+
+/// The line that begins at `at`.
+pub(super) fn line(text: &[u8], at: usize, is_last: bool) -> Line {
+    let rest = text.get(at..).unwrap_or_default();
+    let window = &rest[..rest.len().min(LIMIT)];
+    match window.iter().position(|&byte| byte == b'\n') {
+        Some(end) => Line::Ends(at + end + 1),
+        None if rest.len() > LIMIT => Line::Long,
+        None if !is_last => Line::Open,
+        None if rest.is_empty() => Line::Nothing,
+        None => Line::Ends(text.len()),
+    }
+}
+
+/// Whether there is nothing to read on it.
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0c))
+}
+
+/// How far it is indented, a tab counting for four, and the rest of it.
+pub(super) fn indented(line: &[u8]) -> (usize, &[u8]) {
+    let mut width = 0;
+    for (at, byte) in line.iter().enumerate() {
+        match byte {
+            b' ' => width += 1,
+            b'\t' => width += 4,
+            _ => return (width, &line[at..]),
+        }
+    }
+    (width, &[])
+}

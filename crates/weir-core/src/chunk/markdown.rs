@@ -1,0 +1,323 @@
+//! Markdown: blocks as a reader sees them, each under its headings.
+//!
+//! Invariant: a fenced block that fits into a chunk is one block, and what stands in a fence or in a comment is never
+//! a heading.
+
+use super::lines::{Line, indented, is_blank, line};
+use super::pack::{Block, Joint};
+use super::{LIMIT, heading, plain};
+
+/// The headings that are open, and what a cut has left open.
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    headings: Vec<(u8, String)>,
+    inside: Inside,
+    has_begun: bool,
+    /// A cut fell within a line, so what follows begins no block.
+    is_within_line: bool,
+}
+
+/// What a line stands in, where that is not Markdown.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    #[default]
+    Text,
+    Fence {
+        mark: u8,
+        count: usize,
+    },
+    Comment,
+}
+
+/// A block that is being read.
+struct Reading {
+    /// It begins within a line.
+    is_within_line: bool,
+    kind: Kind,
+    end: usize,
+    inside: Inside,
+    /// Where the fence or the comment that is open begins.
+    opened_at: usize,
+    /// Where the last of them ended.
+    closed_at: usize,
+    /// Where the last item of a list begins.
+    item_at: usize,
+    /// The line before was blank.
+    has_gap: bool,
+    lines: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Unknown,
+    Paragraph,
+    List,
+    /// It ends with its last line: a heading, a fence, a comment, a rule.
+    Closed,
+}
+
+/// What a line does to the block that is read.
+enum Step {
+    /// It belongs to it.
+    Takes,
+    /// It begins another.
+    Ends,
+    /// It makes a heading of it: its level.
+    Titles(u8),
+}
+
+impl Scanner {
+    /// The block that `rest` begins with, and the blank lines after it.
+    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+        if let Some(length) = self.front_matter(rest, is_last)? {
+            return Some(self.block(length, Inside::Text));
+        }
+        let mut reading = Reading {
+            is_within_line: self.is_within_line,
+            kind: if self.inside == Inside::Text { Kind::Unknown } else { Kind::Closed },
+            end: 0,
+            inside: self.inside,
+            opened_at: 0,
+            closed_at: 0,
+            item_at: 0,
+            has_gap: false,
+            lines: 0,
+        };
+        let mut level = None;
+        loop {
+            let next = match line(rest, reading.end, is_last) {
+                Line::Ends(next) if next <= LIMIT => next,
+                Line::Open => return None,
+                Line::Nothing => break,
+                Line::Ends(next) => return Some(self.overflow(rest, &rest[reading.end..next], reading)),
+                Line::Long => return Some(self.overflow(rest, &rest[reading.end..reading.end + LIMIT], reading)),
+            };
+            match reading.step(&rest[reading.end..next]) {
+                Step::Takes => {}
+                Step::Ends => break,
+                Step::Titles(found) => level = Some(found),
+            }
+            reading.end = next;
+        }
+        if reading.end == 0 {
+            return None;
+        }
+        let Some(level) = level else {
+            return Some(self.block(reading.end, reading.inside));
+        };
+        self.open(level, &rest[..reading.end]);
+        let mut block = self.block(reading.end, Inside::Text);
+        block.joint = Joint::Section(level);
+        block.heading = Some(heading::path(self.headings.iter().map(|(_, title)| title.as_str())));
+        Some(block)
+    }
+
+    /// The length of the front matter, if this is the beginning and there is one. `None` if more text is needed.
+    fn front_matter(&mut self, rest: &[u8], is_last: bool) -> Option<Option<usize>> {
+        if self.has_begun {
+            return Some(None);
+        }
+        let mut end = 0;
+        let mut mark: &[u8] = b"";
+        let found = loop {
+            let next = match line(rest, end, is_last) {
+                Line::Open => return None,
+                Line::Ends(next) if next <= LIMIT => next,
+                _ => break None,
+            };
+            let text = rest[end..next].trim_ascii_end();
+            match end {
+                0 if matches!(text, b"---" | b"+++") => mark = text,
+                0 => break None,
+                _ if text == mark => break Some(next),
+                _ => {}
+            }
+            end = next;
+        };
+        self.has_begun = true;
+        Some(found)
+    }
+
+    /// Cuts a block that the line at its end makes too long.
+    fn overflow(&mut self, rest: &[u8], line: &[u8], mut reading: Reading) -> Block {
+        let mut inside = reading.inside;
+        let begins_another = reading.kind != Kind::Unknown && matches!(reading.step(line), Step::Ends);
+        if inside == Inside::Text {
+            inside = reading.inside;
+        }
+        let between = reading.item_at.max(reading.closed_at);
+        let cut = match inside {
+            Inside::Text if begins_another => reading.end,
+            Inside::Text if between > 0 => between,
+            Inside::Text => plain::cut(rest),
+            // What was opened here may yet fit into a chunk of its own.
+            _ if reading.opened_at > 0 => reading.opened_at,
+            _ => plain::cut(rest),
+        };
+        let block = self.block(cut, if cut > reading.opened_at { inside } else { Inside::Text });
+        self.is_within_line = rest[cut - 1] != b'\n';
+        block
+    }
+
+    fn block(&mut self, length: usize, inside: Inside) -> Block {
+        self.inside = inside;
+        self.is_within_line = false;
+        Block { length, joint: Joint::Follows, heading: None }
+    }
+
+    fn open(&mut self, level: u8, text: &[u8]) {
+        self.headings.retain(|(open, _)| *open < level);
+        self.headings.push((level, title(text)));
+    }
+}
+
+impl Reading {
+    fn step(&mut self, line: &[u8]) -> Step {
+        let (indent, text) = indented(line);
+        let first = text.first().copied().unwrap_or(b'\n');
+        if self.inside != Inside::Text {
+            self.go_on_inside(text, self.end + line.len());
+            return Step::Takes;
+        }
+        if std::mem::take(&mut self.is_within_line) {
+            self.kind = Kind::Paragraph;
+            return Step::Takes;
+        }
+        if matches!(first, b'\n' | b'\r') && is_blank(text) {
+            self.has_gap = self.kind != Kind::Unknown;
+            return Step::Takes;
+        }
+        let begins_inside = begins(first, text);
+        let level = if indent < 4 && first == b'#' { atx_level(text) } else { None };
+        let is_item = is_item(text);
+        if self.kind == Kind::Unknown {
+            self.lines = 1;
+            self.kind = match begins_inside {
+                Some(inside) => {
+                    self.enter(inside, text);
+                    Kind::Closed
+                }
+                None if level.is_some() => Kind::Closed,
+                None if is_item => Kind::List,
+                None => Kind::Paragraph,
+            };
+            return level.map_or(Step::Takes, Step::Titles);
+        }
+        let is_over = match self.kind {
+            Kind::Unknown => false,
+            Kind::Closed => true,
+            Kind::Paragraph => self.has_gap,
+            // A list goes on after a gap with another item, or with what is indented below one.
+            Kind::List => self.has_gap && !is_item && indent < 2,
+        };
+        let starts_anew = level.is_some() || (begins_inside.is_some() && (self.kind == Kind::Paragraph || indent < 2));
+        if is_over || starts_anew {
+            return Step::Ends;
+        }
+        if let (Kind::Paragraph, Some(level)) = (self.kind, setext_level(indent, text))
+            && self.lines <= 2
+        {
+            self.kind = Kind::Closed;
+            return Step::Titles(level);
+        }
+        if is_item && indent < 2 {
+            self.item_at = self.end;
+        }
+        if let Some(inside) = begins_inside {
+            self.enter(inside, text);
+        }
+        self.has_gap = false;
+        self.lines += 1;
+        Step::Takes
+    }
+
+    fn enter(&mut self, inside: Inside, text: &[u8]) {
+        // A comment may end on the line it begins on.
+        let is_over = inside == Inside::Comment && contains(text, b"-->");
+        if !is_over {
+            self.inside = inside;
+            self.opened_at = self.end;
+        }
+    }
+
+    fn go_on_inside(&mut self, text: &[u8], end: usize) {
+        let is_over = match self.inside {
+            Inside::Text => true,
+            Inside::Comment => contains(text, b"-->"),
+            Inside::Fence { mark, count } => {
+                let marks = run(text, mark);
+                marks >= count && is_blank(&text[marks..])
+            }
+        };
+        if is_over {
+            self.inside = Inside::Text;
+            self.closed_at = end;
+        }
+    }
+}
+
+/// What a line opens that is not Markdown.
+fn begins(first: u8, text: &[u8]) -> Option<Inside> {
+    match first {
+        b'`' | b'~' => {
+            let count = run(text, first);
+            // A line such as ```` ```code``` ```` is a paragraph.
+            let is_fence = count >= 3 && (first == b'~' || !text[count..].contains(&b'`'));
+            is_fence.then_some(Inside::Fence { mark: first, count })
+        }
+        b'<' if text.starts_with(b"<!--") => Some(Inside::Comment),
+        _ => None,
+    }
+}
+
+fn atx_level(text: &[u8]) -> Option<u8> {
+    let count = run(text, b'#');
+    let is_heading = (1..=6).contains(&count) && text.get(count).is_none_or(u8::is_ascii_whitespace);
+    is_heading.then_some(count as u8)
+}
+
+fn setext_level(indent: usize, text: &[u8]) -> Option<u8> {
+    let first = *text.first()?;
+    let is_underline = indent < 4 && matches!(first, b'=' | b'-') && is_blank(&text[run(text, first)..]);
+    is_underline.then_some(if first == b'=' { 1 } else { 2 })
+}
+
+fn is_item(text: &[u8]) -> bool {
+    let after = match text.first() {
+        Some(b'-' | b'*' | b'+') => 1,
+        Some(b'0'..=b'9') => {
+            let digits = text.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
+            if !matches!(text.get(digits), Some(b'.' | b')')) {
+                return false;
+            }
+            digits + 1
+        }
+        _ => return false,
+    };
+    text.get(after).is_none_or(u8::is_ascii_whitespace)
+}
+
+/// The words of a heading, without the marks around them.
+fn title(text: &[u8]) -> String {
+    let text = text.trim_ascii();
+    let marked = atx_level(text).is_some();
+    let first_line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let mut words = first_line;
+    if marked {
+        words = words[run(words, b'#')..].trim_ascii();
+        let without = words.len() - words.iter().rev().take_while(|&&byte| byte == b'#').count();
+        if without == 0 || words[without - 1].is_ascii_whitespace() {
+            words = words[..without].trim_ascii();
+        }
+    }
+    let words: Vec<u8> = words.iter().copied().filter(|byte| !matches!(byte, b'`' | b'*')).collect();
+    heading::part(&words)
+}
+
+fn run(text: &[u8], byte: u8) -> usize {
+    text.iter().take_while(|&&b| b == byte).count()
+}
+
+fn contains(text: &[u8], needle: &[u8]) -> bool {
+    text.windows(needle.len()).any(|window| window == needle)
+}

@@ -1,0 +1,114 @@
+//! Source text: cut between symbols, by how lines begin and how far they are indented.
+//!
+//! Invariant: it asks no grammar, so a broken file, or one of a language it does not know, is cut all the same.
+
+mod symbol;
+
+use super::lines::{Line, indented, is_blank, line};
+use super::pack::{Block, Joint};
+use super::{LIMIT, heading, plain};
+use symbol::Symbol;
+
+/// The symbols that are open at the place it has come to.
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    open: Vec<Open>,
+    /// A cut fell within a line, so what follows begins no symbol.
+    is_within_line: bool,
+}
+
+/// A symbol that is open.
+#[derive(Debug, Clone)]
+struct Open {
+    indent: usize,
+    name: String,
+    is_container: bool,
+}
+
+/// How deep symbols are kept.
+const DEEPEST: usize = 8;
+
+impl Scanner {
+    /// The block that `rest` begins with, up to a blank line or the next symbol.
+    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+        let mut open = self.open.clone();
+        let mut joint = Joint::Follows;
+        let mut heading = None;
+        let mut end = 0;
+        // Where the comments and attributes begin that stand right above.
+        let mut above = 0;
+        let (mut has_words, mut has_ended) = (false, false);
+        loop {
+            let next = match line(rest, end, is_last) {
+                Line::Ends(next) if next <= LIMIT => next,
+                Line::Open => return None,
+                Line::Nothing => break,
+                Line::Ends(_) | Line::Long => {
+                    let cut = if has_ended { end } else { plain::cut(rest) };
+                    self.is_within_line = rest[cut - 1] != b'\n';
+                    let heading = heading.or_else(|| Some(path(&open)));
+                    self.open = open;
+                    return Some(Block { length: cut, joint, heading });
+                }
+            };
+            let text = &rest[end..next];
+            if is_blank(text) {
+                has_ended = has_words;
+                end = next;
+                continue;
+            }
+            if has_ended {
+                break;
+            }
+            let (indent, text) = indented(text);
+            let is_rest_of_line = end == 0 && self.is_within_line;
+            if !is_rest_of_line
+                && let Some(symbol) = symbol::read(indent, text)
+                && may_begin(&open, indent)
+            {
+                if above > 0 {
+                    end = above;
+                    break;
+                }
+                enter(&mut open, indent, symbol);
+                joint = Joint::Symbol(indent);
+                heading = Some(path(&open));
+                above = next;
+            } else if !symbol::is_above(text) {
+                leave(&mut open, indent, text);
+                heading.get_or_insert_with(|| path(&open));
+                above = next;
+            }
+            has_words = true;
+            end = next;
+        }
+        if end == 0 {
+            return None;
+        }
+        self.is_within_line = false;
+        let heading = heading.or_else(|| Some(path(&open)));
+        self.open = open;
+        Some(Block { length: end, joint, heading })
+    }
+}
+
+fn path(open: &[Open]) -> String {
+    heading::path(open.iter().map(|symbol| symbol.name.as_str()))
+}
+
+/// What is defined within a function is a part of it.
+fn may_begin(open: &[Open], indent: usize) -> bool {
+    open.iter().rev().find(|symbol| symbol.indent < indent).is_none_or(|symbol| symbol.is_container)
+}
+
+fn enter(open: &mut Vec<Open>, indent: usize, symbol: Symbol<'_>) {
+    open.retain(|outer| outer.indent < indent);
+    if open.len() < DEEPEST {
+        open.push(Open { indent, name: heading::part(symbol.name), is_container: symbol.is_container });
+    }
+}
+
+/// Closes the symbols that a line is not within.
+fn leave(open: &mut Vec<Open>, indent: usize, text: &[u8]) {
+    open.retain(|outer| outer.indent < indent || (outer.indent == indent && symbol::goes_on(text)));
+}

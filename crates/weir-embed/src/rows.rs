@@ -1,0 +1,109 @@
+//! The rows of a model, one for each token, and their sum.
+//!
+//! Invariant: a token without a row adds nothing; the sum of bytes is exact.
+
+use std::borrow::Cow;
+
+/// How many rows of bytes fit into sums of 16 bits whatever is in them.
+const ROWS_IN_SHORT: usize = 255;
+
+/// The rows of a model, one after the other.
+#[derive(Debug)]
+pub(crate) enum Rows {
+    /// Numbers from -128 to 127 of one common scale, which does not matter to the direction of a sum.
+    Bytes(Cow<'static, [u8]>),
+    /// Numbers as they are.
+    Floats(Vec<f32>),
+}
+
+/// Which row a token has, and how much it counts.
+#[derive(Debug, Default)]
+pub(crate) struct Shares {
+    /// The row of each token; each has the row of its own number if there are none here.
+    pub(crate) rows: Option<Vec<u32>>,
+    /// How much the row of each token counts; all count the same if there are none here.
+    pub(crate) weights: Option<Vec<f32>>,
+}
+
+impl Rows {
+    /// The sum of the rows of these tokens.
+    pub(crate) fn sum(&self, tokens: &[u32], shares: &Shares, width: usize) -> Vec<f32> {
+        match (self, &shares.weights) {
+            (Self::Bytes(bytes), None) => sum_of_bytes(bytes, tokens, shares, width),
+            (Self::Bytes(bytes), Some(_)) => weighted(tokens, shares, width, |range| {
+                Some(bytes.get(range)?.iter().map(|&byte| f32::from(byte as i8)))
+            }),
+            (Self::Floats(floats), _) => {
+                weighted(tokens, shares, width, |range| Some(floats.get(range)?.iter().copied()))
+            }
+        }
+    }
+}
+
+impl Shares {
+    fn row(&self, token: u32) -> Option<usize> {
+        let row = match &self.rows {
+            Some(rows) => *rows.get(token as usize)?,
+            None => token,
+        };
+        Some(row as usize)
+    }
+
+    fn weight(&self, token: u32) -> f32 {
+        self.weights.as_ref().map_or(1.0, |weights| weights.get(token as usize).copied().unwrap_or(0.0))
+    }
+}
+
+fn sum_of_bytes(bytes: &[u8], tokens: &[u32], shares: &Shares, width: usize) -> Vec<f32> {
+    let mut sum = vec![0_i32; width];
+    let mut short = vec![0_i16; width];
+    for tokens in tokens.chunks(ROWS_IN_SHORT) {
+        short.fill(0);
+        for row in tokens.iter().filter_map(|&token| shares.row(token)) {
+            let Some(row) = bytes.get(row * width..(row + 1) * width) else { continue };
+            for (sum, &byte) in short.iter_mut().zip(row) {
+                *sum += i16::from(byte as i8);
+            }
+        }
+        for (sum, &short) in sum.iter_mut().zip(&short) {
+            *sum += i32::from(short);
+        }
+    }
+    sum.into_iter().map(|number| number as f32).collect()
+}
+
+fn weighted<N: Iterator<Item = f32>>(
+    tokens: &[u32],
+    shares: &Shares,
+    width: usize,
+    row_at: impl Fn(std::ops::Range<usize>) -> Option<N>,
+) -> Vec<f32> {
+    let mut sum = vec![0.0; width];
+    for &token in tokens {
+        let weight = shares.weight(token);
+        let Some(row) = shares.row(token).and_then(|row| row_at(row * width..(row + 1) * width)) else { continue };
+        for (sum, number) in sum.iter_mut().zip(row) {
+            *sum += weight * number;
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_bytes_do_not_overflow() {
+        let rows = Rows::Bytes(Cow::Borrowed(&[0x80, 0x7F]));
+        let tokens = vec![0; 100_000];
+        assert_eq!(rows.sum(&tokens, &Shares::default(), 2), [-12_800_000.0, 12_700_000.0]);
+    }
+
+    #[test]
+    fn a_token_without_a_row_adds_nothing() {
+        let shares = Shares::default();
+        assert_eq!(Rows::Bytes(Cow::Borrowed(&[1, 2])).sum(&[0, 1, u32::MAX], &shares, 2), [1.0, 2.0]);
+        assert_eq!(Rows::Floats(vec![1.0, 2.0]).sum(&[0, 1, u32::MAX], &shares, 2), [1.0, 2.0]);
+    }
+}

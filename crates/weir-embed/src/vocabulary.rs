@@ -1,0 +1,185 @@
+//! Which number a token has, read from the table that [`crate::layout`] makes.
+//!
+//! Invariant: a look-up allocates nothing and changes nothing; a table that was cut short has no tokens.
+
+use std::borrow::Cow;
+
+use crate::layout::{self, EMPTY_HASH, HEAD_BYTES, NUMBER_BITS};
+
+/// What stands before a token that goes on with a word.
+const CONTINUES: &[u8] = b"##";
+
+/// The hash that such a token begins with.
+const CONTINUES_HASH: u64 = layout::hash(layout::hash(EMPTY_HASH, CONTINUES[0]), CONTINUES[1]);
+
+/// The tokens of a model.
+#[derive(Debug)]
+pub(crate) struct Vocabulary {
+    table: Cow<'static, [u8]>,
+}
+
+impl Vocabulary {
+    /// The vocabulary of this table.
+    pub(crate) const fn new(table: Cow<'static, [u8]>) -> Self {
+        Self { table }
+    }
+
+    /// The number of the token that has this very text.
+    pub(crate) fn number(&self, token: &str) -> Option<u32> {
+        let hash = token.bytes().fold(EMPTY_HASH, layout::hash);
+        self.view().find(hash, b"", token.as_bytes())
+    }
+
+    /// Adds the tokens of a word to `numbers`: the longest that begins it, then the longest that goes on with it, to its
+    /// end. None are added for a word that cannot be cut up like this.
+    pub(crate) fn cut(&self, word: &str, numbers: &mut Vec<u32>) {
+        let view = self.view();
+        let before = numbers.len();
+        let mut rest = word.as_bytes();
+        let (mut prefix, mut seed): (&[u8], u64) = (b"", EMPTY_HASH);
+        while !rest.is_empty() {
+            let Some((number, length)) = view.longest(prefix, seed, rest) else {
+                numbers.truncate(before);
+                return;
+            };
+            numbers.push(number);
+            rest = &rest[length..];
+            (prefix, seed) = (CONTINUES, CONTINUES_HASH);
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        let table: &[u8] = &self.table;
+        let [slots, longest, text_at] = [0, 1, 2].map(|at| number_at(table, at) as usize);
+        let slots_end = HEAD_BYTES + slots * 4;
+        View {
+            longest,
+            slots: table.get(HEAD_BYTES..slots_end).unwrap_or_default(),
+            ends: table.get(slots_end..text_at).unwrap_or_default(),
+            text: table.get(text_at..).unwrap_or_default(),
+        }
+    }
+}
+
+/// The parts of a table.
+struct View<'a> {
+    longest: usize,
+    slots: &'a [u8],
+    ends: &'a [u8],
+    text: &'a [u8],
+}
+
+impl View<'_> {
+    /// The longest token that is `prefix` and a beginning of `rest`, and how much of `rest` that is.
+    fn longest(&self, prefix: &[u8], seed: u64, rest: &[u8]) -> Option<(u32, usize)> {
+        let mut hashes = [0; 64];
+        let most = rest.len().min(self.longest.saturating_sub(prefix.len()));
+        if most > hashes.len() {
+            // No vocabulary we know has such tokens; then each beginning is hashed from its start.
+            return (1..=most).rev().find_map(|length| {
+                let hash = rest[..length].iter().fold(seed, |hash, &byte| layout::hash(hash, byte));
+                Some((self.find(hash, prefix, &rest[..length])?, length))
+            });
+        }
+        let mut hash = seed;
+        for (slot, &byte) in hashes.iter_mut().zip(&rest[..most]) {
+            hash = layout::hash(hash, byte);
+            *slot = hash;
+        }
+        (1..=most).rev().find_map(|length| Some((self.find(hashes[length - 1], prefix, &rest[..length])?, length)))
+    }
+
+    /// The token with this hash that is `prefix` and `piece`.
+    #[inline]
+    fn find(&self, hash: u64, prefix: &[u8], piece: &[u8]) -> Option<u32> {
+        let count = self.slots.len() / 4;
+        if count == 0 {
+            return None;
+        }
+        let (mut slot, tag) = layout::place(hash, count);
+        loop {
+            let found = number_at(self.slots, slot);
+            if found == 0 {
+                return None;
+            }
+            if (found >> NUMBER_BITS) << NUMBER_BITS == tag {
+                let number = (found ^ tag) - 1;
+                if self.token(number).and_then(|token| token.strip_prefix(prefix)) == Some(piece) {
+                    return Some(number);
+                }
+            }
+            slot = (slot + 1) & (count - 1);
+        }
+    }
+
+    fn token(&self, number: u32) -> Option<&[u8]> {
+        let number = number as usize;
+        let start = if number == 0 { 0 } else { number_at(self.ends, number - 1) as usize };
+        self.text.get(start..number_at(self.ends, number) as usize)
+    }
+}
+
+/// The `at`-th number of four bytes.
+#[inline]
+fn number_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at * 4..).and_then(<[u8]>::first_chunk).map_or(0, |&four| u32::from_le_bytes(four))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(tokens: &[&str], word: &str, wanted: &[&str]) {
+        let vocabulary = Vocabulary::new(Cow::Owned(layout::lay_out(tokens).unwrap()));
+        let mut numbers = Vec::new();
+        vocabulary.cut(word, &mut numbers);
+        let found: Vec<&str> = numbers.iter().map(|&number| tokens[number as usize]).collect();
+        assert_eq!(found, wanted, "{word}");
+    }
+
+    #[test]
+    fn the_longest_beginning_is_taken_each_time() {
+        let tokens = ["un", "unable", "##a", "##ab", "##able", "##le", "a", "ü", "##ü"];
+        check(&tokens, "unable", &["unable"]);
+        check(&tokens, "unab", &["un", "##ab"]);
+        check(&tokens, "unaable", &["un", "##a", "##able"]);
+        check(&tokens, "üü", &["ü", "##ü"]);
+    }
+
+    #[test]
+    fn a_word_that_cannot_be_cut_up_to_its_end_has_no_tokens() {
+        let tokens = ["un", "##a", "##b"];
+        check(&tokens, "unax", &[]);
+        check(&tokens, "aun", &[]);
+        // No way back: the longest beginning is taken even if a shorter one would lead further.
+        check(&["a", "ab", "##bc"], "abc", &[]);
+    }
+
+    #[test]
+    fn tokens_longer_than_usual_are_found() {
+        let long = "x".repeat(300);
+        check(&["x", "##x", &long], &long, &[&long]);
+        check(&["xx", "##y", &long], "xxy", &["xx", "##y"]);
+    }
+
+    #[test]
+    fn every_token_has_its_number() {
+        let owned: Vec<String> = (0..5000).map(|number| format!("token{number}")).collect();
+        let tokens: Vec<&str> = owned.iter().map(String::as_str).collect();
+        let vocabulary = Vocabulary::new(Cow::Owned(layout::lay_out(&tokens).unwrap()));
+        for (number, token) in (0..).zip(&tokens) {
+            assert_eq!(vocabulary.number(token), Some(number));
+        }
+        assert_eq!(vocabulary.number("token5000"), None);
+    }
+
+    #[test]
+    fn a_table_that_was_cut_short_has_no_tokens() {
+        let table = layout::lay_out(&["a", "b"]).unwrap();
+        for length in 0..table.len() {
+            let vocabulary = Vocabulary::new(Cow::Owned(table[..length].to_vec()));
+            vocabulary.cut("ab", &mut Vec::new());
+        }
+        check(&[], "a", &[]);
+    }
+}

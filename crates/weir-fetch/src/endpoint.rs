@@ -1,0 +1,206 @@
+//! A model that turns texts into vectors, reached over HTTP as OpenAI's is. The user named it, so the guard does not
+//! apply: most of them run on this machine. Invariant: an answer that is not what was asked for is an error, never a
+//! vector of another text.
+
+use std::io::Read;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use ureq::Agent as Connections; // tidy: allow(agent)
+use ureq::Proxy;
+use ureq::http::Response;
+use url::Url;
+use weir_embed::{Embed, EmbedError};
+
+use crate::transport::{Roots, tls_of};
+use crate::{Proxies, proxy, text};
+
+/// An answer holds at most so much: a thousand vectors of 4,096 numbers, written out.
+const LONGEST: u64 = 100 << 20;
+
+/// Where a model is, and how it is asked.
+#[derive(Clone, Default)]
+pub struct Endpoint {
+    /// Such as `http://localhost:11434/v1`, with or without `/embeddings` at its end.
+    pub url: String,
+    /// The model's name there.
+    pub model: String,
+    /// What it is asked with, if it wants a key.
+    pub key: Option<String>,
+    /// How many numbers a vector has; without it, the model is asked once.
+    pub width: Option<usize>,
+    /// Texts in one request.
+    pub batch: usize,
+    /// How long a request may take.
+    pub timeout: Duration,
+    /// Through which proxies.
+    pub proxies: Proxies,
+    /// Whose certificates are trusted.
+    pub roots: Roots,
+}
+
+impl std::fmt::Debug for Endpoint {
+    /// Without the key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Endpoint").field("url", &self.url).field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// A model behind an endpoint.
+#[derive(Debug)]
+pub struct Remote {
+    endpoint: Endpoint,
+    url: Url,
+    name: String,
+    connections: Connections,
+    width: OnceLock<usize>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    data: Vec<Vector>,
+}
+
+#[derive(Deserialize)]
+struct Vector {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    error: serde_json::Value,
+}
+
+impl Remote {
+    /// Asks the model for one vector if its width is not given.
+    pub fn connect(endpoint: Endpoint) -> Result<Self, EmbedError> {
+        let unusable = |why: String| EmbedError::Unusable(why);
+        let mut url = Url::parse(endpoint.url.trim()).map_err(|error| {
+            unusable(format!("`{}` is not an address: {error}", text::one_line(&endpoint.url, 200)))
+        })?;
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+            return Err(unusable(format!("`{url}` is not an http address")));
+        }
+        if !url.path().trim_end_matches('/').ends_with("/embeddings") {
+            let path = format!("{}/embeddings", url.path().trim_end_matches('/'));
+            url.set_path(&path);
+        }
+        let proxy = match endpoint.proxies.of(&url) {
+            None => None,
+            Some(proxy) => Some(
+                Proxy::new(&proxy::address(proxy))
+                    .map_err(|_| unusable("the proxy's address cannot be read".to_owned()))?,
+            ),
+        };
+        let config = Connections::config_builder()
+            .tls_config(tls_of(&endpoint.roots))
+            .proxy(proxy)
+            .http_status_as_error(false)
+            // A key goes where it was meant to go, and nowhere else.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(endpoint.timeout))
+            .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION"))) // tidy: allow(agent)
+            .build();
+        let name = format!("{}@{}", endpoint.model, url.host_str().unwrap_or_default());
+        let remote =
+            Self { url, name, connections: Connections::new_with_config(config), width: OnceLock::new(), endpoint };
+        match remote.endpoint.width {
+            Some(width) => drop(remote.width.set(width)),
+            None => drop(remote.ask(&["width"])?),
+        }
+        Ok(remote)
+    }
+
+    /// The vectors of a few texts, in their order.
+    fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let unanswered = |why: String| EmbedError::Unanswered(format!("{}: {why}", self.url));
+        let body = json!({ "model": self.endpoint.model, "input": texts, "encoding_format": "float" }).to_string();
+        let mut request = self.connections.post(self.url.as_str()).header("content-type", "application/json");
+        if let Some(key) = &self.endpoint.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let response = request.send(body).map_err(|error| unanswered(error.to_string()))?;
+        let status = response.status().as_u16();
+        let answer = read(response).map_err(|error| unanswered(error.to_string()))?;
+        if status != 200 {
+            let why = format!("{} answers {status}: {}", self.url, refusal(&answer));
+            // What is wrong with the request stays wrong.
+            let lasts = matches!(status, 300..=399 | 400 | 401 | 403 | 404 | 405 | 422);
+            return Err(if lasts { EmbedError::Unusable(why) } else { EmbedError::Unanswered(why) });
+        }
+        let answer: Answer = serde_json::from_slice(&answer)
+            .map_err(|error| EmbedError::Unusable(format!("{} does not answer as OpenAI does: {error}", self.url)))?;
+        self.in_order(answer, texts.len())
+    }
+
+    fn in_order(&self, answer: Answer, asked: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let wrong = |why: String| EmbedError::Unusable(format!("{}: {why}", self.url));
+        if answer.data.len() != asked {
+            return Err(wrong(format!("{} vectors for {asked} texts", answer.data.len())));
+        }
+        let mut vectors = vec![Vec::new(); asked];
+        for (place, vector) in answer.data.into_iter().enumerate() {
+            let width = *self.width.get_or_init(|| vector.embedding.len());
+            if vector.embedding.len() != width || width == 0 {
+                return Err(wrong(format!("a vector of {} numbers, not {width}", vector.embedding.len())));
+            }
+            let slot = vectors.get_mut(vector.index.unwrap_or(place)).filter(|slot| slot.is_empty());
+            *slot.ok_or_else(|| wrong("two vectors for one text".to_owned()))? = vector.embedding;
+        }
+        Ok(vectors)
+    }
+}
+
+impl Embed for Remote {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn width(&self) -> usize {
+        self.width.get().copied().unwrap_or_default()
+    }
+
+    fn is_quick(&self) -> bool {
+        false
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+        // Servers refuse a text without words, and it has no meaning to be found by.
+        let known: Vec<&str> = texts.iter().filter(|text| !text.trim().is_empty()).copied().collect();
+        let mut vectors = Vec::with_capacity(known.len());
+        for batch in known.chunks(self.endpoint.batch.max(1)) {
+            vectors.extend(self.ask(batch)?);
+        }
+        let mut vectors = vectors.into_iter();
+        Ok(texts.iter().map(|text| if text.trim().is_empty() { None } else { vectors.next().and_then(unit) }).collect())
+    }
+}
+
+/// The vector with length 1, unless it points nowhere.
+fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let length = vector.iter().map(|number| f64::from(*number) * f64::from(*number)).sum::<f64>().sqrt();
+    if !length.is_normal() {
+        return None;
+    }
+    vector.iter_mut().for_each(|number| *number = (f64::from(*number) / length) as f32);
+    Some(vector)
+}
+
+fn read(response: Response<ureq::Body>) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    response.into_body().into_reader().take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What a server says when it refuses: `{"error": {"message": …}}`, `{"error": …}`, or its text.
+fn refusal(answer: &[u8]) -> String {
+    let said = serde_json::from_slice::<Refusal>(answer).ok().and_then(|refusal| match refusal.error {
+        serde_json::Value::String(text) => Some(text),
+        other => other.get("message").and_then(|message| message.as_str()).map(ToOwned::to_owned),
+    });
+    text::one_line(&said.unwrap_or_else(|| String::from_utf8_lossy(answer).into_owned()), 200)
+}

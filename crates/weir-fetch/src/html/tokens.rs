@@ -1,0 +1,182 @@
+//! Gives the tags and texts of a page to the builder, as the tokenizer finds them. Invariant: however long a tag or an
+//! attribute is, only its beginning is kept.
+
+use std::convert::Infallible;
+
+use html5gum::{Emitter, Error, State, Tokenizer, naive_next_state};
+
+use super::tree::Builder;
+
+/// How much of a name and of a value is kept, and how many attributes.
+const NAME: usize = 40;
+const VALUE: usize = 600;
+const ATTRIBUTES: usize = 40;
+
+/// The attributes of a tag.
+#[derive(Default)]
+pub(super) struct Attributes {
+    list: Vec<(Vec<u8>, Vec<u8>)>,
+    /// How many of them there are; more are kept for their memory.
+    count: usize,
+}
+
+impl Attributes {
+    /// The value of an attribute, or nothing. One that is too long to be kept whole is nothing.
+    pub(super) fn text(&self, name: &str) -> String {
+        self.get(name).map(|value| String::from_utf8_lossy(value).trim().to_owned()).unwrap_or_default()
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether a person does not see the element.
+    pub(super) fn is_hidden(&self) -> bool {
+        if self.get("hidden").is_some_and(|value| !value.eq_ignore_ascii_case(b"until-found")) {
+            return true;
+        }
+        let Some(style) = self.get("style") else { return false };
+        let style: Vec<u8> = style.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().collect();
+        let style = String::from_utf8_lossy(&style).to_ascii_lowercase();
+        ["display:none", "visibility:hidden", "font-size:0;", "font-size:0px", "opacity:0;"]
+            .iter()
+            .any(|hides| style.contains(hides))
+            || style.ends_with("font-size:0")
+            || style.ends_with("opacity:0")
+    }
+
+    fn get(&self, name: &str) -> Option<&[u8]> {
+        let found = self.list.iter().take(self.count).find(|attribute| attribute.0 == name.as_bytes())?;
+        Some(if found.1.len() < VALUE { &found.1 } else { b"" })
+    }
+}
+
+/// Reads a page to its end.
+pub(super) fn read(html: &str, builder: &mut Builder) {
+    let tokens =
+        Tokens { builder, name: Vec::new(), attributes: Attributes::default(), is_end: false, last: Vec::new() };
+    // The tokenizer gives no tokens: everything went to the builder.
+    Tokenizer::new_with_emitter(html, tokens).for_each(|_| ());
+}
+
+struct Tokens<'a> {
+    builder: &'a mut Builder,
+    name: Vec<u8>,
+    attributes: Attributes,
+    is_end: bool,
+    /// The last tag that began something, which decides what ends it.
+    last: Vec<u8>,
+}
+
+fn push(kept: &mut Vec<u8>, more: &[u8], most: usize) {
+    let room = most.saturating_sub(kept.len()).min(more.len());
+    kept.extend_from_slice(more.get(..room).unwrap_or_default());
+}
+
+impl Emitter for Tokens<'_> {
+    type Token = Infallible;
+
+    fn set_last_start_tag(&mut self, last: Option<&[u8]>) {
+        self.last.clear();
+        self.last.extend_from_slice(last.unwrap_or_default());
+    }
+
+    fn emit_eof(&mut self) {}
+
+    fn emit_error(&mut self, _: Error) {}
+
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    fn pop_token(&mut self) -> Option<Infallible> {
+        None
+    }
+
+    fn emit_string(&mut self, text: &[u8]) {
+        self.builder.text(text);
+    }
+
+    fn init_start_tag(&mut self) {
+        self.is_end = false;
+        self.name.clear();
+        self.attributes.count = 0;
+    }
+
+    fn init_end_tag(&mut self) {
+        self.is_end = true;
+        self.name.clear();
+        self.attributes.count = 0;
+    }
+
+    fn init_comment(&mut self) {}
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        if self.is_end {
+            self.last.clear();
+            self.builder.end(&self.name);
+            return None;
+        }
+        self.last.clone_from(&self.name);
+        self.builder.start(&self.name, &self.attributes);
+        naive_next_state(&self.name)
+    }
+
+    fn emit_current_comment(&mut self) {}
+
+    fn emit_current_doctype(&mut self) {}
+
+    fn set_self_closing(&mut self) {}
+
+    fn set_force_quirks(&mut self) {}
+
+    fn push_tag_name(&mut self, name: &[u8]) {
+        push(&mut self.name, name, NAME);
+    }
+
+    fn push_comment(&mut self, _: &[u8]) {}
+
+    fn push_doctype_name(&mut self, _: &[u8]) {}
+
+    fn init_doctype(&mut self) {}
+
+    fn init_attribute(&mut self) {
+        if self.attributes.count < ATTRIBUTES {
+            match self.attributes.list.get_mut(self.attributes.count) {
+                Some(attribute) => {
+                    attribute.0.clear();
+                    attribute.1.clear();
+                }
+                None => self.attributes.list.push((Vec::new(), Vec::new())),
+            }
+        }
+        self.attributes.count += 1;
+    }
+
+    fn push_attribute_name(&mut self, name: &[u8]) {
+        let place = self.attributes.count.wrapping_sub(1);
+        if let Some(attribute) = self.attributes.list.get_mut(place) {
+            push(&mut attribute.0, name, NAME);
+        }
+    }
+
+    fn push_attribute_value(&mut self, value: &[u8]) {
+        let place = self.attributes.count.wrapping_sub(1);
+        if let Some(attribute) = self.attributes.list.get_mut(place) {
+            push(&mut attribute.1, value, VALUE);
+        }
+    }
+
+    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
+
+    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
+
+    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
+
+    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
+
+    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
+        self.is_end && !self.last.is_empty() && self.last == self.name
+    }
+}

@@ -1,0 +1,304 @@
+//! A page as a tree in one list, built tag by tag. Invariant: a node stands behind its parent, so that a walk backwards
+//! meets children first; the number of nodes and their depth are bounded.
+
+use super::tags::{self, Tag};
+use super::tokens::{self, Attributes};
+
+/// More elements and texts than this are not read.
+pub(super) const MOST_NODES: usize = 500_000;
+/// Elements that are nested deeper are seen through.
+const DEEPEST: usize = 200;
+/// No node.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A page.
+pub(super) struct Tree {
+    pub nodes: Vec<Node>,
+    /// All texts, one behind the other.
+    pub texts: Vec<u8>,
+    pub title: String,
+    /// The title for those who show the page elsewhere.
+    pub shown_title: String,
+    /// Where links start from, if the page says so.
+    pub base: Option<String>,
+    /// Elements beyond the depth.
+    pub too_deep: usize,
+    /// Elements that a person does not see.
+    pub hidden: usize,
+    pub is_cut: bool,
+}
+
+/// An element or a piece of text.
+pub(super) struct Node {
+    pub tag: Tag,
+    pub parent: u32,
+    pub first: u32,
+    pub next: u32,
+    last: u32,
+    /// Where its text is, for a piece of text.
+    pub text: (u32, u32),
+    pub attributes: Option<Box<Kept>>,
+}
+
+/// The attributes that mean something here.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// Where a link or an image leads.
+    pub link: String,
+    /// What an image shows.
+    pub alt: String,
+    /// Class, id and role, in small letters.
+    pub names: String,
+    /// Where a list begins to count.
+    pub start: Option<u32>,
+}
+
+impl Tree {
+    /// The text of a piece of text.
+    pub(super) fn text(&self, node: &Node) -> &[u8] {
+        self.texts.get(node.text.0 as usize..node.text.1 as usize).unwrap_or_default()
+    }
+
+    /// A node by its place.
+    pub(super) fn node(&self, place: u32) -> Option<&Node> {
+        self.nodes.get(place as usize)
+    }
+}
+
+/// Reads a page.
+pub(super) fn parse(html: &str) -> Tree {
+    let mut builder = Builder::default();
+    builder.add(Tag::Body, None);
+    builder.open.push(Open { tag: Tag::Body, node: 0, silent: false });
+    tokens::read(html, &mut builder);
+    builder.tree
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    tag: Tag,
+    node: u32,
+    /// Its text is not read.
+    silent: bool,
+}
+
+/// Builds the tree as the tags come.
+pub(super) struct Builder {
+    tree: Tree,
+    open: Vec<Open>,
+    /// How many elements of each sort are open, so that most ends that end nothing are found out at once.
+    counts: [u32; tags::COUNT],
+    silent: usize,
+    /// Elements beyond the depth that have not ended.
+    beyond: usize,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        let tree = Tree {
+            nodes: Vec::new(),
+            texts: Vec::new(),
+            title: String::new(),
+            shown_title: String::new(),
+            base: None,
+            too_deep: 0,
+            hidden: 0,
+            is_cut: false,
+        };
+        Self { tree, open: Vec::new(), counts: [0; tags::COUNT], silent: 0, beyond: 0 }
+    }
+}
+
+impl Builder {
+    /// An element begins.
+    pub(super) fn start(&mut self, name: &[u8], attributes: &Attributes) {
+        let Some(tag) = tags::of(name) else { return };
+        match tag {
+            Tag::Meta | Tag::Base => return self.read_head(tag, attributes),
+            // A body that begins again, or late, begins nothing.
+            Tag::Body => return,
+            _ => self.end_what_it_ends(tag),
+        }
+        if self.silent > 0 && tag.is_void() {
+            return;
+        }
+        if tag == Tag::Math && self.silent == 0 {
+            // Formulas say in one attribute what their tree says in many elements.
+            self.text(format!(" {} ", attributes.text("alttext")).as_bytes());
+        }
+        let hidden = attributes.is_hidden() && !tag.is_void();
+        if !tag.is_void() {
+            if self.open.len() >= DEEPEST {
+                self.beyond += 1;
+                self.tree.too_deep += 1;
+                return;
+            }
+            self.tree.hidden += usize::from(hidden && self.silent == 0);
+        }
+        let silent = hidden || tag.is_silent();
+        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, kept(tag, attributes)) };
+        if !tag.is_void() {
+            self.open.push(Open { tag, node, silent });
+            self.silent += usize::from(silent);
+            if let Some(count) = self.counts.get_mut(tag as usize) {
+                *count += 1;
+            }
+        }
+    }
+
+    /// An element ends.
+    pub(super) fn end(&mut self, name: &[u8]) {
+        let Some(tag) = tags::of(name) else { return };
+        if tag.is_void() || tag == Tag::Body {
+            return;
+        }
+        if self.beyond > 0 {
+            self.beyond -= 1;
+            return;
+        }
+        if self.counts.get(tag as usize).is_none_or(|count| *count == 0) {
+            return;
+        }
+        let stops = |open: &Open| match tag {
+            Tag::Table | Tag::Rows | Tag::Tr | Tag::Td | Tag::Th => open.tag == Tag::Table && tag != Tag::Table,
+            _ if tag.is_block() => open.tag.is_boundary(),
+            // An end inside of a list or a cell does not reach what began outside.
+            _ => open.tag.is_boundary() || open.tag == Tag::Li,
+        };
+        self.pop_to(|open| open.tag == tag, stops);
+    }
+
+    /// A piece of text.
+    pub(super) fn text(&mut self, text: &[u8]) {
+        if self.open.last().is_some_and(|open| open.tag == Tag::Title) {
+            if self.silent == 0 && self.tree.title.len() < 1_000 {
+                self.tree.title.push_str(&String::from_utf8_lossy(text));
+            }
+            return;
+        }
+        if self.silent > 0 || text.is_empty() || self.tree.is_cut {
+            return;
+        }
+        let start = self.tree.texts.len() as u32;
+        self.tree.texts.extend_from_slice(text);
+        let end = self.tree.texts.len() as u32;
+        // Texts that follow each other are one, so that many small ones are not many nodes.
+        let parent = self.parent();
+        let last = self.tree.nodes.get(parent as usize).map_or(NONE, |node| node.last);
+        if let Some(node) = self.tree.nodes.get_mut(last as usize)
+            && node.tag == Tag::Text
+            && node.text.1 == start
+        {
+            node.text.1 = end;
+            return;
+        }
+        let node = self.add(Tag::Text, None);
+        if let Some(node) = self.tree.nodes.get_mut(node as usize) {
+            node.text = (start, end);
+        }
+    }
+
+    fn parent(&self) -> u32 {
+        self.open.last().map_or(NONE, |open| open.node)
+    }
+
+    fn add(&mut self, tag: Tag, attributes: Option<Box<Kept>>) -> u32 {
+        if self.tree.nodes.len() >= MOST_NODES {
+            self.tree.is_cut = true;
+            return NONE;
+        }
+        let parent = self.parent();
+        let place = self.tree.nodes.len() as u32;
+        self.tree.nodes.push(Node { tag, parent, first: NONE, next: NONE, last: NONE, text: (0, 0), attributes });
+        let before = match self.tree.nodes.get_mut(parent as usize) {
+            Some(parent) => {
+                if parent.first == NONE {
+                    parent.first = place;
+                }
+                std::mem::replace(&mut parent.last, place)
+            }
+            None => NONE,
+        };
+        if let Some(before) = self.tree.nodes.get_mut(before as usize) {
+            before.next = place;
+        }
+        place
+    }
+
+    /// Ends what ends by itself where this begins.
+    fn end_what_it_ends(&mut self, tag: Tag) {
+        match tag {
+            Tag::Li => self.pop_to(|open| open.tag == Tag::Li, |open| is_list(open.tag) || open.tag.is_boundary()),
+            Tag::Dt | Tag::Dd => {
+                self.pop_to(
+                    |open| matches!(open.tag, Tag::Dt | Tag::Dd),
+                    |open| open.tag == Tag::Dl || open.tag.is_boundary(),
+                );
+            }
+            Tag::Td | Tag::Th => {
+                self.pop_to(|open| matches!(open.tag, Tag::Td | Tag::Th), |open| open.tag == Tag::Table);
+            }
+            Tag::Tr => self.pop_to(|open| open.tag == Tag::Tr, |open| open.tag == Tag::Table),
+            Tag::Rows => self.pop_to(|open| open.tag == Tag::Rows, |open| open.tag == Tag::Table),
+            Tag::A => self.pop_to(|open| open.tag == Tag::A, |open| open.tag.is_boundary() || open.tag == Tag::Li),
+            _ => {}
+        }
+        if tag.heading().is_some() {
+            self.pop_to(
+                |open| open.tag.heading().is_some(),
+                |open| open.tag.is_block() && open.tag.heading().is_none(),
+            );
+        }
+        if tag.is_block() {
+            self.pop_to(|open| open.tag == Tag::P, |open| open.tag.is_boundary() || open.tag == Tag::Li);
+        }
+    }
+
+    /// Ends everything down to the nearest element that is meant, unless something stands before it.
+    fn pop_to(&mut self, is_meant: impl Fn(&Open) -> bool, stops: impl Fn(&Open) -> bool) {
+        let found = self.open.iter().enumerate().skip(1).rev().find(|(_, open)| is_meant(open) || stops(open));
+        let Some((place, found)) = found else { return };
+        if !is_meant(found) {
+            return;
+        }
+        for open in self.open.drain(place..) {
+            self.silent -= usize::from(open.silent);
+            if let Some(count) = self.counts.get_mut(open.tag as usize) {
+                *count -= 1;
+            }
+        }
+    }
+
+    fn read_head(&mut self, tag: Tag, attributes: &Attributes) {
+        if tag == Tag::Base {
+            if self.tree.base.is_none() {
+                self.tree.base = Some(attributes.text("href")).filter(|base| !base.is_empty());
+            }
+        } else if attributes.text("property") == "og:title" && self.tree.shown_title.is_empty() {
+            self.tree.shown_title = attributes.text("content");
+        }
+    }
+}
+
+fn is_list(tag: Tag) -> bool {
+    matches!(tag, Tag::Ul | Tag::Ol)
+}
+
+fn kept(tag: Tag, attributes: &Attributes) -> Option<Box<Kept>> {
+    let mut kept = Kept::default();
+    match tag {
+        Tag::A => kept.link = attributes.text("href"),
+        Tag::Img => {
+            kept.link = attributes.text("src");
+            kept.alt = attributes.text("alt");
+        }
+        Tag::Ol => kept.start = attributes.text("start").parse().ok(),
+        _ => {}
+    }
+    if (tag.is_block() || tag == Tag::Code) && !attributes.is_empty() {
+        let names = [attributes.text("class"), attributes.text("id"), attributes.text("role")].join(" ");
+        kept.names = names.trim().to_ascii_lowercase();
+    }
+    let has_any = !kept.link.is_empty() || !kept.alt.is_empty() || !kept.names.is_empty() || kept.start.is_some();
+    has_any.then(|| Box::new(kept))
+}

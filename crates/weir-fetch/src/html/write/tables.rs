@@ -1,0 +1,96 @@
+//! Tables. Those that hold data become Markdown tables; those that only place things are seen through.
+
+use std::collections::HashMap;
+
+use super::super::tags::Tag;
+use super::super::tree::{NONE, Tree};
+
+/// A cell that is longer is not one of data.
+const LONGEST_CELL: u32 = 4_000;
+
+#[derive(Default)]
+struct Shape {
+    rows: u32,
+    cells: u32,
+    holds_blocks: bool,
+}
+
+/// The places of all tables that hold data, in order.
+pub(super) fn find(tree: &Tree) -> Vec<u32> {
+    let mut shapes: HashMap<u32, Shape> = HashMap::new();
+    // For each node the nearest table around it, and how long the text of its cell is so far.
+    let mut around = vec![NONE; tree.nodes.len()];
+    let mut cell: HashMap<u32, u32> = HashMap::new();
+    for (place, node) in tree.nodes.iter().enumerate() {
+        let outer = around.get(node.parent as usize).copied().unwrap_or(NONE);
+        if node.tag == Tag::Table {
+            shapes.insert(place as u32, Shape::default());
+        }
+        if let Some(around) = around.get_mut(place) {
+            *around = if node.tag == Tag::Table { place as u32 } else { outer };
+        }
+        let Some(shape) = shapes.get_mut(&outer) else { continue };
+        match node.tag {
+            Tag::Tr => shape.rows += 1,
+            Tag::Td | Tag::Th => {
+                shape.cells += 1;
+                cell.insert(outer, 0);
+            }
+            Tag::Text => {
+                let length = cell.entry(outer).or_default();
+                *length = length.saturating_add(node.text.1 - node.text.0);
+                shape.holds_blocks |= *length > LONGEST_CELL;
+            }
+            Tag::Table | Tag::Pre => shape.holds_blocks = true,
+            tag => shape.holds_blocks |= tag.heading().is_some(),
+        }
+    }
+    let is_data = |shape: &Shape| shape.rows >= 2 && shape.cells > shape.rows && !shape.holds_blocks;
+    let mut found: Vec<u32> = shapes.iter().filter(|(_, shape)| is_data(shape)).map(|(place, _)| *place).collect();
+    found.sort_unstable();
+    found
+}
+
+/// A table as it is written.
+pub(super) struct Table {
+    is_data: bool,
+    pub is_in_cell: bool,
+    cells: Vec<String>,
+    rows: usize,
+}
+
+/// A row.
+pub(super) struct Row {
+    pub text: String,
+    /// It follows another.
+    pub is_tight: bool,
+}
+
+impl Table {
+    pub(super) fn new(is_data: bool) -> Self {
+        Self { is_data, is_in_cell: false, cells: Vec::new(), rows: 0 }
+    }
+
+    pub(super) fn begin_cell(&mut self) {
+        self.is_in_cell = self.is_data;
+    }
+
+    pub(super) fn end_cell(&mut self, text: &str) {
+        self.is_in_cell = false;
+        self.cells.push(text.trim().replace('\n', " ").replace('|', "\\|"));
+    }
+
+    pub(super) fn end_row(&mut self) -> Option<Row> {
+        let cells = std::mem::take(&mut self.cells);
+        if cells.iter().all(String::is_empty) {
+            return None;
+        }
+        let mut text = format!("| {} |", cells.join(" | "));
+        if self.rows == 0 {
+            text.push_str("\n|");
+            text.push_str(&" --- |".repeat(cells.len()));
+        }
+        self.rows += 1;
+        Some(Row { text, is_tight: self.rows > 1 })
+    }
+}

@@ -1,0 +1,172 @@
+//! What a page is, by its type and, where that says little, by its first bytes.
+
+use url::Url;
+
+use crate::{FetchError, text};
+
+/// What a page was, and so what its text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Form {
+    /// HTML, now Markdown.
+    Html,
+    /// Markdown.
+    Markdown,
+    /// JSON, one value a line where it is long.
+    Json,
+    /// A feed, now Markdown.
+    Feed,
+    /// XML that is no feed.
+    Xml,
+    /// Text, source code among it.
+    Plain,
+}
+
+impl Form {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "markdown",
+            Self::Json => "json",
+            Self::Feed => "feed",
+            Self::Xml => "xml",
+            Self::Plain => "text",
+        }
+    }
+}
+
+/// What a page is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Media {
+    pub form: Form,
+    /// Such as `text/html`.
+    pub name: String,
+    pub charset: Option<String>,
+}
+
+/// Types that are text although their names do not say so.
+const TEXTS: &[&str] = &[
+    "application/ecmascript",
+    "application/graphql",
+    "application/javascript",
+    "application/jsonl",
+    "application/ndjson",
+    "application/sql",
+    "application/toml",
+    "application/typescript",
+    "application/x-httpd-php",
+    "application/x-javascript",
+    "application/x-ndjson",
+    "application/x-perl",
+    "application/x-python",
+    "application/x-ruby",
+    "application/x-sh",
+    "application/x-tex",
+    "application/x-yaml",
+    "application/yaml",
+    "message/rfc822",
+];
+
+/// Tells what a page is.
+pub(crate) fn of(said: Option<&str>, url: &Url, bytes: &[u8]) -> Result<Media, FetchError> {
+    let (name, parameters) = said.unwrap_or_default().split_once(';').unwrap_or((said.unwrap_or_default(), ""));
+    let name = text::one_line(name, 100).to_ascii_lowercase();
+    let charset = parameters
+        .split(';')
+        .filter_map(|parameter| parameter.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
+        .map(|(_, value)| value.trim().to_owned());
+    let form = match name.as_str() {
+        "text/html" | "application/xhtml+xml" => Some(Form::Html),
+        "text/markdown" | "text/x-markdown" => Some(Form::Markdown),
+        "application/json" | "text/json" => Some(Form::Json),
+        "application/rss+xml" | "application/atom+xml" => Some(Form::Feed),
+        "application/xml" | "text/xml" => Some(xml(bytes)),
+        "text/plain" => Some(if is_markdown(url) { Form::Markdown } else { Form::Plain }),
+        "" | "application/octet-stream" | "binary/octet-stream" | "application/x-unknown" => sniffed(url, bytes),
+        name if name.starts_with("image/") => None,
+        name if name.ends_with("+json") => Some(Form::Json),
+        name if name.ends_with("+xml") => Some(xml(bytes)),
+        name if name.starts_with("text/") || TEXTS.contains(&name) => Some(Form::Plain),
+        _ => None,
+    };
+    match form {
+        Some(form) if is_text(bytes) => Ok(Media { form, name, charset }),
+        Some(_) => Err(FetchError::Unsupported { media: format!("binary data called `{name}`") }),
+        None if name.is_empty() => Err(FetchError::Unsupported { media: "binary data without a type".to_owned() }),
+        None => Err(FetchError::Unsupported { media: format!("`{name}`") }),
+    }
+}
+
+fn xml(bytes: &[u8]) -> Form {
+    let head = head(bytes);
+    if ["<rss", "<feed", "<rdf:rdf"].iter().any(|root| head.contains(root)) {
+        Form::Feed
+    } else if head.contains("<html") {
+        Form::Html
+    } else {
+        Form::Xml
+    }
+}
+
+fn sniffed(url: &Url, bytes: &[u8]) -> Option<Form> {
+    let head = head(bytes);
+    let start = head.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if start.starts_with("<!doctype html") || start.starts_with("<html") {
+        Some(Form::Html)
+    } else if start.starts_with("<?xml") || start.starts_with("<rss") || start.starts_with("<feed") {
+        Some(xml(bytes))
+    } else if start.starts_with(['{', '[']) && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() {
+        Some(Form::Json)
+    } else if is_markdown(url) {
+        Some(Form::Markdown)
+    } else {
+        is_text(bytes).then_some(Form::Plain)
+    }
+}
+
+fn is_markdown(url: &Url) -> bool {
+    let path = url.path().to_ascii_lowercase();
+    [".md", ".markdown", ".mdx"].iter().any(|end| path.ends_with(end))
+}
+
+/// Text has no zeros, unless each of its characters has two bytes, and then it begins with a mark.
+fn is_text(bytes: &[u8]) -> bool {
+    let wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    wide || !bytes.get(..8 << 10).unwrap_or(bytes).contains(&0)
+}
+
+fn head(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.get(..4 << 10).unwrap_or(bytes)).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(said: Option<&str>, path: &str, bytes: &[u8], expected: Option<Form>) {
+        let url = Url::parse("https://example.com").unwrap().join(path).unwrap();
+        assert_eq!(of(said, &url, bytes).ok().map(|media| media.form), expected, "{said:?} {path}");
+    }
+
+    #[test]
+    fn types_are_told_apart() {
+        check(Some("text/html; charset=utf-8"), "/", b"", Some(Form::Html));
+        check(Some("TEXT/HTML"), "/", b"", Some(Form::Html));
+        check(Some("application/vnd.api+json"), "/", b"", Some(Form::Json));
+        check(Some("text/xml"), "/", b"<?xml version='1.0'?><rss>", Some(Form::Feed));
+        check(Some("application/xml"), "/", b"<project/>", Some(Form::Xml));
+        check(Some("text/plain"), "/README.md", b"", Some(Form::Markdown));
+        check(Some("text/x-rust"), "/", b"", Some(Form::Plain));
+        check(Some("application/toml"), "/", b"", Some(Form::Plain));
+        check(None, "/", b" <!DOCTYPE html>", Some(Form::Html));
+        check(None, "/", b"{\"a\":1}", Some(Form::Json));
+        check(None, "/", b"words", Some(Form::Plain));
+        check(Some("application/octet-stream"), "/", b"\x7fELF\0", None);
+        check(Some("text/plain"), "/", b"a\0b", None);
+        check(Some("image/png"), "/", b"", None);
+        check(Some("image/svg+xml"), "/", b"<svg/>", None);
+        check(Some("application/zip"), "/", b"PK", None);
+    }
+}

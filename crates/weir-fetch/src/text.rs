@@ -1,0 +1,57 @@
+//! Small changes to texts. Invariant: what a person does not see in a text is not in it when it leaves this crate.
+
+/// A text on one line, of at most so many characters.
+pub(crate) fn one_line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > most * 4 {
+            break;
+        }
+    }
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
+        None => line,
+    }
+}
+
+/// Takes out characters that show nothing and that some use to hide words from people: controls, tags, and what changes
+/// the direction of the writing. Says how many there were.
+pub(crate) fn without_invisible(text: String) -> (String, usize) {
+    let hidden = text.chars().filter(|c| is_invisible(*c)).count();
+    if hidden == 0 {
+        return (text, 0);
+    }
+    (text.chars().filter(|c| !is_invisible(*c)).collect(), hidden)
+}
+
+fn is_invisible(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// With line ends of one sort.
+pub(crate) fn with_plain_line_ends(text: String) -> String {
+    if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line() {
+        assert_eq!(one_line(" a\n\tb\u{1b}[31m c ", 80), "a b [31m c");
+        assert_eq!(one_line("äöüß", 2), "äö…");
+    }
+
+    #[test]
+    fn hidden_words_are_taken_out() {
+        let (text, hidden) = without_invisible("a\u{e0041}\u{202e}b\u{1b}c\n\t".to_owned());
+        assert_eq!((text.as_str(), hidden), ("abc\n\t", 3));
+    }
+}

@@ -1,0 +1,261 @@
+//! One request over the network, to checked addresses only. Invariant: a direct connection goes to an address that came
+//! out of [`Checked::resolve`], and nothing is followed: whatever a server says about another place is the caller's.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use ureq::Agent as Connections; // tidy: allow(agent)
+use ureq::http::{Response, Uri};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Body, Error, Proxy, Timeout};
+use url::Url;
+
+use crate::guard::Guard;
+use crate::proxy::{self, Proxies};
+use crate::{FetchError, text};
+
+/// What a server says before its page holds at most so much.
+const HEADERS: usize = 64 << 10;
+
+/// Text that a model reads first, then what can be made into it.
+const ACCEPTED: &str =
+    "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, application/json;q=0.8, text/*;q=0.8, */*;q=0.5";
+
+/// How much may come, and how long it may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a page once inflated; the rest is cut.
+    pub bytes: u64,
+    /// Bytes over the network.
+    pub received: u64,
+    /// From the first name resolved to the last byte, with all redirects.
+    pub time: Duration,
+    /// How often one may be sent on.
+    pub redirects: u8,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { bytes: 10 << 20, received: 10 << 20, time: Duration::from_secs(30), redirects: 10 }
+    }
+}
+
+/// Whose certificates are trusted.
+#[derive(Debug, Clone, Default)]
+pub enum Roots {
+    /// Those of this machine, so that a company's own authority counts; where it has none, as in small containers, those
+    /// that browsers ship.
+    #[default]
+    System,
+    /// These, as DER.
+    These(Vec<Vec<u8>>),
+}
+
+/// Who resolves names.
+#[derive(Clone, Default)]
+pub enum Names {
+    /// The system.
+    #[default]
+    System,
+    /// This function.
+    Given(Arc<Resolve>),
+}
+
+/// The addresses of a name.
+pub type Resolve = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::System => "System",
+            Self::Given(_) => "Given",
+        })
+    }
+}
+
+/// How pages are fetched.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// How much may come.
+    pub limits: Limits,
+    /// What may be reached.
+    pub guard: Guard,
+    /// Through which proxies.
+    pub proxies: Proxies,
+    /// Whose certificates are trusted.
+    pub roots: Roots,
+    /// Who resolves names.
+    pub names: Names,
+    /// Whether a redirect may lead from https to http.
+    pub downgrade: bool,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The address.
+    pub url: String,
+    /// The tag that came with the page that is kept.
+    pub etag: Option<String>,
+    /// When the page that is kept was last changed, in the server's words.
+    pub last_modified: Option<String>,
+}
+
+/// Fetches pages. It is made once and shared by threads.
+#[derive(Debug)]
+pub struct Fetcher {
+    pub(crate) settings: Settings,
+    direct: Connections,
+    tls: TlsConfig,
+}
+
+impl Fetcher {
+    /// Reads the trusted certificates; connects to nothing.
+    pub fn new(settings: Settings) -> Self {
+        let tls = tls_of(&settings.roots);
+        let resolver = Checked { guard: settings.guard.clone(), names: settings.names.clone() };
+        let direct = Connections::with_parts(config(&tls, None), DefaultConnector::default(), resolver);
+        Self { settings, direct, tls }
+    }
+
+    /// Sends one request and reads what comes before the page.
+    pub(crate) fn send(
+        &self,
+        url: &Url,
+        validators: Option<&Request>,
+        left: Duration,
+    ) -> Result<Response<Body>, FetchError> {
+        let failed = |error| self.explain(url, error);
+        let uri: Uri = url.as_str().parse().map_err(|_| FetchError::Url {
+            text: url.to_string(),
+            why: "it holds characters that must be percent-encoded".to_owned(),
+        })?;
+        let connections = match self.settings.proxies.of(url) {
+            None => self.direct.clone(),
+            Some(proxy) => {
+                let proxy = Proxy::new(&proxy::address(proxy)).map_err(failed)?;
+                Connections::with_parts(
+                    config(&self.tls, Some(proxy)),
+                    DefaultConnector::default(),
+                    DefaultResolver::default(),
+                )
+            }
+        };
+        let mut request = connections.get(uri).header("accept", ACCEPTED).header("accept-encoding", "gzip, br");
+        if let Some(validators) = validators {
+            for (name, value) in [("if-none-match", &validators.etag), ("if-modified-since", &validators.last_modified)]
+            {
+                if let Some(value) = value {
+                    request = request.header(name, value);
+                }
+            }
+        }
+        request.config().timeout_global(Some(left)).build().call().map_err(failed)
+    }
+
+    /// Says what went wrong on the way to this page.
+    pub(crate) fn explain(&self, url: &Url, error: Error) -> FetchError {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        match error {
+            Error::Other(other) => match other.downcast::<FetchError>() {
+                Ok(ours) => *ours,
+                Err(other) => FetchError::Unreachable { host, why: other.to_string() },
+            },
+            Error::Timeout(_) => FetchError::TooSlow { host, after: self.settings.limits.time },
+            Error::HostNotFound => FetchError::NoSuchHost { host },
+            Error::InvalidProxyUrl => FetchError::Proxy { host, why: "its address cannot be read".to_owned() },
+            Error::ConnectProxyFailed(why) => FetchError::Proxy { host, why: text::one_line(&why, 200) },
+            Error::Rustls(error) => FetchError::Untrusted { host, why: error.to_string() },
+            Error::Tls(why) => FetchError::Untrusted { host, why: why.to_owned() },
+            // Where TLS fails while its handshake is read, it comes as broken data.
+            Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData && url.scheme() == "https" => {
+                FetchError::Untrusted { host, why: error.to_string() }
+            }
+            Error::Io(error) => FetchError::Unreachable { host, why: error.to_string() },
+            Error::LargeResponseHeader(..) => {
+                FetchError::Broken { host, why: format!("its headers are longer than {} KB", HEADERS >> 10) }
+            }
+            other => FetchError::Broken { host, why: text::one_line(&other.to_string(), 200) },
+        }
+    }
+}
+
+fn config(tls: &TlsConfig, proxy: Option<Proxy>) -> ureq::config::Config {
+    Connections::config_builder()
+        .tls_config(tls.clone())
+        // Never from the environment: which proxy is used was decided above.
+        .proxy(proxy)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .max_response_header_size(HEADERS)
+        // A connection that is kept would be one that nobody checks again.
+        .max_idle_connections(0)
+        .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION"))) // tidy: allow(agent)
+        .build()
+}
+
+/// Trusts these.
+pub(crate) fn tls_of(roots: &Roots) -> TlsConfig {
+    TlsConfig::builder().root_certs(root_certificates(roots)).build()
+}
+
+fn root_certificates(roots: &Roots) -> RootCerts {
+    let of = |der: &[u8]| Certificate::from_der(der).to_owned();
+    match roots {
+        Roots::These(list) => RootCerts::Specific(Arc::new(list.iter().map(|der| of(der)).collect())),
+        Roots::System => {
+            let found = rustls_native_certs::load_native_certs().certs;
+            if found.is_empty() {
+                return RootCerts::WebPki;
+            }
+            RootCerts::Specific(Arc::new(found.iter().map(|der| of(der)).collect()))
+        }
+    }
+}
+
+/// Resolves a name and refuses it if one of its addresses may not be reached.
+#[derive(Debug)]
+struct Checked {
+    guard: Guard,
+    names: Names,
+}
+
+impl Resolver for Checked {
+    fn resolve(&self, uri: &Uri, _: &ureq::config::Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
+        let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+        let found: Vec<SocketAddr> = match (&self.names, host.parse::<IpAddr>()) {
+            (_, Ok(address)) => vec![SocketAddr::new(address, port)],
+            (Names::Given(names), _) => names(host).into_iter().map(|address| SocketAddr::new(address, port)).collect(),
+            (Names::System, _) => resolve(host, port, *timeout.after)?,
+        };
+        let mut checked = self.empty();
+        for address in found.into_iter().take(16) {
+            self.guard.check_address(host, address.ip(), port).map_err(|denied| Error::Other(Box::new(denied)))?;
+            checked.push(address);
+        }
+        if checked.is_empty() { Err(Error::HostNotFound) } else { Ok(checked) }
+    }
+}
+
+/// The system cannot be told to stop resolving, so it is asked from a thread of its own, which is left behind if it does
+/// not answer in time.
+fn resolve(host: &str, port: u16, within: Duration) -> Result<Vec<SocketAddr>, Error> {
+    let (tell, told) = mpsc::sync_channel(1);
+    let name = (host.to_owned(), port);
+    std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
+        let found = (name.0.as_str(), name.1).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
+        // Nobody waits any more if it took too long.
+        let _ = tell.send(found);
+    })?;
+    match told.recv_timeout(within) {
+        Ok(Ok(found)) => Ok(found),
+        Ok(Err(_)) => Err(Error::HostNotFound),
+        Err(_) => Err(Error::Timeout(Timeout::Resolve)),
+    }
+}

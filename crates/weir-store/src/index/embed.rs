@@ -1,0 +1,74 @@
+//! Makes the vectors of chunks that have none. Invariant: no lock is held while a model works, and what it made is
+//! dropped if the index has gone another way meanwhile.
+
+use rusqlite::{Connection, Transaction};
+use weir_embed::Embed;
+
+use super::meaning::{embed, text_of};
+use super::vectors::{self, Covered};
+use crate::db::{Db, Durability};
+use crate::error::{Result, StoreError};
+
+/// What is done when another process is writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lock {
+    /// Waiting for it.
+    Wait,
+    /// Nothing: someone waits for an answer.
+    IfFree,
+}
+
+/// Makes the vectors of at most so many chunks. Returns how many chunks still have none.
+pub(crate) fn some(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -> Result<u64> {
+    let mut before = index.read(vectors::covered)?;
+    if before.model != model.name() {
+        write(index, lock, |tx| vectors::begin(tx, model.name()))?;
+        before = index.read(vectors::covered)?;
+        if before.model != model.name() {
+            return index.read(pending);
+        }
+    }
+    let chunks = index.read(|c| after(c, before.embedded, most))?;
+    let Some(last) = chunks.last().map(|(id, _)| *id) else { return Ok(0) };
+    // Where there are none left, everything up to the next chunk is done, also what is gone.
+    let reached = if chunks.len() < most { before.next_chunk - 1 } else { last };
+    let made = embed(model, &chunks).map_err(|error| StoreError::NoVectors { detail: error.to_string() })?;
+    write(index, lock, |tx| {
+        let now = vectors::covered(tx)?;
+        if (now.embedded, &now.model) != (before.embedded, &before.model) {
+            return Ok(());
+        }
+        let mut kept = Vec::with_capacity(made.len());
+        for (id, vector) in made {
+            if tx.prepare_cached("SELECT 1 FROM chunks WHERE id = ?1")?.exists([id])? {
+                kept.push((id, vector));
+            }
+        }
+        vectors::add(tx, &kept, reached)
+    })?;
+    index.read(pending)
+}
+
+fn write(index: &mut Db, lock: Lock, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>) -> Result<()> {
+    match lock {
+        Lock::Wait => index.write(Durability::Process, work),
+        Lock::IfFree => index.write_if_free(Durability::Process, work).map(drop),
+    }
+}
+
+/// How many chunks have no vector yet, about: chunks that are gone are counted too.
+pub(crate) fn pending(connection: &Connection) -> rusqlite::Result<u64> {
+    let Covered { embedded, next_chunk, .. } = vectors::covered(connection)?;
+    Ok(u64::try_from(next_chunk - 1 - embedded).unwrap_or_default())
+}
+
+fn after(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM chunks WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+    let ids = statement.query_map([id, most as i64], |row| row.get::<_, i64>(0))?;
+    let ids: Vec<i64> = ids.collect::<rusqlite::Result<_>>()?;
+    let mut texts = Vec::with_capacity(ids.len());
+    for id in ids {
+        texts.extend(text_of(connection, id)?);
+    }
+    Ok(texts)
+}

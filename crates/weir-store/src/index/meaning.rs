@@ -1,0 +1,112 @@
+//! How near chunks are to a query in meaning. Invariant: a search never waits for vectors that are missing: a quick
+//! model makes those of the best candidates on the spot, and for the others words alone decide.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+use weir_embed::{Embed, Quantised, quantise};
+
+use super::vectors::{self, Covered};
+use crate::error::Fault;
+
+/// A query as a vector, and what it can be compared with.
+pub(super) struct Meaning<'a> {
+    model: &'a dyn Embed,
+    query: Quantised,
+    /// Up to which chunk there are vectors of this model.
+    embedded: i64,
+    /// How many chunks there are, about.
+    pub(super) chunks: i64,
+}
+
+/// Why there is no meaning.
+pub(super) enum NoMeaning {
+    /// The model did not answer.
+    Unanswered(String),
+    /// The index could not be read.
+    Store(Fault),
+}
+
+impl<'a> Meaning<'a> {
+    /// The meaning of a text; none when the model knows nothing about it.
+    pub(super) fn of(connection: &Connection, model: &'a dyn Embed, text: &str) -> Result<Option<Self>, NoMeaning> {
+        let vectors = model.embed(&[text]).map_err(|error| NoMeaning::Unanswered(error.to_string()))?;
+        let Some(vector) = vectors.into_iter().next().flatten() else { return Ok(None) };
+        let covered = vectors::covered(connection).map_err(|error| NoMeaning::Store(error.into()))?;
+        let Covered { embedded, next_chunk, model: made_by } = covered;
+        let embedded = if made_by == model.name() { embedded } else { 0 };
+        Ok(Some(Self { model, query: quantise(&vector), embedded, chunks: next_chunk - 1 }))
+    }
+
+    /// How near these chunks are.
+    pub(super) fn nearness(&self, connection: &Connection, chunks: &[i64]) -> Result<HashMap<i64, f32>, Fault> {
+        let mut sorted = chunks.to_vec();
+        sorted.sort_unstable();
+        let (with, without) = sorted.split_at(sorted.partition_point(|id| *id <= self.embedded));
+        let mut near: HashMap<i64, f32> = vectors::nearness(connection, &self.query, with)?.into_iter().collect();
+        for (id, vector) in self.make(connection, without)? {
+            near.insert(id, cosine(&self.query, &vector));
+        }
+        Ok(near)
+    }
+
+    /// The nearest chunks of all.
+    pub(super) fn nearest(&self, connection: &Connection, most: usize) -> Result<Vec<(i64, f32)>, Fault> {
+        if self.embedded == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(vectors::nearest(connection, &self.query, most)?)
+    }
+
+    /// The vectors of these chunks.
+    pub(super) fn vectors(&self, connection: &Connection, chunks: &[i64]) -> Result<HashMap<i64, Quantised>, Fault> {
+        let mut sorted = chunks.to_vec();
+        sorted.sort_unstable();
+        let (with, without) = sorted.split_at(sorted.partition_point(|id| *id <= self.embedded));
+        let mut found: HashMap<i64, Quantised> =
+            vectors::load(connection, with)?.into_iter().filter(|(_, vector)| vector.scale != 0.0).collect();
+        found.extend(self.make(connection, without)?);
+        Ok(found)
+    }
+
+    /// Makes the vectors of chunks that have none yet, if that is quick.
+    fn make(&self, connection: &Connection, chunks: &[i64]) -> Result<Vec<(i64, Quantised)>, Fault> {
+        if chunks.is_empty() || !self.model.is_quick() {
+            return Ok(Vec::new());
+        }
+        let mut texts = Vec::with_capacity(chunks.len());
+        for id in chunks {
+            texts.extend(text_of(connection, *id)?);
+        }
+        Ok(embed(self.model, &texts).unwrap_or_default())
+    }
+}
+
+/// How near two vectors are, from -1 to 1.
+pub(super) fn cosine(a: &Quantised, b: &Quantised) -> f32 {
+    if a.values.len() != b.values.len() {
+        return 0.0;
+    }
+    let mut dots = Vec::new();
+    weir_embed::dots(&a.values, &b.values, a.values.len(), &mut dots);
+    dots[0] as f32 * a.scale * b.scale
+}
+
+/// What of a chunk is embedded: its title, then its text.
+pub(super) fn text_of(connection: &Connection, chunk: i64) -> rusqlite::Result<Option<(i64, String)>> {
+    let mut statement = connection.prepare_cached("SELECT title, body FROM chunks WHERE id = ?1")?;
+    let mut rows = statement.query([chunk])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some((chunk, format!("{}\n{}", row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?))))
+}
+
+/// The vectors of texts, without those that the model knows nothing about.
+pub(super) fn embed(
+    model: &dyn Embed,
+    texts: &[(i64, String)],
+) -> Result<Vec<(i64, Quantised)>, weir_embed::EmbedError> {
+    let given: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+    let made = model.embed(&given)?;
+    let pairs = texts.iter().zip(made);
+    Ok(pairs.filter_map(|((id, _), vector)| Some((*id, quantise(&vector?)))).collect())
+}

@@ -1,0 +1,106 @@
+//! The chunks that may be hits, by their words and by their meaning. Invariant: a candidate is always one that the scope
+//! and the filters of the query let through.
+
+use rusqlite::{CachedStatement, Connection, Row, Rows, params};
+use weir_core::{EntryKind, Level, Query, Scope, Timestamp};
+
+/// A chunk that may be a hit.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) id: i64,
+    pub(super) entry_id: i64,
+    pub(super) kind: Option<EntryKind>,
+    pub(super) at: Timestamp,
+    /// Whether its entry was made in the same unit of work.
+    pub(super) same_work: bool,
+    /// How well its words match; 0 when none does.
+    pub(super) words: f64,
+    /// How near it is in meaning; 0 when that is not known.
+    pub(super) near: f32,
+    /// What it is ranked by.
+    pub(super) score: f64,
+}
+
+/// The filters of a search. ?2 and ?3 are the session's client and key, ?4 the work, ?5 the kind, ?6 the source,
+/// ?7 the earliest time, ?8 the level within which the entry was made. A source stands for what is below it, too: `/` is
+/// the last character before `0`.
+const FILTERS: &str = "(d.level IN ('project', 'user') OR (d.level = 'work' AND d.work = ?4)
+        OR (d.level = 'session' AND d.client = ?2 AND d.session = ?3))
+    AND (?5 IS NULL OR d.kind = ?5)
+    AND (?6 IS NULL OR d.source = ?6 OR (d.source > ?6 || '/' AND d.source < ?6 || '0'))
+    AND (?7 IS NULL OR d.at >= ?7)
+    AND (?8 IS NULL OR ?8 IN ('project', 'user') OR (?8 = 'work' AND d.work = ?4)
+        OR (?8 = 'session' AND d.client = ?2 AND d.session = ?3))";
+
+const COLUMNS: &str = "c.id, c.entry_id, d.kind, d.at, d.work IS ?4 AND ?4 IS NOT NULL";
+
+/// The best chunks by their words.
+pub(super) fn by_words(
+    connection: &Connection,
+    (scope, query): (&Scope, &Query),
+    expression: &str,
+    most: usize,
+) -> rusqlite::Result<Vec<Candidate>> {
+    // The engine hands out rows in the order of their rank, so the joins run for as many rows as are taken.
+    let sql = format!(
+        "SELECT {COLUMNS}, words.rank FROM words CROSS JOIN chunks c ON c.id = words.rowid
+             CROSS JOIN documents d ON d.entry_id = c.entry_id
+         WHERE words MATCH ?1 AND {FILTERS} ORDER BY words.rank LIMIT ?9"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = bind(&mut statement, &expression, (scope, query), most)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let rank: f64 = row.get(5)?;
+        found.push(Candidate { words: -rank, ..read(row)? });
+    }
+    Ok(found)
+}
+
+/// One chunk, if the filters let it through.
+pub(super) fn one(
+    connection: &Connection,
+    (scope, query): (&Scope, &Query),
+    id: i64,
+) -> rusqlite::Result<Option<Candidate>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM chunks c CROSS JOIN documents d ON d.entry_id = c.entry_id
+         WHERE c.id = ?1 AND {FILTERS} LIMIT ?9"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = bind(&mut statement, &id, (scope, query), 1)?;
+    rows.next()?.map(read).transpose()
+}
+
+fn bind<'s>(
+    statement: &'s mut CachedStatement<'_>,
+    first: &dyn rusqlite::ToSql,
+    (scope, query): (&Scope, &Query),
+    most: usize,
+) -> rusqlite::Result<Rows<'s>> {
+    let session = scope.session.as_ref();
+    statement.query(params![
+        first,
+        session.map(|session| &session.client),
+        session.map(|session| &session.key),
+        scope.work,
+        query.kind.map(EntryKind::as_str),
+        query.source.as_deref().map(|source| source.trim_end_matches('/')),
+        query.since.map(|since| since.0),
+        query.within.map(Level::as_str),
+        most as i64
+    ])
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Candidate> {
+    Ok(Candidate {
+        id: row.get(0)?,
+        entry_id: row.get(1)?,
+        kind: EntryKind::parse(row.get_ref(2)?.as_str()?),
+        at: Timestamp(row.get(3)?),
+        same_work: row.get(4)?,
+        words: 0.0,
+        near: 0.0,
+        score: 0.0,
+    })
+}

@@ -1,0 +1,90 @@
+//! In which order candidates come. The formula and its numbers were measured (docs/benchmarks.md): words and meaning
+//! added up, each as a share of the most there can be; a little for what is new and for what belongs to the same work.
+//!
+//! Invariant: nothing is dropped here, and the order is the same for the same candidates.
+
+use std::collections::HashMap;
+
+use weir_core::{EntryKind, Timestamp};
+use weir_embed::Quantised;
+
+use super::candidates::Candidate;
+use crate::index::meaning::cosine;
+
+/// Below this many chunks meaning counts half, above less: among very many, something is always near.
+const SMALL: i64 = 10_000;
+const SHARE_SMALL: f64 = 0.5;
+const SHARE_LARGE: f64 = 0.3;
+/// What something new is worth, as a share of the best score, and in how many days that halves.
+const RECENT: f64 = 0.1;
+const HALF_LIFE_DAYS: f64 = 30.0;
+/// What the same work is worth, as a share of the best score.
+const SAME_WORK: f64 = 0.05;
+/// From here on two texts speak of the same thing, so that the newer one goes first. Lower takes related for same.
+const SAME_SUBJECT: f32 = 0.60;
+/// Among how many of the best the newer is looked for.
+const LOOKED_AT: usize = 5;
+
+/// Scores and sorts candidates. `chunks` is how many chunks there are; none without meaning.
+pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Option<Timestamp>) {
+    let best_words = candidates.iter().map(|c| c.words).fold(f64::MIN_POSITIVE, f64::max);
+    let share = match chunks {
+        None => 0.0,
+        Some(chunks) if chunks <= SMALL => SHARE_SMALL,
+        Some(_) => SHARE_LARGE,
+    };
+    for candidate in candidates.iter_mut() {
+        candidate.score = share * f64::from(candidate.near) + (1.0 - share) * candidate.words / best_words;
+    }
+    let best = candidates.iter().map(|c| c.score).fold(0.0, f64::max);
+    for candidate in candidates.iter_mut() {
+        let recent = now.map_or(0.0, |now| recency(candidate.at, now));
+        candidate.score += best * (RECENT * recent + if candidate.same_work { SAME_WORK } else { 0.0 });
+    }
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+}
+
+/// 1 for what is new, half of it after a month, and so on.
+fn recency(at: Timestamp, now: Timestamp) -> f64 {
+    const DAY: f64 = 24.0 * 60.0 * 60.0 * 1_000.0;
+    let days = (now.0 - at.0).max(0) as f64 / DAY;
+    (-days / HALF_LIFE_DAYS).exp2()
+}
+
+/// The ids of the chunks that are looked at for something newer on the same subject.
+pub(super) fn looked_at(candidates: &[Candidate]) -> Vec<i64> {
+    candidates.iter().take(LOOKED_AT).map(|candidate| candidate.id).collect()
+}
+
+/// Puts a newer text on the same subject just above an older one, among the best. Returns which entry is the newer one,
+/// for each chunk that went below.
+pub(super) fn put_newer_first(candidates: &mut [Candidate], vectors: &HashMap<i64, Quantised>) -> HashMap<i64, i64> {
+    let mut newer = HashMap::new();
+    let most = candidates.len().min(LOOKED_AT);
+    for at in 0..most {
+        // From the place of the older on, the newest of those on its subject that stand below it.
+        let below = (at + 1..most).filter(|&other| is_newer(&candidates[other], &candidates[at], vectors));
+        if let Some(other) = below.max_by_key(|&other| candidates[other].at) {
+            candidates[at..=other].rotate_right(1);
+        }
+    }
+    for at in 1..most {
+        let above = candidates[..at].iter().find(|other| is_newer(other, &candidates[at], vectors));
+        if let Some(above) = above {
+            newer.insert(candidates[at].id, above.entry_id);
+        }
+    }
+    newer
+}
+
+fn is_newer(one: &Candidate, other: &Candidate, vectors: &HashMap<i64, Quantised>) -> bool {
+    let tells_of_its_time =
+        |candidate: &Candidate| matches!(candidate.kind, Some(EntryKind::Note | EntryKind::Run | EntryKind::Import));
+    if one.entry_id == other.entry_id || one.at <= other.at || !tells_of_its_time(one) || !tells_of_its_time(other) {
+        return false;
+    }
+    match (vectors.get(&one.id), vectors.get(&other.id)) {
+        (Some(one), Some(other)) => cosine(one, other) > SAME_SUBJECT,
+        _ => false,
+    }
+}

@@ -1,0 +1,255 @@
+//! The vectors of chunks: one byte for each number, up to a thousand vectors in a row, in the order of the chunks.
+//!
+//! Invariants: vectors of one model only; a chunk that is gone has none; adding costs what is added, and a share of
+//! what small rows are gathered into.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use weir_embed::Quantised;
+
+/// How many vectors a row holds. Fewer cost a scan more rows; more cost a look-up more pages.
+const MOST_IN_BLOCK: usize = 1_024;
+const ID: usize = 4;
+const SCALE: usize = 4;
+
+/// What the vectors are of: up to which chunk, by which model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Covered {
+    pub(crate) embedded: i64,
+    pub(crate) next_chunk: i64,
+    pub(crate) model: String,
+}
+
+/// How far the vectors have come.
+pub(crate) fn covered(connection: &Connection) -> rusqlite::Result<Covered> {
+    connection
+        .prepare_cached("SELECT embedded, next_chunk, model FROM progress WHERE id = 1")?
+        .query_row([], |row| Ok(Covered { embedded: row.get(0)?, next_chunk: row.get(1)?, model: row.get(2)? }))
+}
+
+/// Drops all vectors, to begin anew with another model.
+pub(crate) fn begin(tx: &Transaction<'_>, model: &str) -> rusqlite::Result<()> {
+    tx.execute_batch("DELETE FROM vectors WHERE first > 0")?;
+    tx.execute("UPDATE progress SET embedded = 0, model = ?1 WHERE id = 1", [model]).map(drop)
+}
+
+/// A row of vectors.
+struct Block {
+    first: i64,
+    ids: Vec<u8>,
+    scales: Vec<u8>,
+    data: Vec<u8>,
+}
+
+impl Block {
+    fn len(&self) -> usize {
+        self.ids.len() / ID
+    }
+
+    fn push(&mut self, id: i64, vector: &Quantised) {
+        self.ids.extend_from_slice(&offset(self.first, id).to_le_bytes());
+        self.scales.extend_from_slice(&vector.scale.to_le_bytes());
+        self.data.extend(vector.values.iter().map(|value| value.cast_unsigned()));
+    }
+
+    fn append(&mut self, other: &Block) {
+        for id in ids(other.first, &other.ids) {
+            self.ids.extend_from_slice(&offset(self.first, id).to_le_bytes());
+        }
+        self.scales.extend_from_slice(&other.scales);
+        self.data.extend_from_slice(&other.data);
+    }
+}
+
+/// Adds the vectors of chunks that come after all that have one, and notes that everything up to `embedded` is done.
+pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: i64) -> rusqlite::Result<()> {
+    for part in vectors.chunks(MOST_IN_BLOCK) {
+        let Some((first, _)) = part.first() else { continue };
+        let mut block = Block { first: *first, ids: Vec::new(), scales: Vec::new(), data: Vec::new() };
+        part.iter().for_each(|(id, vector)| block.push(*id, vector));
+        // A small row before is taken along, so that in the end there are few: each vector is moved a few times at most.
+        while let Some(mut before) = last(tx)? {
+            if before.len() > block.len() || before.len() + block.len() > MOST_IN_BLOCK || !fits(before.first, &block) {
+                break;
+            }
+            tx.prepare_cached("DELETE FROM vectors WHERE first = ?1")?.execute([before.first])?;
+            before.append(&block);
+            block = before;
+        }
+        tx.prepare_cached("INSERT INTO vectors (first, ids, scales, data) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![block.first, block.ids, block.scales, block.data])?;
+    }
+    tx.prepare_cached("UPDATE progress SET embedded = ?1 WHERE id = 1")?.execute([embedded]).map(drop)
+}
+
+/// Whether the ids of a block can be written as distances from this one.
+fn fits(first: i64, block: &Block) -> bool {
+    ids(block.first, &block.ids).last().is_none_or(|last| u32::try_from(last - first).is_ok())
+}
+
+fn last(connection: &Connection) -> rusqlite::Result<Option<Block>> {
+    connection
+        .prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0 ORDER BY first DESC LIMIT 1")?
+        .query_row([], |row| Ok(Block { first: row.get(0)?, ids: row.get(1)?, scales: row.get(2)?, data: row.get(3)? }))
+        .optional()
+}
+
+/// Overwrites the vectors of chunks with nothing.
+pub(super) fn remove(tx: &Transaction<'_>, chunks: &[i64]) -> rusqlite::Result<()> {
+    let mut sorted = chunks.to_vec();
+    sorted.sort_unstable();
+    each_found(tx, &sorted, |found| {
+        write_zeros(tx, "scales", found.block, (found.slot * SCALE, SCALE))?;
+        write_zeros(tx, "data", found.block, (found.slot * found.width, found.width))
+    })
+}
+
+fn write_zeros(tx: &Transaction<'_>, column: &str, row: i64, (at, length): (usize, usize)) -> rusqlite::Result<()> {
+    let mut blob = tx.blob_open("main", "vectors", column, row, false)?;
+    blob.write_all_at(&vec![0; length], at)
+}
+
+/// How many of these chunks still have a vector.
+pub(super) fn remaining(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<usize> {
+    let mut found = 0;
+    let mut sorted = chunks.to_vec();
+    sorted.sort_unstable();
+    each_found(connection, &sorted, |vector| {
+        found += usize::from(vector.scale != 0.0);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// How near these chunks are to a query, for those that have a vector. The chunks are in order.
+pub(super) fn nearness(
+    connection: &Connection,
+    query: &Quantised,
+    chunks: &[i64],
+) -> rusqlite::Result<Vec<(i64, f32)>> {
+    let mut near = Vec::with_capacity(chunks.len());
+    let mut opened: Option<(i64, rusqlite::blob::Blob<'_>)> = None;
+    let width = query.values.len();
+    let (mut bytes, mut dots) = (vec![0_u8; width], Vec::new());
+    each_found(connection, chunks, |found| {
+        if found.scale == 0.0 || found.width != width {
+            return Ok(());
+        }
+        let blob = match &mut opened {
+            Some((open, blob)) if *open == found.block => blob,
+            other => {
+                &mut other.insert((found.block, connection.blob_open("main", "vectors", "data", found.block, true)?)).1
+            }
+        };
+        blob.read_at_exact(&mut bytes, found.slot * width)?;
+        weir_embed::dots(&query.values, bytemuck::cast_slice(&bytes), width, &mut dots);
+        near.push((found.id, dots[0] as f32 * found.scale * query.scale));
+        Ok(())
+    })?;
+    Ok(near)
+}
+
+/// The vectors of these chunks, for those that have one. The chunks are in order.
+pub(super) fn load(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<Vec<(i64, Quantised)>> {
+    let mut loaded = Vec::with_capacity(chunks.len());
+    each_found(connection, chunks, |found| {
+        let blob = connection.blob_open("main", "vectors", "data", found.block, true)?;
+        let mut bytes = vec![0_u8; found.width];
+        blob.read_at_exact(&mut bytes, found.slot * found.width)?;
+        let values = bytes.into_iter().map(u8::cast_signed).collect();
+        loaded.push((found.id, Quantised { scale: found.scale, values }));
+        Ok(())
+    })?;
+    Ok(loaded)
+}
+
+/// The chunks nearest to a query, nearest first: every vector is looked at.
+pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -> rusqlite::Result<Vec<(i64, f32)>> {
+    let width = query.values.len();
+    let mut statement = connection.prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0")?;
+    let mut rows = statement.query([])?;
+    let (mut dots, mut best, mut least) = (Vec::new(), Vec::new(), f32::MIN_POSITIVE);
+    while let Some(row) = rows.next()? {
+        let first: i64 = row.get(0)?;
+        let (row_ids, row_scales, data) =
+            (row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?, row.get_ref(3)?.as_blob()?);
+        if data.len() != row_ids.len() / ID * width {
+            continue;
+        }
+        weir_embed::dots(&query.values, bytemuck::cast_slice(data), width, &mut dots);
+        for ((id, scale), &dot) in ids(first, row_ids).zip(scales(row_scales)).zip(&dots) {
+            let near = dot as f32 * scale * query.scale;
+            if near > least {
+                best.push((id, near));
+            }
+        }
+        // The best are sorted out now and then, not for each: then most vectors are passed by with one comparison.
+        if best.len() > most * 8 {
+            least = keep_best(&mut best, most);
+        }
+    }
+    keep_best(&mut best, most);
+    Ok(best)
+}
+
+/// Keeps the nearest in order, and says how near the last of them is.
+fn keep_best(best: &mut Vec<(i64, f32)>, most: usize) -> f32 {
+    best.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    best.truncate(most);
+    best.last().filter(|_| best.len() == most).map_or(f32::MIN_POSITIVE, |(_, near)| *near)
+}
+
+/// Where a vector is.
+struct Place {
+    id: i64,
+    block: i64,
+    slot: usize,
+    scale: f32,
+    width: usize,
+}
+
+/// Finds the vectors of chunks, given in order. All that stand in one row are found with one look at it.
+fn each_found(
+    connection: &Connection,
+    chunks: &[i64],
+    mut found: impl FnMut(Place) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT first, ids, scales, length(data) FROM vectors WHERE first <= ?1 ORDER BY first DESC LIMIT 1",
+    )?;
+    let mut rest = chunks;
+    while let Some(&chunk) = rest.first() {
+        let mut rows = statement.query([chunk])?;
+        let Some(row) = rows.next()? else {
+            rest = &rest[1..];
+            continue;
+        };
+        let block: i64 = row.get(0)?;
+        let (row_ids, row_scales) = (row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?);
+        let known: Vec<i64> = ids(block, row_ids).collect();
+        let width = row.get::<_, i64>(3)? as usize / known.len().max(1);
+        let last = known.last().copied().unwrap_or(block);
+        let here = rest.partition_point(|chunk| *chunk <= last).max(1);
+        for &id in &rest[..here] {
+            if let Ok(slot) = known.binary_search(&id) {
+                let scale = scales(row_scales).nth(slot).unwrap_or_default();
+                found(Place { id, block, slot, scale, width })?;
+            }
+        }
+        rest = &rest[here..];
+    }
+    Ok(())
+}
+
+fn offset(first: i64, id: i64) -> u32 {
+    u32::try_from(id - first).unwrap_or(u32::MAX)
+}
+
+fn ids(first: i64, bytes: &[u8]) -> impl Iterator<Item = i64> {
+    bytes
+        .chunks_exact(ID)
+        .map(move |bytes| first + i64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])))
+}
+
+fn scales(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes.chunks_exact(SCALE).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+}

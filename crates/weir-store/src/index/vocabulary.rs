@@ -1,0 +1,236 @@
+//! The words of the index as they are written: where a misspelt word, a beginning or a part of a word finds those that
+//! are meant. Invariant: a word of a forgotten entry that nobody else uses is forgotten with it.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use weir_core::words;
+
+/// How many words are remembered as known, so that most need no question to the database. Eight bytes each.
+const MOST_REMEMBERED: usize = 1 << 20;
+/// How many words a part or a beginning stands for at most. More would say little and cost much.
+const MOST_WORDS: usize = 30;
+/// How many candidates are looked at.
+const MOST_CANDIDATES: usize = 8_000;
+/// How many chunks are looked at for another use of a word before it is forgotten.
+const MOST_USES: usize = 50;
+
+/// Learns words, and remembers which it has learnt as long as nobody else writes to the index: they might forget one.
+#[derive(Default)]
+pub(crate) struct Learner {
+    /// Words as they stand in texts, each as a number.
+    known: HashSet<u64, std::hash::BuildHasherDefault<AsItIs>>,
+    as_of: i64,
+}
+
+impl Learner {
+    /// Remembers nothing from before someone else has written.
+    pub(super) fn trust_only(&mut self, as_of: i64) {
+        if self.as_of != as_of {
+            self.known.clear();
+            self.as_of = as_of;
+        }
+    }
+
+    /// Remembers nothing: what it has learnt was not kept.
+    pub(super) fn distrust(&mut self) {
+        self.known.clear();
+    }
+
+    /// Learns the words of a text.
+    pub(super) fn learn(&mut self, tx: &Transaction<'_>, text: &str) -> rusqlite::Result<()> {
+        let mut result = Ok(());
+        words::each_word(text, |word| {
+            if result.is_ok() && self.known.insert(fingerprint(word)) {
+                words::spellings(word, |word| {
+                    if result.is_ok() {
+                        result = insert(tx, word);
+                    }
+                });
+            }
+        });
+        if self.known.len() > MOST_REMEMBERED {
+            self.known.clear();
+        }
+        result
+    }
+}
+
+fn insert(tx: &Transaction<'_>, word: &str) -> rusqlite::Result<()> {
+    let marked = format!("^{word}$");
+    let new =
+        tx.prepare_cached("INSERT INTO vocabulary (word) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([&marked])?;
+    if new == 1 {
+        tx.prepare_cached("INSERT INTO spellings (rowid, word) VALUES (?1, ?2)")?
+            .execute(params![tx.last_insert_rowid(), marked])?;
+    }
+    Ok(())
+}
+
+/// Forgets the words of a text that no chunk has any more. Called once its chunk is gone from the index.
+pub(super) fn forget(tx: &Transaction<'_>, text: &str) -> rusqlite::Result<()> {
+    let mut unique = HashSet::new();
+    words::each_spelling(text, |word| {
+        if !unique.contains(word) {
+            unique.insert(word.to_owned());
+        }
+    });
+    for word in unique {
+        if !is_used(tx, &word)? {
+            remove(tx, &word)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a chunk has exactly this word. The full-text table knows its stem only, so the texts are looked at; a word
+/// that is not seen in some of them is as good as unused: what is left out here can still be searched for.
+fn is_used(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.title, c.body FROM words CROSS JOIN chunks c ON c.id = words.rowid WHERE words MATCH ?1 LIMIT ?2",
+    )?;
+    let mut rows = statement.query(params![format!("\"{word}\""), MOST_USES as i64])?;
+    while let Some(row) = rows.next()? {
+        let mut used = false;
+        for column in 0..2 {
+            words::each_spelling(row.get_ref(column)?.as_str()?, |other| used |= other == word);
+        }
+        if used {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn remove(tx: &Transaction<'_>, word: &str) -> rusqlite::Result<()> {
+    let marked = format!("^{word}$");
+    let id: Option<i64> = tx
+        .prepare_cached("SELECT id FROM vocabulary WHERE word = ?1")?
+        .query_row([&marked], |row| row.get(0))
+        .optional()?;
+    let Some(id) = id else { return Ok(()) };
+    tx.prepare_cached("INSERT INTO spellings (spellings, rowid, word) VALUES ('delete', ?1, ?2)")?
+        .execute(params![id, marked])?;
+    tx.prepare_cached("DELETE FROM vocabulary WHERE id = ?1")?.execute([id]).map(drop)
+}
+
+/// Forgets all words and learns those that the chunks have.
+pub(super) fn relearn(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute_batch("INSERT INTO spellings (spellings) VALUES ('delete-all'); DELETE FROM vocabulary WHERE id > 0;")?;
+    let mut learner = Learner::default();
+    let mut statement = tx.prepare("SELECT title, body FROM chunks WHERE id > 0")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        learner.learn(tx, row.get_ref(0)?.as_str()?)?;
+        learner.learn(tx, row.get_ref(1)?.as_str()?)?;
+    }
+    Ok(())
+}
+
+/// Whether some text has exactly this word, in any case. Of words that are not learnt it says no.
+pub(super) fn has(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM vocabulary WHERE word = ?1")?.exists([format!("^{word}$")])
+}
+
+/// Words that begin like this.
+pub(super) fn beginning_with(connection: &Connection, start: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection
+        .prepare_cached("SELECT word FROM vocabulary WHERE word >= ?1 AND word < ?2 ORDER BY word LIMIT ?3")?;
+    let (from, to) = (format!("^{start}"), format!("^{start}\u{10ffff}"));
+    let words = statement.query_map(params![from, to, MOST_WORDS as i64], |row| row.get::<_, String>(0))?;
+    words.map(|word| word.map(unmarked)).collect()
+}
+
+/// Words that have this inside, the shortest first.
+pub(super) fn containing(connection: &Connection, part: &str) -> rusqlite::Result<Vec<String>> {
+    let chars: Vec<char> = part.chars().collect();
+    let pieces: Vec<String> = chars.windows(3).take(60).map(quoted).collect();
+    if pieces.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut words = candidates(connection, &pieces.join(" AND "))?;
+    words.retain(|word| word.contains(part));
+    words.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+    words.truncate(MOST_WORDS);
+    Ok(words)
+}
+
+/// Words that this one may be a misspelling of, the nearest first; all of them equally near.
+pub(super) fn near(connection: &Connection, word: &str) -> rusqlite::Result<Vec<String>> {
+    let length = word.chars().count();
+    let most = match length {
+        // A name with a number in it is another name, not a misspelt one.
+        _ if word.chars().any(char::is_numeric) => return Ok(Vec::new()),
+        0..4 => return Ok(Vec::new()),
+        4..8 => 1,
+        _ => 2,
+    };
+    // One edit spares all but one of the pieces that do not overlap, so one of them is enough to look for.
+    let marked: Vec<char> = format!("^{word}$").chars().collect();
+    let mut pieces: Vec<String> = marked.chunks_exact(3).map(quoted).collect();
+    pieces.extend(marked.rchunks_exact(3).map(quoted));
+    pieces.sort_unstable();
+    pieces.dedup();
+    let mut best: Vec<(usize, String)> = Vec::new();
+    for candidate in candidates(connection, &pieces.join(" OR "))? {
+        if candidate.chars().count().abs_diff(length) > most {
+            continue;
+        }
+        let distance = strsim::osa_distance(word, &candidate);
+        if distance > 0 && distance <= most {
+            best.push((distance, candidate));
+        }
+    }
+    best.sort_unstable();
+    let nearest = best.first().map_or(0, |(distance, _)| *distance);
+    Ok(best.into_iter().take_while(|(distance, _)| *distance == nearest).map(|(_, word)| word).collect())
+}
+
+fn candidates(connection: &Connection, expression: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.word FROM spellings CROSS JOIN vocabulary v ON v.id = spellings.rowid
+         WHERE spellings MATCH ?1 LIMIT ?2",
+    )?;
+    let words = statement.query_map(params![expression, MOST_CANDIDATES as i64], |row| row.get::<_, String>(0))?;
+    words.map(|word| word.map(unmarked)).collect()
+}
+
+fn unmarked(word: String) -> String {
+    word.trim_start_matches('^').trim_end_matches('$').to_owned()
+}
+
+/// A piece as the engine takes it. Words hold letters and digits only, so nothing in them has to be escaped.
+fn quoted(piece: &[char]) -> String {
+    format!("\"{}\"", piece.iter().collect::<String>())
+}
+
+/// A number for a word. Two words with the same number would be one of them unlearnt: one in a million billion.
+fn fingerprint(word: &str) -> u64 {
+    let mut state = 0xcbf2_9ce4_8422_2325_u64;
+    for part in word.as_bytes().chunks(8) {
+        let mut bytes = [0; 8];
+        bytes[..part.len()].copy_from_slice(part);
+        state = (state.rotate_left(23) ^ u64::from_le_bytes(bytes)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    state ^ (state >> 29)
+}
+
+/// Takes a number that is spread already for its own hash.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl std::hash::Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}

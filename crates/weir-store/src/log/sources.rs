@@ -1,0 +1,158 @@
+//! Where indexed texts came from: files and pages, as they were when they were last looked at.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use weir_core::{Reference, Timestamp};
+
+use super::entries::read_reference;
+use super::places::{Place, VISIBLE};
+
+/// What tells whether a file has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last changed, in nanoseconds since 1970.
+    pub modified: i64,
+    /// The hash of its bytes.
+    pub hash: String,
+}
+
+/// A file that was indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownFile {
+    /// The name it is found under.
+    pub source: String,
+    /// What it was like.
+    pub stamp: Stamp,
+    /// The entry that has its text.
+    pub reference: Reference,
+}
+
+/// What a server needs to say whether a page has changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// The `ETag` header.
+    pub etag: Option<String>,
+    /// The `Last-Modified` header.
+    pub last_modified: Option<String>,
+}
+
+/// A page that was fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageState {
+    /// The entry that has its text.
+    pub reference: Reference,
+    /// What the server needs to know.
+    pub validators: Validators,
+    /// When the server was last asked.
+    pub checked_at: Timestamp,
+}
+
+/// How many of the newest entries are looked at for their sources.
+const LOOKED_AT: usize = 40;
+
+/// Where the newest entries came from that are seen from a place, newest first and each once.
+pub(crate) fn newest(connection: &Connection, place: Place) -> rusqlite::Result<Vec<String>> {
+    let sql = format!(
+        "SELECT coalesce(e.source, e.title) FROM entries e WHERE {VISIBLE} AND e.id > 0 ORDER BY e.id DESC LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![place.session, place.work, LOOKED_AT as i64], |row| row.get(0))?;
+    let mut sources: Vec<String> = Vec::new();
+    for source in rows {
+        let source = source?;
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    Ok(sources)
+}
+
+/// The files at a source or below it.
+pub(crate) fn files(connection: &Connection, under: &str) -> rusqlite::Result<Vec<KnownFile>> {
+    const SELECT: &str = "SELECT f.source, f.bytes, f.modified, f.hash, e.reference FROM files f CROSS JOIN entries e ON e.id = f.entry_id";
+    let mut found: Vec<KnownFile> = connection
+        .prepare_cached(&format!("{SELECT} WHERE f.source = ?1"))?
+        .query_map([under], read_file)?
+        .collect::<rusqlite::Result<_>>()?;
+    // What is below begins with a slash after it, and a zero is the character that follows the slash.
+    let mut below = connection.prepare_cached(&format!("{SELECT} WHERE f.source > ?1 AND f.source < ?2"))?;
+    let rows = below.query_map([format!("{under}/"), format!("{under}0")], read_file)?;
+    found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+    Ok(found)
+}
+
+fn read_file(row: &Row<'_>) -> rusqlite::Result<KnownFile> {
+    let stamp = Stamp { bytes: row.get::<_, i64>(1)? as u64, modified: row.get(2)?, hash: row.get(3)? };
+    Ok(KnownFile { source: row.get(0)?, stamp, reference: read_reference(row, 4)? })
+}
+
+/// Lets go of a file. Returns the entry that has its text, unless a note cites it: then it stays.
+pub(crate) fn release_file(tx: &Transaction<'_>, source: &str) -> rusqlite::Result<Option<i64>> {
+    let entry = tx
+        .prepare_cached("DELETE FROM files WHERE source = ?1 RETURNING entry_id")?
+        .query_row([source], |row| row.get(0))
+        .optional()?;
+    entry.map_or(Ok(None), |id| unless_pinned(tx, id))
+}
+
+/// Lets go of a page. Returns the entry that has its text, unless a note cites it: then it stays.
+pub(crate) fn release_page(tx: &Transaction<'_>, url: &str) -> rusqlite::Result<Option<i64>> {
+    let entry = tx
+        .prepare_cached("DELETE FROM pages WHERE url = ?1 RETURNING entry_id")?
+        .query_row([url], |row| row.get(0))
+        .optional()?;
+    entry.map_or(Ok(None), |id| unless_pinned(tx, id))
+}
+
+fn unless_pinned(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<i64>> {
+    tx.prepare_cached("SELECT id FROM entries WHERE id = ?1 AND pinned = 0")?
+        .query_row([id], |row| row.get(0))
+        .optional()
+}
+
+/// Notes that an entry has the text of a file.
+pub(crate) fn set_file(tx: &Transaction<'_>, source: &str, entry_id: i64, stamp: &Stamp) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO files (source, entry_id, bytes, modified, hash) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![source, entry_id, stamp.bytes as i64, stamp.modified, stamp.hash])
+        .map(drop)
+}
+
+/// Notes that a file is the same although it looks newer.
+pub(crate) fn restamp(tx: &Transaction<'_>, source: &str, stamp: &Stamp) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE files SET bytes = ?2, modified = ?3, hash = ?4 WHERE source = ?1")?
+        .execute(params![source, stamp.bytes as i64, stamp.modified, stamp.hash])
+        .map(drop)
+}
+
+/// The page kept of a URL.
+pub(crate) fn page(connection: &Connection, url: &str) -> rusqlite::Result<Option<PageState>> {
+    connection
+        .prepare_cached(
+            "SELECT e.reference, p.etag, p.last_modified, p.checked_at
+             FROM pages p CROSS JOIN entries e ON e.id = p.entry_id WHERE p.url = ?1",
+        )?
+        .query_row([url], |row| {
+            let validators = Validators { etag: row.get(1)?, last_modified: row.get(2)? };
+            Ok(PageState { reference: read_reference(row, 0)?, validators, checked_at: Timestamp(row.get(3)?) })
+        })
+        .optional()
+}
+
+/// Notes that an entry has the text of a page.
+pub(crate) fn set_page(
+    tx: &Transaction<'_>,
+    url: &str,
+    entry_id: i64,
+    validators: &Validators,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO pages (url, entry_id, etag, last_modified, checked_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![url, entry_id, validators.etag, validators.last_modified, now.0])
+        .map(drop)
+}
+
+/// Notes that a page is what it was.
+pub(crate) fn check_page(tx: &Transaction<'_>, url: &str, now: Timestamp) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE pages SET checked_at = ?2 WHERE url = ?1")?.execute(params![url, now.0]).map(drop)
+}

@@ -1,0 +1,272 @@
+//! Finding by meaning, with the model that is in the program, and what becomes of vectors.
+
+use std::sync::Arc;
+
+use weir_core::{EntryKind, Limits, NewEntry, Query};
+use weir_embed::{Embed, EmbedError};
+use weir_store::{Findings, Store};
+
+use crate::support::{
+    NOW, assert_healthy, at, day, entry, forget, here, keep, keep_at, new_store, note, note_on, open, references, run,
+    these,
+};
+
+fn model() -> Arc<dyn Embed> {
+    Arc::new(weir_embed::built_in().expect("the model is built in"))
+}
+
+fn store_with_model() -> (tempfile::TempDir, Store) {
+    let (folder, mut store) = new_store();
+    store.set_model(Some(model()));
+    (folder, store)
+}
+
+fn embed_all(store: &mut Store) {
+    while store.embed_some(100).unwrap() > 0 {}
+}
+
+fn ask(store: &mut Store, text: &str, limit: usize) -> Findings {
+    store.search(&here(), &Query { now: Some(day(1)), ..Query::new(text, limit) }).unwrap()
+}
+
+const TEXTS: [&str; 5] = [
+    "The database pool is limited to sixteen connections.",
+    "Deployments to production happen on Tuesdays.",
+    "Images are resized before they are uploaded.",
+    "The invoice template is written in German.",
+    "Passwords are hashed with argon2.",
+];
+
+#[test]
+fn what_shares_no_word_is_found_by_meaning_and_says_so() {
+    let (_folder, mut store) = store_with_model();
+    let kept: Vec<_> = TEXTS.iter().map(|text| keep(&mut store, note(text)).reference).collect();
+    embed_all(&mut store);
+    for (question, expected) in [("releasing software", 1), ("scale pictures", 2), ("credential encryption", 4)] {
+        let found = ask(&mut store, question, 1);
+        assert_eq!(references(&found.hits), [kept[expected]], "{question}");
+        assert!(found.hits[0].by_meaning, "{question}: {:?}", found.hits[0]);
+    }
+    let by_word = ask(&mut store, "argon2", 1);
+    assert!(!by_word.hits[0].by_meaning);
+}
+
+#[test]
+fn without_a_model_words_alone_decide_and_without_vectors_it_is_said() {
+    let (_folder, mut store) = new_store();
+    for text in TEXTS {
+        keep(&mut store, note(text));
+    }
+    assert!(ask(&mut store, "releasing software", 5).hits.is_empty());
+    store.set_model(Some(model()));
+    let found = ask(&mut store, "production", 5);
+    assert_eq!((found.hits.len(), found.without_vectors), (1, TEXTS.len() as u64));
+    embed_all(&mut store);
+    assert_eq!(ask(&mut store, "production", 5).without_vectors, 0);
+}
+
+/// Small rows are gathered into larger ones, and every vector is still where it belongs.
+#[test]
+fn vectors_are_found_however_they_came_in() {
+    let (_folder, mut one_by_one) = store_with_model();
+    let (_folder, mut at_once) = store_with_model();
+    for n in 0..70 {
+        let text = format!("{} number {n} of {}", TEXTS[n % 5], n * 7);
+        keep(&mut one_by_one, run(&text));
+        keep(&mut at_once, run(&text));
+        assert_eq!(one_by_one.embed_some(1_000).unwrap(), 0);
+    }
+    embed_all(&mut at_once);
+    for question in ["resize pictures", "number 13 of 91", "images scaled"] {
+        let show = |store: &mut Store| -> Vec<(String, u64)> {
+            let hits = ask(store, question, 70).hits.into_iter();
+            hits.map(|hit| (hit.excerpt, hit.score.to_bits())).collect()
+        };
+        let found = show(&mut one_by_one);
+        assert!(found.len() >= 10, "{question}: {}", found.len());
+        assert_eq!(found, show(&mut at_once), "{question}");
+    }
+    assert_healthy(&mut one_by_one);
+}
+
+#[test]
+fn forgetting_takes_the_vector_and_later_ones_stay() {
+    let (folder, mut store) = store_with_model();
+    let kept: Vec<_> = TEXTS.iter().map(|text| keep(&mut store, note(text)).reference).collect();
+    embed_all(&mut store);
+    let done = forget(&mut store, &these(&kept[1..2]));
+    assert!(done.remaining.contains(&("vectors", 0)), "{done:?}");
+    assert!(
+        ask(&mut store, "releasing software to production", 5).hits.iter().all(|hit| hit.entry.reference != kept[1])
+    );
+    assert_eq!(references(&ask(&mut store, "scale pictures", 1).hits), [kept[2]]);
+    // The newest goes, and what comes after it has a vector of its own.
+    forget(&mut store, &these(&kept[4..]));
+    let new = keep(&mut store, note("The logo is blue.")).reference;
+    embed_all(&mut store);
+    drop(store);
+    let mut store = open(folder.path());
+    store.set_model(Some(model()));
+    assert_eq!(references(&ask(&mut store, "colour of the emblem", 1).hits), [new]);
+}
+
+#[test]
+fn rebuilding_makes_the_vectors_anew() {
+    let (_folder, mut store) = store_with_model();
+    TEXTS.iter().for_each(|text| drop(keep(&mut store, note(text))));
+    embed_all(&mut store);
+    let before = ask(&mut store, "releasing software", 3);
+    store.rebuild_index(|_| ()).unwrap();
+    assert!(ask(&mut store, "releasing software", 3).without_vectors > 0);
+    embed_all(&mut store);
+    assert_eq!(ask(&mut store, "releasing software", 3), before);
+}
+
+/// A model of two numbers that may fail, to see that a store lives with any.
+struct Tiny {
+    name: &'static str,
+    fails: bool,
+}
+
+impl Embed for Tiny {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn width(&self) -> usize {
+        2
+    }
+
+    fn is_quick(&self) -> bool {
+        false
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+        if self.fails {
+            return Err(EmbedError::Unanswered("no answer".into()));
+        }
+        Ok(texts.iter().map(|text| Some(if text.contains("blue") { vec![1.0, 0.0] } else { vec![0.0, 1.0] })).collect())
+    }
+}
+
+#[test]
+fn another_model_begins_anew_and_a_failing_one_leaves_words() {
+    let (_folder, mut store) = store_with_model();
+    let blue = keep(&mut store, note("The logo is blue.")).reference;
+    keep(&mut store, note("Nothing of that kind."));
+    embed_all(&mut store);
+    store.set_model(Some(Arc::new(Tiny { name: "tiny", fails: false })));
+    assert_eq!(ask(&mut store, "blue", 2).without_vectors, 0, "the vectors of another model do not count as missing");
+    embed_all(&mut store);
+    assert_eq!(references(&ask(&mut store, "blueish", 1).hits), [blue]);
+    store.set_model(Some(Arc::new(Tiny { name: "other", fails: true })));
+    assert!(store.embed_some(10).is_err());
+    assert_eq!(references(&ask(&mut store, "logo", 5).hits), [blue]);
+}
+
+#[test]
+fn the_newer_of_two_on_the_same_subject_goes_first_and_the_older_says_so() {
+    let (_folder, mut store) = store_with_model();
+    let old = keep_at(&mut store, note("The office wifi password is changed every month, every month."), NOW).reference;
+    let other = keep_at(&mut store, note("The wifi in the office is slow in the kitchen."), at(5)).reference;
+    let new = keep_at(&mut store, note("The office wifi password is now changed every week."), at(10)).reference;
+    embed_all(&mut store);
+    let hits = ask(&mut store, "how often is the office wifi password changed every month", 3).hits;
+    assert_eq!(references(&hits)[..2], [new, old], "{hits:#?}");
+    let label = |reference| hits.iter().find(|hit| hit.entry.reference == reference).and_then(|hit| hit.newer);
+    assert_eq!((label(old), label(new), label(other)), (Some(new), None, None));
+}
+
+#[test]
+fn documents_are_not_ordered_by_when_they_were_indexed() {
+    let (_folder, mut store) = store_with_model();
+    let text = |word: &str| format!("The office wifi password is changed every {word}.");
+    let old = keep_at(&mut store, entry(EntryKind::Document, text("month")), NOW).reference;
+    keep_at(&mut store, entry(EntryKind::Document, text("week")), at(10));
+    embed_all(&mut store);
+    let hits = ask(&mut store, "wifi password every month", 2).hits;
+    assert_eq!(hits[0].entry.reference, old);
+    assert!(hits.iter().all(|hit| hit.newer.is_none()));
+}
+
+#[test]
+fn of_equals_the_more_recent_goes_first_when_the_time_is_known() {
+    let (_folder, mut store) = new_store();
+    let old = keep_at(&mut store, run("the needle is here, says one"), NOW).reference;
+    let new = keep_at(&mut store, run("the needle is here, says two"), day(60)).reference;
+    let mut find = |now| references(&store.search(&here(), &Query { now, ..Query::new("needle", 5) }).unwrap().hits);
+    assert_eq!(find(Some(day(61))), [new, old]);
+    assert_eq!(find(None), [old, new]);
+}
+
+#[test]
+fn a_misspelt_word_is_corrected_also_beside_correct_ones() {
+    let (_folder, mut store) = new_store();
+    let kept = keep(&mut store, note_on("pool", "The connection pool is exhausted under load")).reference;
+    keep(&mut store, note("The load of the laundry"));
+    for (question, written, meant) in [
+        ("conection pool", "conection", "connection"),       // typos: allow
+        ("exhuasted", "exhuasted", "exhausted"),             // typos: allow
+        ("conncetion exhaustd", "conncetion", "connection"), // typos: allow
+        ("pol exhausted under load", "", ""),
+    ] {
+        let found = ask(&mut store, question, 1);
+        assert_eq!(references(&found.hits), [kept], "{question}");
+        let corrected = found.corrected.iter().any(|pair| *pair == (written.into(), meant.into()));
+        assert!(written.is_empty() || corrected, "{question}: {:?}", found.corrected);
+    }
+    let found = ask(&mut store, "qzxvw load", 5);
+    assert_eq!((found.unknown.as_slice(), found.corrected.len()), (&["qzxvw".to_owned()][..], 0));
+    assert!(ask(&mut store, "connection", 5).corrected.is_empty(), "what is known is not corrected");
+}
+
+/// A word is forgotten with its last text, also by another process, and learnt again when it comes again.
+#[test]
+fn words_that_come_again_after_forgetting_are_found_by_a_part() {
+    let (folder, mut store) = new_store();
+    let mut other = open(folder.path());
+    let parts = |store: &mut Store| references(&ask(store, "onnectio", 5).hits).len();
+    for forgets_itself in [true, false] {
+        let kept = keep(&mut store, note("the connection")).reference;
+        assert_eq!(parts(&mut store), 1);
+        forget(if forgets_itself { &mut store } else { &mut other }, &these(&[kept]));
+        assert_eq!(parts(&mut store), 0);
+        let again = keep(&mut store, note("the connection again")).reference;
+        assert_eq!(parts(&mut store), 1, "forgets itself: {forgets_itself}");
+        forget(&mut store, &these(&[again]));
+    }
+    let everything = weir_store::Selection { everything: true, ..Default::default() };
+    keep(&mut store, note("the connection"));
+    forget(&mut store, &everything);
+    keep(&mut store, note("the connection"));
+    assert_eq!(parts(&mut store), 1);
+}
+
+#[test]
+fn the_same_text_again_goes_below_what_is_new() {
+    let (_folder, mut store) = new_store();
+    for n in 0..5 {
+        keep_at(&mut store, run("error: the needle broke"), at(n));
+    }
+    let other = keep_at(&mut store, run("a longer text about something else that has a needle in it"), at(9)).reference;
+    let hits = ask(&mut store, "needle", 6).hits;
+    assert_eq!(hits.len(), 6, "nothing is hidden");
+    assert_eq!(hits[1].entry.reference, other);
+}
+
+#[test]
+fn a_source_stands_for_what_is_below_it() {
+    let (_folder, mut store) = new_store();
+    for source in ["docs", "docs/a.md", "docs/deep/b.md", "docs-old/c.md", "doc", "docs0"] {
+        let entry = NewEntry { source: Some(source.into()), ..entry(EntryKind::Document, format!("needle {source}")) };
+        keep(&mut store, entry);
+    }
+    for source in ["docs", "docs/"] {
+        let query = Query { source: Some(source.into()), ..Query::new("needle", 10) };
+        let hits = store.search(&here(), &query).unwrap().hits;
+        let mut found: Vec<_> = hits.into_iter().filter_map(|hit| hit.entry.source).collect();
+        found.sort();
+        assert_eq!(found, ["docs", "docs/a.md", "docs/deep/b.md"]);
+    }
+    assert!(Limits::default().quota_bytes > 0);
+}

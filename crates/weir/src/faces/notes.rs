@@ -1,0 +1,193 @@
+//! `weir notes`: reviews what was noted, and says what may want to be renewed or removed. Invariant: it changes nothing,
+//! and being listed here is no use of a note.
+
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Value, json};
+use weir_core::{Entry, Timestamp};
+use weir_store::NoteSeen;
+
+use crate::answer::{Answer, counted, one_line};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::truth::{self, Doubt};
+use crate::when;
+
+/// The newest notes of each store, so many of them: a review reads every one.
+const MOST: usize = 5_000;
+/// So many of a sort are listed, unless that sort is asked for.
+const LISTED: usize = 20;
+/// A note that nobody has read for so long is worth a look.
+const UNUSED_AFTER: i64 = 30 * 24 * 60 * 60 * 1000;
+/// Someone who reviews may wait longer than an answer does.
+const PATIENCE: Duration = truth::PATIENCE.saturating_mul(30);
+
+/// A sort of notes that a review lists.
+struct Sort {
+    /// Its name, as a flag and in JSON.
+    flag: &'static str,
+    help: &'static str,
+    title: &'static str,
+    /// What to do about them.
+    hint: &'static str,
+    holds: fn(&Reviewed) -> bool,
+}
+
+/// The sorts, in the order they are listed. A note may be of more than one.
+const SORTS: &[Sort] = &[
+    Sort {
+        flag: "stale",
+        help: "Only notes whose files or commits are no longer what they were",
+        title: "may no longer be true",
+        hint: "still true: weir note \"…\" --supersedes REF --files …; no longer: weir forget REF",
+        holds: |note| !note.doubts.is_empty(),
+    },
+    Sort {
+        flag: "superseded",
+        help: "Only notes that others have taken the place of",
+        title: "superseded",
+        hint: "they only show how things came about; to remove one: weir forget REF",
+        holds: |note| note.seen.entry.superseded_by.is_some(),
+    },
+    Sort {
+        flag: "unused",
+        help: "Only notes that nobody has read in 30 days",
+        title: "never read since they were kept",
+        hint: "to read one: weir get REF; to remove one: weir forget REF (shows first what would go)",
+        holds: |note| note.unused,
+    },
+];
+
+/// A note that was looked at.
+struct Reviewed {
+    seen: NoteSeen,
+    doubts: Vec<Doubt>,
+    unused: bool,
+}
+
+/// The command.
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    Command::new("notes")
+        .about("Review the notes: what may no longer be true, is superseded or was never read")
+        .after_help(
+            "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --all --json\n\nNothing is changed. `weir forget` \
+             removes a note, and `weir note … --supersedes REF` renews it.",
+        )
+        .args(SORTS.iter().map(|sort| flag(sort.flag, sort.help)))
+        .arg(flag("all", "Every note, also those that there is nothing to say of"))
+}
+
+/// Reviews.
+pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let asked: Vec<&Sort> = SORTS.iter().filter(|sort| arguments.get_flag(sort.flag)).collect();
+    let all = arguments.get_flag("all");
+    let notes = look(context).await?;
+    let wanted = |note: &&Reviewed| all || asked.is_empty() || asked.iter().any(|sort| (sort.holds)(note));
+    let data = json!({ "notes": notes.iter().filter(wanted).map(describe).collect::<Vec<_>>() });
+    if notes.is_empty() {
+        let text = "there are no notes here; keep one with `weir note \"…\"`".to_owned();
+        return Ok(Answer::nothing(text, data));
+    }
+    let mut parts = vec![overview(&notes)];
+    let most = if all || !asked.is_empty() { usize::MAX } else { LISTED };
+    for sort in SORTS.iter().filter(|sort| all || asked.is_empty() || asked.iter().any(|one| one.flag == sort.flag)) {
+        parts.extend(section(sort, &notes, most));
+    }
+    let others: Vec<String> = notes.iter().filter(|note| sorts(note).next().is_none()).map(line).collect();
+    if all && !others.is_empty() {
+        parts.push(format!("the others:\n{}", others.join("\n")));
+    }
+    Ok(Answer::new(parts.join("\n\n"), data))
+}
+
+/// The notes of the project and of the user, newest first, with what is to be said of each.
+async fn look(context: &Context) -> Result<Vec<Reviewed>, CommandError> {
+    let scope = context.scope();
+    let (mut notes, now) = context
+        .with_stores(move |open| {
+            let mut notes = open.project()?.notes(&scope, MOST)?;
+            notes.extend(open.user()?.notes(&scope, MOST)?);
+            Ok((notes, open.now))
+        })
+        .await?;
+    notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));
+    // What has a successor is not believed anyway.
+    let current: Vec<&Entry> = notes.iter().filter(|note| is_current(note)).map(|note| &note.entry).collect();
+    let mut doubts = truth::labels(context, &current, PATIENCE).await.into_iter();
+    let reviewed = notes.into_iter().map(|seen| {
+        let current = is_current(&seen);
+        let doubts = if current { doubts.next().unwrap_or_default() } else { Vec::new() };
+        Reviewed { unused: current && is_unused(&seen, now), seen, doubts }
+    });
+    Ok(reviewed.collect())
+}
+
+fn is_current(note: &NoteSeen) -> bool {
+    note.entry.superseded_by.is_none()
+}
+
+fn is_unused(note: &NoteSeen, now: Timestamp) -> bool {
+    note.is_unused() && now.0 - note.entry.at.0 > UNUSED_AFTER
+}
+
+fn sorts(note: &Reviewed) -> impl Iterator<Item = &'static Sort> {
+    SORTS.iter().filter(|sort| (sort.holds)(note))
+}
+
+fn overview(notes: &[Reviewed]) -> String {
+    let counts = SORTS.iter().map(|sort| {
+        let count = notes.iter().filter(|note| (sort.holds)(note)).count();
+        format!("{count} {}", sort.title)
+    });
+    format!("{}: {}", counted(notes.len(), "note", "notes"), counts.collect::<Vec<_>>().join(", "))
+}
+
+fn section(sort: &Sort, notes: &[Reviewed], most: usize) -> Option<String> {
+    let of_sort: Vec<&Reviewed> = notes.iter().filter(|note| (sort.holds)(note)).collect();
+    if of_sort.is_empty() {
+        return None;
+    }
+    let mut lines = vec![format!("{}:", sort.title)];
+    lines.extend(of_sort.iter().take(most).map(|note| line(note)));
+    if of_sort.len() > most {
+        lines.push(format!("… and {} more: weir notes --{}", of_sort.len() - most, sort.flag));
+    }
+    lines.push(format!("→ {}", sort.hint));
+    Some(lines.join("\n"))
+}
+
+fn line(note: &Reviewed) -> String {
+    let entry = &note.seen.entry;
+    let mut line = format!("{} {}", entry.reference, when::show(entry.at));
+    if let Some(own) = &entry.note {
+        line.push_str(&format!(" {}", own.kind));
+        if let Some(topic) = &own.topic {
+            line.push_str(&format!(" on {}", one_line(topic, 60)));
+        }
+    }
+    line.push_str(&format!(": {}", one_line(&entry.title, 100)));
+    if let Some(successor) = entry.superseded_by {
+        line.push_str(&format!("\n  superseded by {successor}"));
+    }
+    line.extend(note.doubts.iter().map(|doubt| format!("\n  {doubt}")));
+    line
+}
+
+fn describe(note: &Reviewed) -> Value {
+    let entry = &note.seen.entry;
+    let own = entry.note.as_ref();
+    json!({
+        "reference": entry.reference.to_string(),
+        "at": when::show(entry.at),
+        "used_at": when::show(note.seen.used_at),
+        "level": entry.level.as_str(),
+        "kind": own.map(|own| own.kind.as_str()),
+        "topic": own.and_then(|own| own.topic.as_deref()),
+        "title": entry.title,
+        "sorts": sorts(note).map(|sort| sort.flag).collect::<Vec<_>>(),
+        "superseded_by": entry.superseded_by.map(|successor| successor.to_string()),
+        "doubts": note.doubts.iter().map(Doubt::data).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,259 @@
+//! Fetches pages and keeps them. Invariants: what the user's rules deny is not asked for, redirects included; each page is
+//! kept once for each address; what is shown is what the store kept, with secrets redacted.
+
+mod rules;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Scope};
+use weir_fetch::{FetchError, Fetched, Fetcher, Limits, Page, Request, Settings, Url};
+use weir_store::{BlobReader, Found, Kept, PageState, Validators};
+
+use crate::context::{Context, Open, cancelled};
+use crate::error::{CommandError, ErrorKind};
+
+/// How many pages are fetched at once.
+const AT_ONCE: usize = 4;
+
+/// What is to be fetched.
+pub(crate) struct Order {
+    /// The addresses, as they were given.
+    pub urls: Vec<String>,
+    /// The name the pages are found under, before their addresses.
+    pub label: Option<String>,
+    /// Ask for the pages even if they were fetched a moment ago.
+    pub fresh: bool,
+}
+
+/// What came of one address.
+pub(crate) struct Outcome {
+    /// The address as it was given.
+    pub url: String,
+    /// The page, or why there is none.
+    pub result: Result<Got, CommandError>,
+}
+
+/// A page in the store.
+pub(crate) struct Got {
+    /// The entry.
+    pub entry: Entry,
+    /// Its text.
+    pub text: BlobReader,
+    /// How it came.
+    pub how: How,
+}
+
+/// How a page came.
+pub(crate) enum How {
+    /// Over the network.
+    Fetched {
+        /// What it was.
+        form: &'static str,
+        /// How often one was sent on.
+        redirects: u8,
+        /// What was cut or changed.
+        notes: Vec<String>,
+    },
+    /// The server says that the one that is kept is still the page.
+    Unchanged,
+    /// It was fetched or checked so long ago.
+    Kept(Duration),
+}
+
+/// Fetches pages, some at once. The outcomes are in the order of the addresses.
+pub(crate) async fn fetch(context: &Context, order: Order) -> Result<Vec<Outcome>, CommandError> {
+    let planned = plan(context, &order).await?;
+    let denied = rules::denied(context, &planned.iter().flat_map(|plan| &plan.url).collect::<Vec<_>>()).await;
+    let came = ask(context, &planned, denied).await?;
+    let (scope, label) = (context.scope(), order.label);
+    let work = move |open: &mut Open<'_>| {
+        let settle = |(plan, came)| settle(open, &scope, plan, (came, label.as_deref()));
+        Ok(planned.into_iter().zip(came).map(settle).collect())
+    };
+    context.with_stores(work).await
+}
+
+/// What is known of an address before it is asked.
+struct Plan {
+    given: String,
+    url: Result<Url, FetchError>,
+    known: Option<PageState>,
+    is_fresh: bool,
+    asks_anew: bool,
+}
+
+/// Looks for pages that are kept.
+async fn plan(context: &Context, order: &Order) -> Result<Vec<Plan>, CommandError> {
+    let (urls, fresh) = (order.urls.clone(), order.fresh);
+    let (scope, keeps) = (context.scope(), context.config().fetch.ttl);
+    let work = move |open: &mut Open<'_>| {
+        let now = open.now;
+        let mut planned = Vec::with_capacity(urls.len());
+        for given in urls {
+            let url = weir_fetch::parse(&given);
+            let known = match &url {
+                Ok(url) => open.project()?.page(&scope, url.as_str())?,
+                Err(_) => None,
+            };
+            let age = known.as_ref().map(|page| age(now, page));
+            let is_fresh = age.is_some_and(|age| age < keeps) && !fresh;
+            planned.push(Plan { given, url, known, is_fresh, asks_anew: fresh });
+        }
+        Ok(planned)
+    };
+    context.with_stores(work).await
+}
+
+fn age(now: weir_core::Timestamp, page: &PageState) -> Duration {
+    Duration::from_millis(u64::try_from(now.0 - page.checked_at.0).unwrap_or_default())
+}
+
+type Came = Option<Result<Fetched, FetchError>>;
+
+/// Asks the servers, where that is needed. None for a page that is fresh.
+async fn ask(context: &Context, planned: &[Plan], denied: Vec<String>) -> Result<Vec<Came>, CommandError> {
+    let mut came: Vec<Came> = Vec::with_capacity(planned.len());
+    let mut wanted = Vec::new();
+    for (place, plan) in planned.iter().enumerate() {
+        match &plan.url {
+            Err(error) => came.push(Some(Err(error.clone()))),
+            Ok(_) if plan.is_fresh => came.push(None),
+            Ok(url) => {
+                came.push(None);
+                let validators = plan.known.as_ref().filter(|_| !plan.asks_anew).map(|page| page.validators.clone());
+                let Validators { etag, last_modified } = validators.unwrap_or_default();
+                wanted.push((place, Request { url: url.to_string(), etag, last_modified }));
+            }
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(came);
+    }
+    let settings = settings(context, denied)?;
+    let broken = |error: tokio::task::JoinError| CommandError::broken(&format!("a fetch broke off: {error}"));
+    // It reads the certificates that the machine trusts.
+    let fetcher = tokio::task::spawn_blocking(move || Fetcher::new(settings)).await.map_err(broken)?;
+    let (fetcher, slots) = (Arc::new(fetcher), Arc::new(Semaphore::new(AT_ONCE)));
+    let mut tasks = JoinSet::new();
+    for (place, request) in wanted {
+        let (fetcher, slots) = (Arc::clone(&fetcher), Arc::clone(&slots));
+        tasks.spawn(async move {
+            let _slot = slots.acquire_owned().await;
+            let fetched = tokio::task::spawn_blocking(move || weir_fetch::fetch(&request, &fetcher)).await;
+            (place, fetched)
+        });
+    }
+    loop {
+        let next = tokio::select! {
+            next = tasks.join_next() => next,
+            // Threads that wait for a server end with their time; nobody waits for them.
+            () = context.cancelled().cancelled() => return Err(cancelled()),
+        };
+        let Some(next) = next else { return Ok(came) };
+        let (place, fetched) = next.map_err(broken)?;
+        if let Some(slot) = came.get_mut(place) {
+            *slot = Some(fetched.map_err(broken)?);
+        }
+    }
+}
+
+fn settings(context: &Context, denied: Vec<String>) -> Result<Settings, CommandError> {
+    let fetch = &context.config().fetch;
+    let unreadable = |error: weir_fetch::PatternError| {
+        CommandError::new(ErrorKind::Denied, format!("a rule about WebFetch cannot be read: {error}"))
+            .hint("nothing was fetched; mend the rule, which is the user's")
+    };
+    Ok(Settings {
+        limits: Limits { bytes: fetch.bytes, received: fetch.bytes, time: fetch.timeout, ..Limits::default() },
+        guard: fetch.guard.clone().denying(&denied).map_err(unreadable)?,
+        proxies: context.env().proxies(),
+        ..Settings::default()
+    })
+}
+
+/// Keeps what came, and finds the page in the store.
+fn settle(open: &mut Open<'_>, scope: &Scope, plan: Plan, (came, label): (Came, Option<&str>)) -> Outcome {
+    let url = plan.url.as_ref().map(Url::to_string).unwrap_or_default();
+    let result = match (came, plan.known) {
+        (Some(Err(error)), _) => Err(told(&error)),
+        (Some(Ok(Fetched::Page(page))), _) => keep(open, scope, &url, (*page, label)),
+        (Some(Ok(Fetched::Unchanged)), Some(known)) => unchanged(open, scope, &url, &known),
+        (None, Some(known)) => {
+            let age = age(open.now, &known);
+            find(open, scope, &known, How::Kept(age))
+        }
+        (_, None) => Err(CommandError::broken("a page that is not kept cannot be unchanged")),
+    };
+    Outcome { url: plan.given, result }
+}
+
+fn keep(
+    open: &mut Open<'_>,
+    scope: &Scope,
+    url: &str,
+    (page, label): (Page, Option<&str>),
+) -> Result<Got, CommandError> {
+    let now = open.now;
+    let source = match label {
+        Some(label) => format!("{label}/{}", page.url),
+        None => page.url,
+    };
+    let entry = NewEntry {
+        source: Some(source),
+        text: page.text.into_bytes(),
+        ..NewEntry::new(EntryKind::Page, Origin::Web, Level::Project, page.title)
+    };
+    let validators = Validators { etag: page.etag, last_modified: page.last_modified };
+    let kept = open.project()?.keep_page(scope, (url, entry), &validators, now)?;
+    let mut notes = page.notes;
+    notes.extend(remarks(&kept));
+    let how = How::Fetched { form: page.form.as_str(), redirects: page.redirects, notes };
+    let state = PageState { reference: kept.reference, validators, checked_at: now };
+    find(open, scope, &state, how)
+}
+
+fn remarks(kept: &Kept) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !kept.redactions.is_empty() {
+        let names: Vec<&str> = kept.redactions.iter().map(|(name, _)| *name).collect();
+        remarks.push(format!("redacted before storing: {}", names.join(", ")));
+    }
+    if let Some(error) = &kept.unfinished {
+        remarks.push(format!("kept, but perhaps not searchable yet: {error}"));
+    }
+    remarks
+}
+
+fn unchanged(open: &mut Open<'_>, scope: &Scope, url: &str, known: &PageState) -> Result<Got, CommandError> {
+    let now = open.now;
+    open.project()?.page_is_unchanged(scope, url, now)?;
+    find(open, scope, known, How::Unchanged)
+}
+
+fn find(open: &mut Open<'_>, scope: &Scope, page: &PageState, how: How) -> Result<Got, CommandError> {
+    let now = open.now;
+    let store = open.project()?;
+    let gone = || CommandError::broken("the page was kept and is gone");
+    match store.get(scope, page.reference, now)? {
+        Found::Here(entry) => {
+            let text = store.text(scope, page.reference)?.ok_or_else(gone)?;
+            Ok(Got { entry: *entry, text, how })
+        }
+        _ => Err(gone()),
+    }
+}
+
+fn told(error: &FetchError) -> CommandError {
+    let kind = match error {
+        FetchError::Url { .. } | FetchError::Scheme { .. } | FetchError::Credentials => ErrorKind::Usage,
+        FetchError::Private { .. } | FetchError::Denied { .. } | FetchError::Downgrade { .. } => ErrorKind::Denied,
+        FetchError::Status { status: 404 | 410, .. } | FetchError::NoSuchHost { .. } | FetchError::Empty { .. } => {
+            ErrorKind::NotFound
+        }
+        _ => ErrorKind::Failed,
+    };
+    CommandError::new(kind, error.to_string()).hint(error.hint())
+}

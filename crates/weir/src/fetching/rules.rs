@@ -1,0 +1,121 @@
+//! What the user's rules say about pages: `WebFetch` and `WebFetch(domain:…)` of Claude Code's permissions and our own.
+//!
+//! A denial holds for the host and what is below it, wherever a redirect leads. What asks is asked once for each page; a
+//! redirect to such a host counts as a no.
+
+use weir_fetch::Url;
+use weir_policy::rules::{Subject, Verdict};
+
+use crate::context::Context;
+use crate::run;
+
+/// The name of the tool that clients fetch with.
+const TOOL: &str = "WebFetch";
+/// The name by which clients know ours.
+const OURS: &str = "mcp__weir__ctx_fetch_and_index";
+
+/// The hosts that may not be reached, as patterns, once the user was asked where a rule says so.
+pub(super) async fn denied(context: &Context, urls: &[&Url]) -> Vec<String> {
+    let rules = read(context);
+    let mut denied = Vec::new();
+    for rule in &rules {
+        let asked = rule.verdict == Verdict::Ask;
+        // A page that nobody asks for now may still be where a redirect leads.
+        let concerned: Vec<&str> = urls.iter().filter_map(|url| url.host_str()).filter(|host| rule.has(host)).collect();
+        let agreed = asked && !concerned.is_empty() && {
+            let question = format!("Fetch it? {} asks", rule.text);
+            context.consent(&question, &concerned.join(" ")).await
+        };
+        if !agreed {
+            denied.extend(rule.patterns());
+        }
+    }
+    denied
+}
+
+/// A rule that denies or asks.
+struct Rule {
+    text: String,
+    verdict: Verdict,
+    /// The domain it is about; all of them without one.
+    domain: Option<String>,
+}
+
+impl Rule {
+    fn has(&self, host: &str) -> bool {
+        let Some(domain) = &self.domain else { return true };
+        let host = host.trim_end_matches('.');
+        host == domain || host.strip_suffix(domain.as_str()).is_some_and(|before| before.ends_with('.'))
+    }
+
+    fn patterns(&self) -> Vec<String> {
+        match &self.domain {
+            None => vec!["*".to_owned()],
+            // Nothing is below an address.
+            Some(address) if address.parse::<std::net::IpAddr>().is_ok() => vec![address.clone()],
+            Some(domain) => vec![domain.clone(), format!("*.{domain}")],
+        }
+    }
+}
+
+/// Rules are read anew for every call, so that a change holds at once.
+fn read(context: &Context) -> Vec<Rule> {
+    let rules = run::rules::read(context);
+    let strict = rules.iter().filter(|rule| rule.verdict > Verdict::Allow);
+    let mut found: Vec<Rule> = strict
+        .filter_map(|rule| match &rule.subject {
+            Subject::Tool(text) => of(text, rule.verdict),
+            _ => None,
+        })
+        .collect();
+    if let Some(rule) = rules.tool(OURS).filter(|rule| rule.verdict > Verdict::Allow) {
+        found.push(Rule { text: rule.text.clone(), verdict: rule.verdict, domain: None });
+    }
+    // A file that cannot be read may deny anything, and so does a rule about pages that cannot.
+    let unread = rules
+        .problems()
+        .iter()
+        .filter(|problem| problem.asks && problem.rule.as_ref().is_none_or(|rule| rule.trim_start().starts_with(TOOL)));
+    found.extend(unread.map(|problem| Rule {
+        text: format!("{} ({})", problem.path.display(), problem.wrong),
+        verdict: Verdict::Ask,
+        domain: None,
+    }));
+    found
+}
+
+/// A rule about pages.
+fn of(text: &str, verdict: Verdict) -> Option<Rule> {
+    let domain = match text.strip_prefix(TOOL)? {
+        "" | "*" | "(*)" => None,
+        rest => {
+            let domain = rest.strip_prefix('(')?.strip_suffix(')')?.trim();
+            // What is not understood denies everything: it is no reason to be more lenient.
+            let domain = domain.strip_prefix("domain:").unwrap_or("*").trim();
+            let domain = domain.strip_prefix("*.").unwrap_or(domain).trim_end_matches('.').to_ascii_lowercase();
+            Some(domain).filter(|domain| !domain.is_empty() && domain != "*")
+        }
+    };
+    Some(Rule { text: text.to_owned(), verdict, domain })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, host: &str) -> Option<bool> {
+        of(text, Verdict::Deny).map(|rule| rule.has(host))
+    }
+
+    #[test]
+    fn rules_are_about_a_domain_and_what_is_below_it() {
+        assert_eq!(check("WebFetch(domain:example.com)", "example.com"), Some(true));
+        assert_eq!(check("WebFetch(domain:Example.com)", "docs.example.com"), Some(true));
+        assert_eq!(check("WebFetch(domain:*.example.com)", "docs.example.com"), Some(true));
+        assert_eq!(check("WebFetch(domain:example.com)", "notexample.com"), Some(false));
+        assert_eq!(check("WebFetch", "any.org"), Some(true));
+        assert_eq!(check("WebFetch(what else)", "any.org"), Some(true));
+        assert_eq!(check("WebSearch", "any.org"), None);
+        assert_eq!(check("WebFetcher(domain:a)", "a"), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! Indexing: takes texts, files and folders into the store, so that they are found.
+//!
+//! Invariants: what the user's rules deny and what is hidden as a secret is never opened; what was left out is counted
+//! by its reason; a file that cannot be read is no reason to stop; memory does not grow with what is indexed.
+
+mod judge;
+mod label;
+mod read;
+mod report;
+mod take;
+mod walk;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use weir_core::{EntryKind, Level, NewEntry, Scope};
+use weir_store::{NewFile, Stamp};
+
+use crate::answer::{Answer, one_line};
+use crate::context::{Context, Open};
+use crate::error::{CommandError, ErrorKind};
+use judge::Judge;
+pub(crate) use judge::permit;
+use report::Report;
+use take::Work;
+use walk::Globs;
+
+/// What is to be indexed.
+pub(crate) struct Order {
+    /// A file or a folder, with its links resolved.
+    pub path: PathBuf,
+    /// The name it is found under; its path, if there is none.
+    pub label: Option<String>,
+    /// Only files that match one of these.
+    pub include: Vec<String>,
+    /// No files that match one of these.
+    pub exclude: Vec<String>,
+}
+
+/// Indexes a file or a folder.
+pub(crate) async fn index(context: &Context, order: Order) -> Result<Answer, CommandError> {
+    let scope = context.scope();
+    // It may take minutes, and others want their answers meanwhile.
+    let context = context.with_stores_of_its_own();
+    let own = context.clone();
+    let work = move |open: &mut Open<'_>| {
+        if order.path.is_dir() { folder(&own, open, &scope, &order) } else { file(&own, open, &scope, &order) }
+    };
+    let result = context.with_stores(work).await;
+    context.tell("");
+    result
+}
+
+fn folder(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
+    let started = Instant::now();
+    let globs = Globs::read(&order.path, &order.include, &order.exclude)?;
+    let judge = Judge::new(context)?;
+    let mut report = Report::default();
+    let listing = walk::list(&order.path, &globs, &judge, context.cancelled(), &mut report)?;
+    let now = open.now;
+    let store = open.project()?;
+    let label = match &order.label {
+        Some(label) => label.clone(),
+        None => label::of(store, scope, &context.project().root, &order.path)?,
+    };
+    let mut work = Work::new(context, store, scope, now, &mut report);
+    work.files(&label, listing, &globs)?;
+    if order.label.is_none() && label == label::ROOT {
+        work.forget_parts_of_the_root(&context.project().root)?;
+    }
+    report.took = started.elapsed();
+    Ok(report.answer(&label))
+}
+
+fn file(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
+    let started = Instant::now();
+    let judge = Judge::new(context)?;
+    let shown = one_line(&order.path.display().to_string(), 200);
+    if let Some(why) = judge.refuses(&order.path) {
+        return Err(CommandError::new(ErrorKind::Denied, format!("{shown} was not indexed: {}", why.of_one()))
+            .hint("this is a rule of the user's or a place of secrets; do not try another way to it"));
+    }
+    let found = walk::found(&order.path).map_err(|error| cannot_read(&shown, &error.to_string()))?;
+    let now = open.now;
+    let store = open.project()?;
+    let label = match &order.label {
+        Some(label) => label.clone(),
+        None => label::of(store, scope, &context.project().root, &order.path)?,
+    };
+    let mut report = Report::of_one();
+    Work::new(context, store, scope, now, &mut report).file(&label, found)?;
+    report.took = started.elapsed();
+    if let Some(why) = report.only_reason() {
+        return Err(CommandError::usage(format!("{shown} was not indexed: {}", why.of_one())));
+    }
+    match report.failed.first() {
+        Some(failed) => Err(cannot_read(&shown, &failed.why)),
+        None => Ok(report.answer(&label)),
+    }
+}
+
+/// Indexes a text. One with a label takes the place of the former one of that label.
+pub(crate) async fn text(context: &Context, text: String, label: Option<String>) -> Result<Answer, CommandError> {
+    let scope = context.scope();
+    let mut lines = text.lines().map(|line| line.trim_start_matches(['#', ' ']).trim_end());
+    let title = one_line(lines.find(|line| !line.is_empty()).unwrap_or_default(), 100);
+    let entry = NewEntry {
+        source: label,
+        text: text.into_bytes(),
+        ..NewEntry::new(EntryKind::Document, context.origin, Level::Project, title)
+    };
+    context.with_stores(move |open| keep_text(open, &scope, entry)).await
+}
+
+fn keep_text(open: &mut Open<'_>, scope: &Scope, entry: NewEntry) -> Result<Answer, CommandError> {
+    let now = open.now;
+    let store = open.project()?;
+    let mut report = Report::of_one();
+    report.bytes = entry.text.len() as u64;
+    let Some(label) = entry.source.clone() else {
+        report.is_new(store.keep(scope, entry, now)?);
+        return Ok(report.answer(""));
+    };
+    let hash = blake3::hash(&entry.text).to_hex().to_string();
+    let former = store.known_files(scope, &label)?.into_iter().find(|file| file.source == label);
+    if let Some(same) = former.as_ref().filter(|former| former.stamp.hash == hash) {
+        report.bytes = 0;
+        report.is_unchanged(same.reference);
+        return Ok(report.answer(&label));
+    }
+    let stamp = Stamp { bytes: report.bytes, modified: 0, hash };
+    for kept in store.keep_files(scope, vec![NewFile { entry, stamp }], now)? {
+        if former.is_some() { report.is_changed(kept) } else { report.is_new(kept) }
+    }
+    store.catch_up()?;
+    Ok(report.answer(&label))
+}
+
+fn cannot_read(shown: &str, why: &str) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("cannot read {shown}: {why}"))
+}
+
+/// A path below a folder as sources write it.
+fn below(root: &Path, path: &Path) -> Option<String> {
+    let rest = path.strip_prefix(root).ok()?;
+    Some(rest.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"))
+}

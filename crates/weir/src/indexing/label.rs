@@ -1,0 +1,26 @@
+//! The names that files are found under when nobody gave them one.
+//!
+//! Invariant: a file of the project has one name, whichever folder it was indexed with.
+
+use std::path::Path;
+
+use weir_core::Scope;
+use weir_store::Store;
+
+use super::below;
+use crate::error::CommandError;
+
+/// The label of the whole project: the paths below it begin with it, and are good from its root.
+pub(super) const ROOT: &str = ".";
+
+/// The label of a file or a folder: its path in the project, or its whole path where it is outside.
+pub(super) fn of(store: &Store, scope: &Scope, root: &Path, path: &Path) -> Result<String, CommandError> {
+    let Some(inside) = below(root, path) else { return Ok(path.display().to_string()) };
+    if inside.is_empty() {
+        return Ok(ROOT.to_owned());
+    }
+    // What came with the whole project keeps the name it has there.
+    let with_root = format!("{ROOT}/{inside}");
+    let is_known = !store.known_files(scope, &with_root)?.is_empty();
+    Ok(if is_known { with_root } else { inside })
+}

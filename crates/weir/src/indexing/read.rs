@@ -1,0 +1,110 @@
+//! Reads a file to be indexed, as text.
+//!
+//! Invariant: no more than [`LARGEST`] bytes are read, never through a link, and never from what is no file.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use weir_core::terminal;
+
+use super::report::Why;
+use super::walk::modified;
+
+/// Files from this size on are not indexed.
+pub(super) const LARGEST: u64 = (8 << 20) + 1;
+/// So much tells whether it is text.
+const HEAD: u64 = 8 << 10;
+
+/// A file as it was read.
+pub(super) struct Content {
+    pub(super) bytes: Vec<u8>,
+    pub(super) modified: i64,
+    pub(super) hash: String,
+}
+
+/// What a file says.
+pub(super) struct Text {
+    pub(super) text: Vec<u8>,
+    pub(super) title: Option<String>,
+}
+
+/// Why there is nothing of a file.
+pub(super) enum Unread {
+    Skipped(Why),
+    Failed(std::io::Error),
+}
+
+impl From<std::io::Error> for Unread {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Reads a file; of what is no text, its beginning only.
+pub(super) fn content(path: &Path) -> Result<Content, Unread> {
+    // What was a file a moment ago may be a link or a pipe by now.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(Unread::Skipped(Why::Special));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(LARGEST)).unwrap_or_default());
+    let mut file = file.take(HEAD);
+    file.read_to_end(&mut bytes)?;
+    if bytes.starts_with(b"%PDF-") {
+        return Err(Unread::Skipped(Why::Pdf));
+    }
+    if utf16(&bytes).is_none() && terminal::is_binary(&bytes) {
+        return Err(Unread::Skipped(Why::Binary));
+    }
+    file.set_limit(LARGEST - HEAD);
+    file.read_to_end(&mut bytes)?;
+    if bytes.len() as u64 >= LARGEST {
+        return Err(Unread::Skipped(Why::Large));
+    }
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    Ok(Content { bytes, modified: modified(&about), hash })
+}
+
+/// What a file says, or why that is not for the index.
+pub(super) fn text(path: &Path, bytes: Vec<u8>) -> Result<Text, Why> {
+    let bytes = match utf16(&bytes) {
+        Some(read) => {
+            let units = bytes[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]]));
+            let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
+            text.collect::<String>().into_bytes()
+        }
+        None => bytes,
+    };
+    if terminal::is_binary(&bytes) {
+        return Err(Why::Binary);
+    }
+    if bytes.trim_ascii().is_empty() {
+        return Err(Why::Empty);
+    }
+    let ending = path.extension().map(OsStr::to_ascii_lowercase);
+    let is_html = ending.is_some_and(|ending| ["html", "htm", "xhtml"].iter().any(|known| ending == *known));
+    Ok(if is_html { page(&bytes) } else { Text { text: bytes, title: None } })
+}
+
+/// The readable part of a page; all of it, where none was found.
+fn page(bytes: &[u8]) -> Text {
+    let html = String::from_utf8_lossy(bytes);
+    let page = weir_fetch::html::to_markdown(&html, None);
+    let text = if page.markdown.trim().is_empty() { html.into_owned() } else { page.markdown };
+    Text { text: text.into_bytes(), title: page.title }
+}
+
+/// How the units of UTF-16 are read, where a mark says that it is that, as some programs write it.
+fn utf16(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
+    match bytes.get(..2)? {
+        [0xff, 0xfe] => Some(u16::from_le_bytes),
+        [0xfe, 0xff] => Some(u16::from_be_bytes),
+        _ => None,
+    }
+}

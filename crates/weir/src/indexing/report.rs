@@ -1,0 +1,222 @@
+//! What indexing did, as an answer says it.
+//!
+//! Invariant: every file that was looked at is in exactly one of the counts.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use weir_core::Reference;
+use weir_store::Kept;
+
+use crate::answer::{Answer, counted, one_line, size};
+
+/// Why a file was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Why {
+    Secret,
+    Denied,
+    Binary,
+    Pdf,
+    Large,
+    Empty,
+    Link,
+    Special,
+}
+
+impl Why {
+    /// As the key of a count.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Secret => "secret",
+            Self::Denied => "denied",
+            Self::Binary => "binary",
+            Self::Pdf => "pdf",
+            Self::Large => "large",
+            Self::Empty => "empty",
+            Self::Link => "link",
+            Self::Special => "special",
+        }
+    }
+
+    /// As words after a count.
+    fn of_many(self) -> &'static str {
+        match self {
+            Self::Secret => "hidden as secret",
+            Self::Denied => "denied by rules",
+            Self::Binary => "binary",
+            Self::Pdf => "PDF",
+            Self::Large => "larger than 8 MiB",
+            Self::Empty => "empty",
+            Self::Link => "symbolic links",
+            Self::Special => "no regular files",
+        }
+    }
+
+    /// As a sentence about one file.
+    pub(super) fn of_one(self) -> &'static str {
+        match self {
+            Self::Secret => "it is hidden as a secret",
+            Self::Denied => "a rule denies reading it",
+            Self::Binary => "it is binary, not text",
+            Self::Pdf => "PDF is not read yet; index the text of it, as from pdftotext",
+            Self::Large => "it is larger than 8 MiB",
+            Self::Empty => "it is empty",
+            Self::Link => "it is a symbolic link",
+            Self::Special => "it is no regular file",
+        }
+    }
+}
+
+/// A file that could not be read.
+pub(super) struct Failed {
+    path: String,
+    pub(super) why: String,
+}
+
+/// More names than this say no more.
+const NAMED: usize = 5;
+
+/// What was done.
+#[derive(Default)]
+pub(super) struct Report {
+    /// It is about one file or text, which has a reference.
+    is_of_one: bool,
+    pub(super) new: usize,
+    pub(super) changed: usize,
+    pub(super) unchanged: usize,
+    pub(super) removed: usize,
+    /// The size of what is new or changed.
+    pub(super) bytes: u64,
+    pub(super) took: Duration,
+    /// What could not be read, the first few by name.
+    pub(super) failed: Vec<Failed>,
+    not_read: usize,
+    skipped: BTreeMap<Why, usize>,
+    redacted: BTreeMap<String, usize>,
+    evicted: usize,
+    unfinished: Option<String>,
+    /// The entry that was kept or found last.
+    reference: Option<Reference>,
+}
+
+impl Report {
+    /// A report on one file or text.
+    pub(super) fn of_one() -> Self {
+        Self { is_of_one: true, ..Self::default() }
+    }
+
+    pub(super) fn skip(&mut self, why: Why) {
+        *self.skipped.entry(why).or_default() += 1;
+    }
+
+    pub(super) fn fail(&mut self, path: &str, why: String) {
+        self.not_read += 1;
+        if self.failed.len() < NAMED {
+            self.failed.push(Failed { path: path.to_owned(), why });
+        }
+    }
+
+    pub(super) fn is_new(&mut self, kept: Kept) {
+        self.new += 1;
+        self.keep(kept);
+    }
+
+    pub(super) fn is_changed(&mut self, kept: Kept) {
+        self.changed += 1;
+        self.keep(kept);
+    }
+
+    pub(super) fn is_unchanged(&mut self, reference: Reference) {
+        self.unchanged += 1;
+        self.reference = Some(reference);
+    }
+
+    fn keep(&mut self, kept: Kept) {
+        self.reference = Some(kept.reference);
+        self.evicted += kept.evicted;
+        for rule in kept.redacted {
+            *self.redacted.entry(rule.to_string()).or_default() += 1;
+        }
+        if let Some(error) = kept.unfinished {
+            self.unfinished = Some(error.to_string());
+        }
+    }
+
+    /// Why the only file was left out, if it was.
+    pub(super) fn only_reason(&self) -> Option<Why> {
+        self.skipped.keys().next().copied()
+    }
+
+    /// The answer. An empty label stands for a text without one.
+    pub(super) fn answer(&self, label: &str) -> Answer {
+        let indexed = self.new + self.changed + self.unchanged;
+        let shown = one_line(label, 200);
+        let mut lines = vec![self.headline(&shown, indexed)];
+        if !self.skipped.is_empty() {
+            let list = self.skipped.iter().map(|(why, count)| format!("{count} {}", why.of_many()));
+            lines.push(format!("left out: {}", list.collect::<Vec<_>>().join(", ")));
+        }
+        if self.not_read > 0 {
+            let named = self.failed.iter().map(|failed| format!("{} ({})", one_line(&failed.path, 120), failed.why));
+            let more = if self.not_read > self.failed.len() { ", …" } else { "" };
+            lines.push(format!("{} could not be read: {}{more}", self.not_read, named.collect::<Vec<_>>().join(", ")));
+        }
+        if !self.redacted.is_empty() {
+            let list = self.redacted.iter().map(|(rule, count)| format!("{rule} ×{count}"));
+            lines.push(format!("redacted before storing: {}", list.collect::<Vec<_>>().join(", ")));
+        }
+        if self.evicted > 0 {
+            lines.push(format!("{} old runs were evicted to stay within the quota", self.evicted));
+        }
+        if let Some(error) = &self.unfinished {
+            lines.push(format!("kept, but perhaps not searchable yet: {error}"));
+        }
+        if indexed > 0 && !label.is_empty() {
+            lines.push(format!("search it with source \"{shown}\""));
+        }
+        let data = self.data(label);
+        let text = lines.join("\n");
+        if indexed + self.removed > 0 { Answer::new(text, data) } else { Answer::nothing(text, data) }
+    }
+
+    fn headline(&self, label: &str, indexed: usize) -> String {
+        let took = format!("{:.1} s", self.took.as_secs_f64());
+        if let Some(reference) = self.reference.filter(|_| self.is_of_one) {
+            let name = if label.is_empty() { "the text" } else { label };
+            let what = match (self.new, self.changed) {
+                (1, _) => "indexed",
+                (_, 1) => "indexed anew",
+                _ => return format!("unchanged: {name} is {reference}"),
+            };
+            return format!("{what} {name} as {reference} ({})", size(self.bytes));
+        }
+        if indexed + self.removed == 0 {
+            return format!("nothing to index in {label}");
+        }
+        let counts =
+            [(self.new, "new"), (self.changed, "changed"), (self.unchanged, "unchanged"), (self.removed, "removed")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        format!("{label}: {} ({counts}; {} in {took})", counted(indexed, "file", "files"), size(self.bytes))
+    }
+
+    fn data(&self, label: &str) -> Value {
+        let skipped: serde_json::Map<String, Value> =
+            self.skipped.iter().map(|(why, count)| (why.key().to_owned(), json!(count))).collect();
+        json!({
+            "source": (!label.is_empty()).then_some(label),
+            "reference": self.reference.filter(|_| self.is_of_one).map(|it| it.to_string()),
+            "new": self.new,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+            "skipped": skipped,
+            "not_read": self.not_read,
+            "not_read_first": self.failed.iter().map(|it| json!({"path": it.path, "why": it.why})).collect::<Vec<_>>(),
+            "redacted": self.redacted,
+            "bytes": self.bytes,
+            "seconds": (self.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! Takes files into the store: only those that changed, in batches, and lets go of those that are gone.
+//!
+//! Invariant: a batch is one transaction and bounded in size, and a call that was cancelled ends between two of them.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use weir_core::{EntryKind, Level, NewEntry, Origin, Scope, Timestamp};
+use weir_store::{KnownFile, NewFile, Stamp, Store};
+
+use super::label::ROOT;
+use super::read::{self, Content, Unread};
+use super::report::{Report, Why};
+use super::walk::{Found, Globs, Listing};
+use crate::answer::size;
+use crate::context::{Context, cancelled};
+use crate::error::CommandError;
+
+/// So much text makes a batch, or so many files.
+const BATCH_BYTES: usize = 4 << 20;
+const BATCH_FILES: usize = 500;
+/// A file that was changed so recently could change again without looking newer.
+const UNSETTLED: i64 = 2_000_000_000;
+/// How many chunks are embedded at once.
+const AT_ONCE: usize = 2_048;
+/// How often progress is told.
+const TOLD_EVERY: Duration = Duration::from_millis(200);
+
+/// The work on one label.
+pub(super) struct Work<'a> {
+    context: &'a Context,
+    store: &'a mut Store,
+    scope: &'a Scope,
+    now: Timestamp,
+    report: &'a mut Report,
+    batch: Vec<(NewFile, bool)>,
+    batch_bytes: usize,
+    restamped: Vec<(String, Stamp)>,
+    /// Known files that are no longer to be found.
+    gone: Vec<String>,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        context: &'a Context,
+        store: &'a mut Store,
+        scope: &'a Scope,
+        now: Timestamp,
+        report: &'a mut Report,
+    ) -> Self {
+        let (batch, restamped, gone) = (Vec::new(), Vec::new(), Vec::new());
+        Self { context, store, scope, now, report, batch, batch_bytes: 0, restamped, gone }
+    }
+
+    /// Takes the files of a folder.
+    pub(super) fn files(&mut self, label: &str, listing: Listing, globs: &Globs) -> Result<(), CommandError> {
+        let known = self.store.known_files(self.scope, label)?;
+        let mut known: HashMap<String, KnownFile> = known.into_iter().map(|file| (file.source.clone(), file)).collect();
+        let mut waiting = Vec::new();
+        for found in listing.files {
+            let source = format!("{label}/{}", found.below);
+            match known.remove(&source) {
+                Some(file) if is_as_it_was(&file.stamp, &found) => self.report.is_unchanged(file.reference),
+                former => waiting.push((source, found, former)),
+            }
+        }
+        let mut progress = Progress::new(self.context, &waiting);
+        for (source, found, former) in waiting {
+            self.go_on()?;
+            progress.tell(&found);
+            self.take(source, &found, former)?;
+        }
+        let is_unknown = |below: &str| {
+            let within =
+                |folder: &String| folder.is_empty() || below == folder || below.starts_with(&format!("{folder}/"));
+            listing.unknown.iter().any(within)
+        };
+        let below = |source: &str| source.strip_prefix(label).map(|rest| rest.trim_start_matches('/').to_owned());
+        let gone = known.into_keys().filter(|source| {
+            below(source).is_some_and(|below| !below.is_empty() && !is_unknown(&below) && globs.want(&below))
+        });
+        self.gone.extend(gone);
+        self.finish()
+    }
+
+    /// Takes one file.
+    pub(super) fn file(&mut self, source: &str, found: Found) -> Result<(), CommandError> {
+        let former = self.store.known_files(self.scope, source)?.into_iter().find(|file| file.source == source);
+        match former {
+            Some(file) if is_as_it_was(&file.stamp, &found) => self.report.is_unchanged(file.reference),
+            former => self.take(source.to_owned(), &found, former)?,
+        }
+        self.finish()
+    }
+
+    /// Lets go of what was indexed under the names of folders and files in the root, before the root was.
+    pub(super) fn forget_parts_of_the_root(&mut self, root: &Path) -> Result<(), CommandError> {
+        for entry in root.read_dir().into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let known = self.store.known_files(self.scope, &name)?;
+            // A label that somebody chose may be the same as the name of a folder, but not all that is below it.
+            let has_both = |source: &String| root.join(source).is_file() && self.has(&format!("{ROOT}/{source}"));
+            let twice: Vec<String> = known.into_iter().map(|file| file.source).filter(has_both).collect();
+            self.gone.extend(twice);
+        }
+        let before = self.report.removed;
+        self.drop_gone()?;
+        // They were not removed, but have another name.
+        self.report.removed = before;
+        self.store.catch_up()?;
+        Ok(())
+    }
+
+    fn has(&self, source: &str) -> bool {
+        self.store.known_files(self.scope, source).is_ok_and(|files| !files.is_empty())
+    }
+
+    fn take(&mut self, source: String, found: &Found, former: Option<KnownFile>) -> Result<(), CommandError> {
+        let Content { bytes, modified, hash } = match read::content(&found.path) {
+            Ok(content) => content,
+            Err(Unread::Skipped(why)) => {
+                self.skip(why, former);
+                return Ok(());
+            }
+            // It may be readable again, so what is known of it stays.
+            Err(Unread::Failed(error)) => {
+                let name = if found.below.is_empty() { &source } else { &found.below };
+                self.report.fail(name, error.kind().to_string());
+                return Ok(());
+            }
+        };
+        let is_settled = modified < self.now.0.saturating_mul(1_000_000).saturating_sub(UNSETTLED);
+        let stamp = Stamp { bytes: bytes.len() as u64, modified: if is_settled { modified } else { 0 }, hash };
+        if let Some(former) = former.as_ref().filter(|former| former.stamp.hash == stamp.hash) {
+            self.report.is_unchanged(former.reference);
+            self.restamped.push((source, stamp));
+            return Ok(());
+        }
+        let text = match read::text(&found.path, bytes) {
+            Ok(text) => text,
+            Err(why) => {
+                self.skip(why, former);
+                return Ok(());
+            }
+        };
+        self.report.bytes += stamp.bytes;
+        self.batch_bytes += text.text.len();
+        let title = text.title.unwrap_or_else(|| source.clone());
+        let entry = NewEntry {
+            source: Some(source),
+            text: text.text,
+            ..NewEntry::new(EntryKind::Document, Origin::Tool, Level::Project, title)
+        };
+        self.batch.push((NewFile { entry, stamp }, former.is_some()));
+        if self.batch_bytes >= BATCH_BYTES || self.batch.len() >= BATCH_FILES {
+            self.keep_batch()?;
+        }
+        Ok(())
+    }
+
+    /// Leaves a file out, and lets go of what was known of it.
+    fn skip(&mut self, why: Why, former: Option<KnownFile>) {
+        self.report.skip(why);
+        self.gone.extend(former.map(|former| former.source));
+    }
+
+    fn finish(&mut self) -> Result<(), CommandError> {
+        self.keep_batch()?;
+        if !self.restamped.is_empty() {
+            self.store.restamp_files(&std::mem::take(&mut self.restamped))?;
+        }
+        if !self.gone.is_empty() {
+            self.drop_gone()?;
+            self.store.catch_up()?;
+        }
+        self.embed()
+    }
+
+    /// Makes the vectors, if that is quick; else the server does it when it is idle.
+    fn embed(&mut self) -> Result<(), CommandError> {
+        while self.store.embeds_quickly() {
+            self.go_on()?;
+            match self.store.embed_some(AT_ONCE)? {
+                0 => break,
+                left => self.context.tell(&format!("{left} chunks to embed")),
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_gone(&mut self) -> Result<(), CommandError> {
+        for gone in std::mem::take(&mut self.gone).chunks(BATCH_FILES) {
+            self.report.removed += self.store.drop_files(self.scope, gone, self.now)?;
+        }
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<(), CommandError> {
+        if self.context.cancelled().is_cancelled() { Err(cancelled()) } else { Ok(()) }
+    }
+
+    fn keep_batch(&mut self) -> Result<(), CommandError> {
+        self.go_on()?;
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        self.batch_bytes = 0;
+        let (files, known): (Vec<_>, Vec<_>) = std::mem::take(&mut self.batch).into_iter().unzip();
+        let kept = self.store.keep_files(self.scope, files, self.now)?;
+        for (kept, was_known) in kept.into_iter().zip(known) {
+            if was_known { self.report.is_changed(kept) } else { self.report.is_new(kept) }
+        }
+        self.store.catch_up()?;
+        Ok(())
+    }
+}
+
+fn is_as_it_was(stamp: &Stamp, found: &Found) -> bool {
+    stamp.bytes == found.bytes && stamp.modified == found.modified
+}
+
+/// How far it has come, for those who wait.
+struct Progress<'a> {
+    context: &'a Context,
+    started: Instant,
+    told: Instant,
+    files: usize,
+    bytes: u64,
+    all_files: usize,
+    all_bytes: u64,
+}
+
+impl<'a> Progress<'a> {
+    fn new(context: &'a Context, waiting: &[(String, Found, Option<KnownFile>)]) -> Self {
+        let (all_files, all_bytes) = (waiting.len(), waiting.iter().map(|(_, found, _)| found.bytes).sum());
+        let now = Instant::now();
+        Self { context, started: now, told: now, files: 0, bytes: 0, all_files, all_bytes }
+    }
+
+    /// Tells how much was done before this file.
+    fn tell(&mut self, next: &Found) {
+        if self.told.elapsed() >= TOLD_EVERY {
+            self.told = Instant::now();
+            let seconds = self.started.elapsed().as_secs_f64().max(0.001);
+            let rate = self.bytes as f64 / seconds;
+            let left = (self.all_bytes.saturating_sub(self.bytes)) as f64 / rate.max(1.0);
+            self.context.tell(&format!(
+                "{} of {} files, {} of {}, {}/s, {left:.0} s left",
+                self.files,
+                self.all_files,
+                size(self.bytes),
+                size(self.all_bytes),
+                size(rate as u64),
+            ));
+        }
+        self.files += 1;
+        self.bytes += next.bytes;
+    }
+}

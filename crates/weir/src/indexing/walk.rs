@@ -1,0 +1,158 @@
+//! Lists the files of a folder as git would: without what is ignored, hidden, or behind a link.
+//!
+//! Invariant: no link is followed and no file is opened. A folder that cannot be listed is said, so that what is below it
+//! is not taken for gone.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+use ignore::overrides::{Override, OverrideBuilder};
+use tokio_util::sync::CancellationToken;
+
+use super::below;
+use super::judge::Judge;
+use super::read::LARGEST;
+use super::report::{Report, Why};
+use crate::context::cancelled;
+use crate::error::CommandError;
+
+/// A file that may be read.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// Its path below the folder.
+    pub(super) below: String,
+    pub(super) bytes: u64,
+    /// When it was last changed, in nanoseconds since 1970.
+    pub(super) modified: i64,
+}
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) files: Vec<Found>,
+    /// What could not be listed, below the folder.
+    pub(super) unknown: Vec<String>,
+}
+
+/// Which files are wanted.
+#[derive(Debug, Clone)]
+pub(super) struct Globs(Override);
+
+impl Globs {
+    pub(super) fn read(root: &Path, include: &[String], exclude: &[String]) -> Result<Self, CommandError> {
+        let mut builder = OverrideBuilder::new(root);
+        for glob in include.iter().cloned().chain(exclude.iter().map(|glob| format!("!{glob}"))) {
+            builder.add(&glob).map_err(|error| {
+                CommandError::usage(format!("`{}` is not a pattern: {error}", glob.trim_start_matches('!')))
+                    .hint("write one such as *.md or docs/**")
+            })?;
+        }
+        let globs = builder.build().map_err(|error| CommandError::usage(error.to_string()))?;
+        Ok(Self(globs))
+    }
+
+    /// Whether a path below the folder is wanted, and so is all that it lies in.
+    pub(super) fn want(&self, below: &str) -> bool {
+        let path = Path::new(below);
+        let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        self.takes(path, false) && folders.into_iter().all(|folder| self.takes(folder, true))
+    }
+
+    fn takes(&self, path: &Path, is_folder: bool) -> bool {
+        !self.0.matched(path, is_folder).is_ignore()
+    }
+}
+
+/// Lists a folder.
+pub(super) fn list(
+    root: &Path,
+    globs: &Globs,
+    judge: &Judge,
+    cancel: &CancellationToken,
+    report: &mut Report,
+) -> Result<Listing, CommandError> {
+    let mut listing = Listing::default();
+    let wanted = globs.clone();
+    let top = root.to_owned();
+    let walk = WalkBuilder::new(root)
+        .require_git(false)
+        .follow_links(false)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.path() == top || wanted.takes(entry.path(), is_folder)
+        })
+        .build();
+    for entry in walk {
+        if cancel.is_cancelled() {
+            return Err(cancelled());
+        }
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = path_of(&error).unwrap_or(root).to_owned();
+                let below = below(root, &path).unwrap_or_default();
+                report.fail(&below, io_text(&error));
+                listing.unknown.push(below);
+                continue;
+            }
+        };
+        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
+        if kind.is_symlink() {
+            report.skip(Why::Link);
+        } else if !kind.is_file() {
+            report.skip(Why::Special);
+        } else if let Some(why) = judge.refuses(entry.path()) {
+            report.skip(why);
+        } else {
+            match entry.metadata() {
+                Ok(about) => add(&mut listing, report, root, entry.path(), &about),
+                Err(error) => {
+                    let below = below(root, entry.path()).unwrap_or_default();
+                    report.fail(&below, io_text(&error));
+                    listing.unknown.push(below);
+                }
+            }
+        }
+    }
+    Ok(listing)
+}
+
+fn add(listing: &mut Listing, report: &mut Report, root: &Path, path: &Path, about: &Metadata) {
+    match about.len() {
+        0 => report.skip(Why::Empty),
+        LARGEST.. => report.skip(Why::Large),
+        bytes => listing.files.push(Found {
+            path: path.to_owned(),
+            below: below(root, path).unwrap_or_default(),
+            bytes,
+            modified: modified(about),
+        }),
+    }
+}
+
+/// One file by itself.
+pub(super) fn found(path: &Path) -> std::io::Result<Found> {
+    let about = path.metadata()?;
+    Ok(Found { path: path.to_owned(), below: String::new(), bytes: about.len(), modified: modified(&about) })
+}
+
+/// When a file was last changed, in nanoseconds since 1970.
+pub(super) fn modified(about: &Metadata) -> i64 {
+    let since = about.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or_default()
+}
+
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        _ => None,
+    }
+}
+
+fn io_text(error: &ignore::Error) -> String {
+    error.io_error().map_or_else(|| error.to_string(), |error| error.kind().to_string())
+}

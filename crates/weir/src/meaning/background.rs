@@ -1,0 +1,62 @@
+//! Makes vectors in the background of a server. Invariant: it has stores of its own and takes locks for moments only, so
+//! that no call waits for it; it ends with the server.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::context::{Context, Open};
+
+/// How many chunks are embedded at once.
+const AT_ONCE: usize = 256;
+/// How long the server has to be quiet first.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// Someone to be told that there may be something to embed.
+pub(crate) struct Background(Sender<()>);
+
+impl Background {
+    /// Starts a thread that waits. It opens nothing before it is woken.
+    pub(crate) fn start(context: &Context) -> Self {
+        let (wake, woken) = channel();
+        let context = context.with_stores_of_its_own();
+        // Without a thread there are no vectors, and search says so.
+        let _ = thread::Builder::new().name("vectors".into()).spawn(move || work(&context, &woken));
+        Self(wake)
+    }
+
+    /// Says that there may be something to embed.
+    pub(crate) fn wake(&self) {
+        let _ = self.0.send(());
+    }
+}
+
+fn work(context: &Context, woken: &Receiver<()>) {
+    while woken.recv().is_ok() {
+        // While calls come in, they go first.
+        while woken.recv_timeout(QUIET).is_ok() {}
+        while embed(context).unwrap_or_default() > 0 {
+            if woken.try_recv().is_ok() {
+                while woken.recv_timeout(QUIET).is_ok() {}
+            }
+        }
+    }
+}
+
+/// Embeds a little in each store that has an index; the others are not even opened. Returns how much is left.
+fn embed(context: &Context) -> Option<u64> {
+    let is_indexed = |folder: PathBuf| folder.join("index.db").exists();
+    let (project, user) = (is_indexed(context.project_folder()), is_indexed(context.user_folder()));
+    let embed = |open: &mut Open<'_>| {
+        let mut left = 0;
+        if project {
+            left += open.project()?.embed_some(AT_ONCE)?;
+        }
+        if user {
+            left += open.user()?.embed_some(AT_ONCE)?;
+        }
+        Ok(left)
+    };
+    if project || user { context.with_stores_here(embed).ok() } else { None }
+}

@@ -1,0 +1,220 @@
+//! `ctx_fetch_and_index`: takes pages from the network into the store, and shows how they begin.
+
+use serde_json::{Value, json};
+
+use super::{Declared, Effect};
+use crate::answer::{Answer, Budget, counted, fence, headline, one_line};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::fetching::{self, Got, How, Order, Outcome};
+
+/// An answer holds so many tokens unless asked otherwise.
+const BUDGET: usize = 1_500;
+/// More addresses than this are for a script.
+const MOST_URLS: usize = 20;
+/// With fewer tokens than this, the beginning of a page is left out.
+const LEAST_SHARE: usize = 40;
+/// How much of a page is read to show how it begins.
+const BEGINNING: u64 = 128 << 10;
+
+/// Fetch web pages and index them for ctx_search; shows how they begin.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Fetch {
+    /// Their addresses
+    #[schemars(transform = silent)]
+    #[arg(value_name = "URL", required = true)]
+    urls: Vec<String>,
+    /// Label to search by [default: address]
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    #[serde(default)]
+    source: Option<String>,
+    /// Ask again although it was fetched of late
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    #[serde(default)]
+    fresh: bool,
+    /// Most tokens to answer [default: 1500]
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "TOKENS")]
+    #[serde(default)]
+    budget: Option<u32>,
+}
+
+impl Declared for Fetch {
+    const TOOL: &'static str = "ctx_fetch_and_index";
+    const COMMAND: Option<&'static str> = Some("fetch");
+    const EFFECT: Effect = Effect::Adds;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir fetch https://docs.example.com/guide
+  weir fetch https://example.com/a https://example.com/b --source example
+  weir search 'how to configure retries' --source example
+  weir fetch https://example.com/changelog --fresh
+
+HTML becomes Markdown without menus; JSON, feeds and text are kept by their structure. Hosts on this machine and in private
+networks are refused unless `[fetch]` in the configuration allows them.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let mut urls: Vec<String> = Vec::new();
+        for url in self.urls.iter().map(|url| url.trim()).filter(|url| !url.is_empty()) {
+            if !urls.iter().any(|known| known == url) {
+                urls.push(url.to_owned());
+            }
+        }
+        if urls.is_empty() || urls.len() > MOST_URLS {
+            return Err(CommandError::usage(format!("{} addresses cannot be fetched", urls.len()))
+                .hint(format!("pass 1 to {MOST_URLS} in `urls`")));
+        }
+        let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
+        let budget = Budget::new(self.budget, BUDGET);
+        let order = Order { urls, label: label.clone(), fresh: self.fresh };
+        let mut outcomes = fetching::fetch(context, order).await?;
+        // One page that did not come is an error like any other.
+        if let [Outcome { result: Err(_), .. }] = outcomes.as_slice()
+            && let Some(Outcome { result: Err(error), .. }) = outcomes.pop()
+        {
+            return Err(error);
+        }
+        describe(&outcomes, label.as_deref(), budget)
+    }
+}
+
+fn describe(outcomes: &[Outcome], label: Option<&str>, budget: Budget) -> Result<Answer, CommandError> {
+    let mut pages = Vec::with_capacity(outcomes.len());
+    for outcome in outcomes {
+        pages.push(Shown::of(outcome)?);
+    }
+    let came = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
+    let foot = match (came, label) {
+        (0, _) => String::new(),
+        (_, Some(label)) => format!("search: ctx_search with source `{}`; read on: ctx_get", one_line(label, 80)),
+        (1, None) => "search: ctx_search with its address as source; read on: ctx_get".to_owned(),
+        (_, None) => "search: ctx_search with kind `page`; read on: ctx_get".to_owned(),
+    };
+    let data = json!({ "pages": pages.iter().map(|page| page.data.clone()).collect::<Vec<_>>() });
+    let text = fit(&pages, &foot, budget);
+    Ok(if came == 0 { Answer::nothing(text, data) } else { Answer::new(text, data) })
+}
+
+/// An address as it is shown.
+struct Shown {
+    /// What is said of it, in our words.
+    head: String,
+    /// How its page begins.
+    beginning: Option<(weir_core::Reference, String)>,
+    data: Value,
+}
+
+impl Shown {
+    fn of(outcome: &Outcome) -> Result<Self, CommandError> {
+        match &outcome.result {
+            Ok(got) => Self::of_page(&outcome.url, got),
+            Err(error) => {
+                let hint = error.hints.first().map(|hint| format!("; {hint}")).unwrap_or_default();
+                let head = format!("{}: {}{hint}", one_line(&outcome.url, 200), error.message);
+                let data = json!({ "url": outcome.url, "error": error.message, "hints": error.hints });
+                Ok(Self { head, beginning: None, data })
+            }
+        }
+    }
+
+    fn of_page(url: &str, got: &Got) -> Result<Self, CommandError> {
+        let text = got.text.all()?;
+        let tokens = weir_tokens::count(&String::from_utf8_lossy(&text));
+        let (how, notes) = how(&got.how);
+        let mut head = format!("{}, {tokens} tokens, {how}", headline(&got.entry));
+        notes.iter().for_each(|note| head.push_str(&format!("\nnote: {note}")));
+        let end = text.len().min(BEGINNING as usize);
+        let beginning = String::from_utf8_lossy(text.get(..end).unwrap_or_default()).into_owned();
+        // The title is the page's words, so it stands where those stand.
+        let title = one_line(&got.entry.title, 200);
+        let known = beginning.lines().take(5).any(|line| line.trim_start_matches(['#', ' ']) == title);
+        let beginning = if known { beginning } else { format!("title: {title}\n\n{beginning}") };
+        let data = json!({
+            "url": url,
+            "reference": got.entry.reference.to_string(),
+            "title": got.entry.title,
+            "source": got.entry.source,
+            "origin": got.entry.origin.as_str(),
+            "bytes": got.entry.bytes,
+            "tokens": tokens,
+            "came": how,
+            "notes": notes,
+        });
+        Ok(Self { head, beginning: Some((got.entry.reference, beginning)), data })
+    }
+
+    /// All of it in at most so many tokens.
+    fn within(&self, tokens: usize) -> String {
+        let Some((reference, text)) = &self.beginning else { return self.head.clone() };
+        let least = format!("{}\n{}", self.head, fence(*reference, ""));
+        let left = tokens.saturating_sub(weir_tokens::count(&least) + 8);
+        if left < LEAST_SHARE {
+            return self.head.clone();
+        }
+        let whole = text.trim_end();
+        let end = weir_tokens::fit(whole, left);
+        let shown = whole.get(..end).unwrap_or_default();
+        if end == whole.len() {
+            return format!("{}\n{}", self.head, fence(*reference, shown));
+        }
+        // A line that is cut in the middle says something else.
+        let shown = shown.rfind('\n').filter(|at| *at > end / 2).map_or(shown, |at| shown.get(..at).unwrap_or(shown));
+        format!("{}\n{}\nthe beginning", self.head, fence(*reference, shown))
+    }
+}
+
+fn how(how: &How) -> (String, &[String]) {
+    match how {
+        How::Unchanged => ("unchanged since it was fetched".to_owned(), &[]),
+        How::Kept(age) => (format!("fetched or checked {} ago; `fresh` asks again", in_words(age.as_secs())), &[]),
+        How::Fetched { form, redirects, notes } => {
+            let sent_on = match redirects {
+                0 => String::new(),
+                more => format!(", {}", counted(usize::from(*more), "redirect", "redirects")),
+            };
+            (format!("fetched as {form}{sent_on}"), notes)
+        }
+    }
+}
+
+fn in_words(seconds: u64) -> String {
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3_600),
+    }
+}
+
+/// Shares the budget: what one page does not need, the others have.
+fn fit(pages: &[Shown], foot: &str, budget: Budget) -> String {
+    let mut share = budget.tokens().saturating_sub(weir_tokens::count(foot) + 1);
+    loop {
+        let mut left = share;
+        let mut parts = Vec::with_capacity(pages.len() + 1);
+        for (place, page) in pages.iter().enumerate() {
+            let text = page.within(left / (pages.len() - place));
+            left = left.saturating_sub(weir_tokens::count(&text) + 1);
+            parts.push(text);
+        }
+        let shown = parts.len();
+        parts.push(foot.to_owned());
+        let text = parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n");
+        if weir_tokens::count(&text) <= budget.tokens() || share == 0 {
+            return if share == 0 { heads(pages, shown, budget) } else { text };
+        }
+        share = share.saturating_sub(share / 8 + 8);
+    }
+}
+
+/// What is said of each, as many as fit.
+fn heads(pages: &[Shown], shown: usize, budget: Budget) -> String {
+    let heads: Vec<String> = pages.iter().map(|page| page.head.clone()).collect();
+    let (text, _) = crate::answer::fit_items("", &heads, budget, |fits| match shown - fits {
+        0 => String::new(),
+        left => format!("{left} more: raise `budget`"),
+    });
+    text
+}

@@ -1,0 +1,97 @@
+//! `ctx_index`: makes files and texts searchable.
+
+use super::{Declared, Effect};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::faces::schema::silent;
+use crate::indexing::{self, Order};
+
+/// Index a file, folder or text for ctx_search. Again = only what changed.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Index {
+    /// A file or folder
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    path: Option<String>,
+    /// A text in its place; - reads standard input
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    #[serde(default)]
+    text: Option<String>,
+    /// Label to search by [default: path]
+    #[arg(long)]
+    #[serde(default)]
+    source: Option<String>,
+    /// Only files that match one of these globs
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "GLOB")]
+    #[serde(default)]
+    include: Vec<String>,
+    /// No files that match one of these globs
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "GLOB")]
+    #[serde(default)]
+    exclude: Vec<String>,
+}
+
+impl Declared for Index {
+    const TOOL: &'static str = "ctx_index";
+    const COMMAND: Option<&'static str> = Some("index");
+    const EFFECT: Effect = Effect::Adds;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir index docs
+  weir index . --include '*.md' --exclude vendor
+  weir index ../handbook --source handbook
+  pdftotext manual.pdf - | weir index - --source manual
+  weir search 'how to install' --source handbook
+
+A folder is read as git sees it: ignored and hidden files are left out, and links are not followed. What was indexed
+before and has not changed is not read again; what is gone is removed. Secrets and what rules deny are never read.";
+
+    /// A dash stands for standard input, whichever way it is written.
+    fn settle(mut self) -> Result<Self, CommandError> {
+        if self.path.as_deref() == Some("-") {
+            self.text = self.path.take();
+        }
+        if self.text.as_deref() == Some("-") {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes)
+                .map_err(|error| CommandError::usage(format!("cannot read the text from standard input: {error}")))?;
+            self.text = Some(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        Ok(self)
+    }
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
+        match (self.path, self.text) {
+            (Some(path), None) => {
+                let full = context.env().folder.join(&path);
+                let full = full.canonicalize().map_err(|error| missing(context, &path, &error))?;
+                indexing::permit(context, Some(&path)).await?;
+                let order = Order { path: full, label, include: self.include, exclude: self.exclude };
+                indexing::index(context, order).await
+            }
+            (None, Some(text)) if text.trim().is_empty() => Err(CommandError::usage("the text is empty")),
+            (None, Some(text)) => {
+                indexing::permit(context, None).await?;
+                indexing::text(context, text, label).await
+            }
+            _ => Err(CommandError::usage("there is nothing to index, or too much")
+                .hint("give either `path`, a file or a folder, or `text`")),
+        }
+    }
+}
+
+fn missing(context: &Context, path: &str, error: &std::io::Error) -> CommandError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            CommandError::new(ErrorKind::NotFound, format!("there is no file or folder {path}"))
+                .hint(format!("name one from {}, or an absolute one", context.env().folder.display()))
+                .hint("what was indexed from it before is still there")
+        }
+        _ => CommandError::new(ErrorKind::Failed, format!("cannot read {path}: {error}")),
+    }
+}

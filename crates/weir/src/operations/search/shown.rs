@@ -1,0 +1,170 @@
+//! What an answer of a search says. Invariant: every excerpt stands in a fence under whose words it is; what was changed
+//! about the question, what is doubtful and what is left out is said.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use weir_core::{Entry, Query, Reference};
+use weir_store::Hit;
+
+use super::Found;
+use crate::answer::{Answer, Budget, fence, fit_items, headline, one_line};
+use crate::context::Context;
+use crate::truth::{self, Doubt};
+use crate::when;
+
+/// How many sources are named when nothing was found.
+const SOURCES: usize = 6;
+
+/// What may no longer be true of the entries that were found.
+type Doubts = HashMap<Reference, Vec<Doubt>>;
+
+/// The answer to all queries.
+pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -> Answer {
+    let doubts = doubts(context, found).await;
+    let (mut seen, mut items) = (Vec::new(), Vec::new());
+    for one in found {
+        let hits = &one.findings.hits;
+        items.extend(corrections(one));
+        if found.len() > 1 || hits.is_empty() {
+            items.push(query_line(one));
+        }
+        for hit in hits {
+            // A hit that an earlier query has shown is named, not shown again.
+            let known = (hit.entry.reference, hit.ordinal);
+            if seen.contains(&known) {
+                items.push(format!("{} (above)", hit.entry.reference));
+            } else {
+                seen.push(known);
+                items.push(show(hit, &doubts));
+            }
+        }
+    }
+    items.extend(meaning_line(context, found));
+    if found.iter().any(|one| one.findings.behind) {
+        items.push("another process is indexing: what it has not come to yet is not found".to_owned());
+    }
+    let more = found.iter().any(|one| one.more);
+    let total = items.len();
+    let (text, _) = fit_items("", &items, budget, |shown| match (total - shown, more) {
+        (0, false) => String::new(),
+        (0, true) => "more match: raise `limit` or add words".to_owned(),
+        (left, _) => format!("{left} more did not fit: raise `budget` or narrow the search"),
+    });
+    let nothing = found.iter().all(|one| one.findings.hits.is_empty());
+    let data = json!({ "queries": found.iter().map(|one| describe(one, &doubts)).collect::<Vec<_>>() });
+    if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
+}
+
+/// Says which words were taken for others.
+fn corrections(found: &Found) -> Option<String> {
+    let mut words: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (written, meant) in &found.findings.corrected {
+        match words.iter_mut().find(|(word, _)| word == written) {
+            Some((_, others)) if others.contains(&meant.as_str()) => {}
+            Some((_, others)) => others.push(meant),
+            None => words.push((written, vec![meant])),
+        }
+    }
+    let words = words.iter().map(|(written, meant)| format!("`{}` as {}", one_line(written, 40), meant.join(", ")));
+    let words = words.collect::<Vec<_>>().join("; ");
+    (!words.is_empty()).then(|| format!("not found as written, so also looked for: {words}"))
+}
+
+fn query_line(found: &Found) -> String {
+    let text = one_line(&found.query.text, 120);
+    match (found.findings.hits.len(), found.more) {
+        (0, _) => nothing_line(&text, found),
+        (n, true) => format!("`{text}`: best {n}"),
+        (n, false) => format!("`{text}`: {n}"),
+    }
+}
+
+/// What to try next.
+fn nothing_line(text: &str, found: &Found) -> String {
+    let Query { within, kind, source, since, .. } = &found.query;
+    let filtered = within.is_some() || kind.is_some() || source.is_some() || since.is_some();
+    let unknown = &found.findings.unknown;
+    let hint = match unknown.as_slice() {
+        _ if filtered => "drop a filter or try other words".to_owned(),
+        [] => "try other words or a part of a word".to_owned(),
+        [word] => format!("nothing here is like `{}`; try another word for it", one_line(word, 40)),
+        _ => "nothing here is like these words; try others for the same thing".to_owned(),
+    };
+    let mut line = format!("nothing found for `{text}`: {hint}");
+    if filtered {
+        return line;
+    }
+    if found.sources.is_empty() {
+        line.push_str("; nothing is kept here yet: ctx_index or ctx_fetch_and_index make something searchable");
+    } else {
+        let named: Vec<String> = found.sources.iter().take(SOURCES).map(|source| one_line(source, 60)).collect();
+        line.push_str(&format!("; kept here, newest first: {}", named.join(", ")));
+    }
+    line
+}
+
+/// Says that words alone decided, where that is so.
+fn meaning_line(context: &Context, found: &[Found]) -> Option<String> {
+    let failed = found.iter().find_map(|one| one.findings.words_alone.as_deref());
+    if let Some(problem) = context.model_problem().or(failed) {
+        return Some(format!("found by words alone: {}", one_line(problem, 200)));
+    }
+    let waiting = found.iter().map(|one| one.findings.without_vectors).max().unwrap_or_default();
+    (waiting > 0).then(|| format!("{waiting} chunks are found by their words alone until they are embedded"))
+}
+
+async fn doubts(context: &Context, found: &[Found]) -> Doubts {
+    let entries: Vec<&Entry> = found.iter().flat_map(|one| &one.findings.hits).map(|hit| &hit.entry).collect();
+    let labels = truth::labels(context, &entries, truth::PATIENCE).await;
+    entries.iter().map(|entry| entry.reference).zip(labels).collect()
+}
+
+fn show(hit: &Hit, doubts: &Doubts) -> String {
+    let mut head = headline(&hit.entry);
+    if !hit.heading.is_empty() {
+        head.push_str(&format!(", under {}", one_line(&hit.heading, 100)));
+    }
+    if hit.partial || hit.ordinal > 0 {
+        head.push_str(&format!(", from line {}", hit.line));
+    }
+    if hit.by_meaning {
+        head.push_str("; similar in meaning");
+    }
+    if let Some(newer) = hit.newer {
+        head.push_str(&format!("; {newer} is newer on this"));
+    }
+    for doubt in doubts.get(&hit.entry.reference).into_iter().flatten() {
+        head.push_str(&format!("; {doubt}"));
+    }
+    format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt))
+}
+
+fn describe(found: &Found, doubts: &Doubts) -> Value {
+    let hits = found.findings.hits.iter().map(|hit| {
+        json!({
+            "reference": hit.entry.reference.to_string(),
+            "kind": hit.entry.kind.as_str(),
+            "origin": hit.entry.origin.as_str(),
+            "title": hit.entry.title,
+            "source": hit.entry.source,
+            "at": when::show(hit.entry.at),
+            "topic": hit.entry.note.as_ref().and_then(|note| note.topic.clone()),
+            "superseded_by": hit.entry.superseded_by.map(|reference| reference.to_string()),
+            "newer": hit.newer.map(|reference| reference.to_string()),
+            "heading": hit.heading,
+            "by_meaning": hit.by_meaning,
+            "doubts": doubts.get(&hit.entry.reference).map(|all| all.iter().map(Doubt::data).collect::<Vec<_>>()),
+            "line": hit.line,
+            "excerpt": hit.excerpt,
+        })
+    });
+    json!({
+        "query": found.query.text,
+        "more": found.more,
+        "corrected": found.findings.corrected.iter().map(|(word, meant)| json!([word, meant])).collect::<Vec<_>>(),
+        "unknown": found.findings.unknown,
+        "without_vectors": found.findings.without_vectors,
+        "hits": hits.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,114 @@
+//! Says what of an entry may no longer be true: its files have changed, or its commit is not in what is checked out.
+//!
+//! Invariants: a doubt is a fact that was looked up, never a guess: what cannot be told is left unsaid. Entries that
+//! are bound to nothing cost nothing.
+
+mod commits;
+mod files;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use weir_core::note::BoundFile;
+use weir_core::{Entry, Level};
+
+use crate::answer::one_line;
+use crate::context::Context;
+pub(crate) use files::bind;
+
+/// How long an answer waits for git.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
+/// So much of a commit tells it from others.
+const SHORT_COMMIT: usize = 7;
+
+/// What of an entry may no longer be true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// A file it speaks of has another content.
+    FileChanged(String),
+    /// A file it speaks of is no longer there.
+    FileGone(String),
+    /// What was checked out when it was written is not a part of what is checked out now.
+    OtherBranch {
+        /// The commit that was checked out.
+        commit: String,
+        /// The branch, where there was one.
+        branch: Option<String>,
+    },
+}
+
+impl Doubt {
+    /// For a program.
+    pub(crate) fn data(&self) -> Value {
+        match self {
+            Self::FileChanged(path) => json!({ "doubt": "file_changed", "path": path }),
+            Self::FileGone(path) => json!({ "doubt": "file_gone", "path": path }),
+            Self::OtherBranch { commit, branch } => {
+                json!({ "doubt": "other_branch", "commit": commit, "branch": branch })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FileChanged(path) => write!(out, "{} has changed since", one_line(path, 120)),
+            Self::FileGone(path) => write!(out, "{} is gone", one_line(path, 120)),
+            Self::OtherBranch { commit, branch } => {
+                write!(out, "from commit {}", one_line(commit.get(..SHORT_COMMIT).unwrap_or(commit), SHORT_COMMIT))?;
+                if let Some(branch) = branch {
+                    write!(out, " (branch {})", one_line(branch, 60))?;
+                }
+                out.write_str(", which is not in HEAD")
+            }
+        }
+    }
+}
+
+/// The doubts about each entry, in the order of the entries; an answer waits for them no longer than [`PATIENCE`]. The
+/// work is done off the async thread.
+pub(crate) async fn labels(context: &Context, entries: &[&Entry], patience: Duration) -> Vec<Vec<Doubt>> {
+    let claims: Vec<Option<Claim>> = entries.iter().map(|entry| claim(entry)).collect();
+    if claims.iter().all(Option::is_none) {
+        return vec![Vec::new(); entries.len()];
+    }
+    let context = context.clone();
+    let looked = tokio::task::spawn_blocking(move || look(&context, &claims, patience)).await;
+    // An answer without labels is better than none.
+    looked.unwrap_or_else(|_| vec![Vec::new(); entries.len()])
+}
+
+/// What an entry is bound to.
+struct Claim {
+    files: Vec<BoundFile>,
+    commit: Option<String>,
+    branch: Option<String>,
+}
+
+fn claim(entry: &Entry) -> Option<Claim> {
+    let note = entry.note.as_ref()?;
+    // A note of the user's may have been written in another project, where the same path is another file.
+    let anywhere = |file: &&BoundFile| entry.level != Level::User || std::path::Path::new(&file.path).is_absolute();
+    let files: Vec<BoundFile> = note.files.iter().filter(anywhere).cloned().collect();
+    let bound = !files.is_empty() || note.commit.is_some();
+    bound.then(|| Claim { files, commit: note.commit.clone(), branch: note.branch.clone() })
+}
+
+fn look(context: &Context, claims: &[Option<Claim>], patience: Duration) -> Vec<Vec<Doubt>> {
+    let mut files = files::Files::new(&context.project().root);
+    let named = claims.iter().flatten().filter_map(|claim| claim.commit.as_deref());
+    let elsewhere = commits::not_in_head(context, named, patience);
+    let mut doubts = |claim: &Claim| {
+        let mut doubts: Vec<Doubt> = claim.files.iter().filter_map(|file| files.doubt(file)).collect();
+        if let Some(commit) = claim.commit.as_ref().filter(|commit| elsewhere.contains(*commit)) {
+            doubts.push(Doubt::OtherBranch { commit: commit.clone(), branch: claim.branch.clone() });
+        }
+        doubts
+    };
+    claims.iter().map(|claim| claim.as_ref().map(&mut doubts).unwrap_or_default()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Binds notes to files by their content, and finds out whether it is still the same. Invariant: a file is hashed and
+//! nothing of it is shown; only regular files of a bounded size are read.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use weir_core::Level;
+use weir_core::note::BoundFile;
+
+use super::Doubt;
+use crate::answer::one_line;
+
+/// A larger file is not bound: to hash it would hold up every answer that shows the note.
+const MOST_OF_ONE: u64 = 64 << 20;
+/// More than this is not hashed for one answer.
+const MOST_OF_ALL: u64 = 256 << 20;
+
+/// The files as they are now, and what could not be bound and why: a note matters more than its files.
+pub(crate) fn bind(root: &Path, level: Level, paths: &[String]) -> (Vec<BoundFile>, Vec<String>) {
+    let (mut files, mut unbound) = (Vec::new(), Vec::new());
+    for path in paths {
+        match bind_one(root, level, path) {
+            Ok(file) => files.push(file),
+            Err(error) => unbound.push(format!("{}: {error}", one_line(path, 200))),
+        }
+    }
+    (files, unbound)
+}
+
+fn bind_one(root: &Path, level: Level, path: &str) -> io::Result<BoundFile> {
+    let full = root.join(path);
+    let (hash, _) = hash(&full, MOST_OF_ONE)?;
+    let shown = match level {
+        // It is seen from every project, where a relative path would name another file.
+        Level::User => full.as_path(),
+        Level::Session | Level::Work | Level::Project => full.strip_prefix(root).unwrap_or(&full),
+    };
+    let path = shown.to_str().ok_or_else(|| io::Error::other("its name is not valid UTF-8"))?.to_owned();
+    Ok(BoundFile { path, hash })
+}
+
+/// The files of one answer, each looked at once.
+pub(super) struct Files<'a> {
+    root: &'a Path,
+    left: u64,
+    known: HashMap<PathBuf, State>,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone)]
+enum State {
+    Here(String),
+    Gone,
+    Unknown,
+}
+
+impl<'a> Files<'a> {
+    pub(super) fn new(root: &'a Path) -> Self {
+        Self { root, left: MOST_OF_ALL, known: HashMap::new() }
+    }
+
+    /// What has become of a file, if it is not what it was.
+    pub(super) fn doubt(&mut self, file: &BoundFile) -> Option<Doubt> {
+        let full = self.root.join(&file.path);
+        let state = match self.known.get(&full) {
+            Some(state) => state.clone(),
+            None => {
+                let state = self.look(&full);
+                self.known.insert(full, state.clone());
+                state
+            }
+        };
+        match state {
+            State::Here(hash) if hash == file.hash => None,
+            State::Here(_) => Some(Doubt::FileChanged(file.path.clone())),
+            State::Gone => Some(Doubt::FileGone(file.path.clone())),
+            State::Unknown => None,
+        }
+    }
+
+    fn look(&mut self, path: &Path) -> State {
+        match hash(path, MOST_OF_ONE.min(self.left)) {
+            Ok((hash, bytes)) => {
+                self.left -= bytes.min(self.left);
+                State::Here(hash)
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => State::Gone,
+            Err(_) => State::Unknown,
+        }
+    }
+}
+
+/// The hash of a file's content and its size.
+fn hash(path: &Path, most: u64) -> io::Result<(String, u64)> {
+    // Looked at before it is opened, since opening a pipe waits for whoever writes to it.
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MB", most >> 20));
+    if about.len() > most {
+        return Err(too_large());
+    }
+    let mut hasher = blake3::Hasher::new();
+    // It may grow meanwhile.
+    hasher.update_reader(File::open(path)?.take(most + 1))?;
+    if hasher.count() > most {
+        return Err(too_large());
+    }
+    Ok((hasher.finalize().to_hex().to_string(), hasher.count()))
+}

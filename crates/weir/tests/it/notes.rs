@@ -1,0 +1,366 @@
+//! The review of notes as a person meets it, in real repositories.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program and git")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+use tempfile::TempDir;
+use weir_core::{EntryKind, Level, Limits, NewEntry, Note, NoteKind, Origin, ProjectKey, Scope, Timestamp};
+use weir_store::{Owner, Store};
+
+/// An empty home with a project in it.
+struct Home(TempDir);
+
+impl Home {
+    /// A project outside of any repository.
+    fn without_git() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        std::fs::create_dir(home.project()).unwrap();
+        home
+    }
+
+    /// A project that is a repository with one commit.
+    fn with_git() -> Self {
+        let home = Self::without_git();
+        home.git(&["init", "-q"]);
+        home.commit("1");
+        home
+    }
+
+    fn project(&self) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join("project")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.project().join(name), text).unwrap();
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "init.defaultBranch=main"];
+        let output = self.command("git").args(identity).args(arguments).output().unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Commits. Two commits of the same second on the same parent are told apart by the message alone.
+    fn commit(&self, message: &str) -> String {
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn weir(&self, arguments: &[&str]) -> Output {
+        self.command(env!("CARGO_BIN_EXE_weir")).args(arguments).output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.weir(&[arguments, &["--json"]].concat());
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Keeps a note and returns its reference.
+    fn note(&self, arguments: &[&str]) -> String {
+        self.json(&[&["note"], arguments].concat())["reference"].as_str().unwrap().to_owned()
+    }
+
+    /// What is said of a note, as data.
+    fn doubts(&self, reference: &str) -> Value {
+        let review = self.json(&["notes"]);
+        let notes = review["notes"].as_array().unwrap();
+        let of_note = notes.iter().find(|note| note["reference"] == reference).unwrap();
+        of_note["doubts"].clone()
+    }
+
+    /// Keeps a note as if it had been kept so many days ago.
+    fn note_of_days_ago(&self, days: i64, title: &str) {
+        let projects = self.0.path().join(".local/share/weir/projects");
+        let folder = std::fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
+        let key = ProjectKey(format!("path:{}", self.project().display()));
+        let mut store = Store::open(&folder, Owner::Project(key.clone()), Limits::default()).unwrap();
+        let note = Note {
+            kind: NoteKind::Warning,
+            topic: None,
+            revision: 1,
+            supersedes: vec![],
+            files: vec![],
+            commit: None,
+            branch: None,
+        };
+        let entry = NewEntry {
+            text: title.into(),
+            note: Some(note),
+            ..NewEntry::new(EntryKind::Note, Origin::User, Level::Project, title)
+        };
+        let at = Timestamp(jiff::Timestamp::now().as_millisecond() - days * 24 * 60 * 60 * 1000);
+        store.keep(&Scope::project(key), entry, at).unwrap();
+    }
+}
+
+/// Output with references and times taken out.
+fn check(output: &Output, expected: Expect) {
+    let mut shown = String::from_utf8(output.stdout.clone()).unwrap() + &String::from_utf8_lossy(&output.stderr);
+    for (number, _) in shown.clone().match_indices("[ctx:").collect::<Vec<_>>().iter().rev() {
+        shown.replace_range(number + 5..number + 15, "REF");
+    }
+    let is_date = |text: &str| text.len() == 17 && text.ends_with('Z') && text.as_bytes()[4] == b'-';
+    while let Some(at) = (0..shown.len()).find(|&at| shown.get(at..at + 17).is_some_and(is_date)) {
+        shown.replace_range(at..at + 17, "DATE");
+    }
+    expected.assert_eq(&format!("{shown}exit {}", output.status.code().unwrap_or(-1)));
+}
+
+fn changed(path: &str) -> Value {
+    serde_json::json!([{ "doubt": "file_changed", "path": path }])
+}
+
+/// Keeps a note of each sort, and two that there is nothing to say of.
+fn with_each_sort(home: &Home) {
+    home.write("pool.rs", "16");
+    home.note(&["The pool has 8 connections", "--topic", "pool", "--kind", "decision"]);
+    home.note(&["The pool has 16 connections", "--topic", "pool", "--kind", "decision", "--files", "pool.rs"]);
+    home.note(&["Tests need port 7071", "--kind", "convention"]);
+    home.note_of_days_ago(29, "Kept lately");
+    home.note_of_days_ago(31, "Kept long ago");
+    home.write("pool.rs", "32");
+}
+
+#[test]
+fn a_review_lists_each_sort_of_note_and_says_what_to_do() {
+    let home = Home::without_git();
+    check(
+        &home.weir(&["notes"]),
+        expect![[r#"
+            there are no notes here; keep one with `weir note "…"`
+            exit 3"#]],
+    );
+    with_each_sort(&home);
+    check(
+        &home.weir(&["notes"]),
+        expect![[r#"
+            5 notes: 1 may no longer be true, 1 superseded, 1 never read since they were kept
+
+            may no longer be true:
+            [ctx:REF] DATE decision on pool: The pool has 16 connections
+              pool.rs has changed since
+            → still true: weir note "…" --supersedes REF --files …; no longer: weir forget REF
+
+            superseded:
+            [ctx:REF] DATE decision on pool: The pool has 8 connections
+              superseded by [ctx:REF]
+            → they only show how things came about; to remove one: weir forget REF
+
+            never read since they were kept:
+            [ctx:REF] DATE warning: Kept long ago
+            → to read one: weir get REF; to remove one: weir forget REF (shows first what would go)
+            exit 0"#]],
+    );
+}
+
+#[test]
+fn a_review_lists_the_sorts_asked_for() {
+    let home = Home::without_git();
+    with_each_sort(&home);
+    check(
+        &home.weir(&["notes", "--stale"]),
+        expect![[r#"
+            5 notes: 1 may no longer be true, 1 superseded, 1 never read since they were kept
+
+            may no longer be true:
+            [ctx:REF] DATE decision on pool: The pool has 16 connections
+              pool.rs has changed since
+            → still true: weir note "…" --supersedes REF --files …; no longer: weir forget REF
+            exit 0"#]],
+    );
+    check(
+        &home.weir(&["notes", "--unused", "--superseded"]),
+        expect![[r#"
+            5 notes: 1 may no longer be true, 1 superseded, 1 never read since they were kept
+
+            superseded:
+            [ctx:REF] DATE decision on pool: The pool has 8 connections
+              superseded by [ctx:REF]
+            → they only show how things came about; to remove one: weir forget REF
+
+            never read since they were kept:
+            [ctx:REF] DATE warning: Kept long ago
+            → to read one: weir get REF; to remove one: weir forget REF (shows first what would go)
+            exit 0"#]],
+    );
+    check(
+        &home.weir(&["notes", "--all"]),
+        expect![[r#"
+            5 notes: 1 may no longer be true, 1 superseded, 1 never read since they were kept
+
+            may no longer be true:
+            [ctx:REF] DATE decision on pool: The pool has 16 connections
+              pool.rs has changed since
+            → still true: weir note "…" --supersedes REF --files …; no longer: weir forget REF
+
+            superseded:
+            [ctx:REF] DATE decision on pool: The pool has 8 connections
+              superseded by [ctx:REF]
+            → they only show how things came about; to remove one: weir forget REF
+
+            never read since they were kept:
+            [ctx:REF] DATE warning: Kept long ago
+            → to read one: weir get REF; to remove one: weir forget REF (shows first what would go)
+
+            the others:
+            [ctx:REF] DATE convention: Tests need port 7071
+            [ctx:REF] DATE warning: Kept lately
+            exit 0"#]],
+    );
+    let stale = home.json(&["notes", "--stale"]);
+    assert_eq!(stale["notes"].as_array().unwrap().len(), 1);
+    assert_eq!(stale["notes"][0]["sorts"], serde_json::json!(["stale"]));
+    assert_eq!(stale["notes"][0]["doubts"], changed("pool.rs"));
+}
+
+#[test]
+fn reading_a_note_is_a_use_of_it_and_a_review_is_none() {
+    let home = Home::without_git();
+    home.note(&["something new"]);
+    home.note_of_days_ago(40, "something old");
+    let unused = || home.json(&["notes", "--unused"])["notes"].clone();
+    let reference = unused()[0]["reference"].as_str().unwrap().to_owned();
+    home.json(&["search", "old"]);
+    assert_eq!(unused().as_array().unwrap().len(), 1, "neither a review nor a search is a use");
+    home.json(&["get", &reference]);
+    assert_eq!(unused(), serde_json::json!([]));
+}
+
+#[test]
+fn a_note_from_another_branch_says_so_until_that_is_merged() {
+    let home = Home::with_git();
+    let on_main = home.note(&["from the first commit"]);
+    home.git(&["checkout", "-q", "-b", "feature/x"]);
+    let commit = home.commit("2");
+    let on_branch = home.note(&["from the branch"]);
+    home.commit("3");
+    assert_eq!(home.doubts(&on_main), serde_json::json!([]), "an ancestor is in HEAD");
+    assert_eq!(home.doubts(&on_branch), serde_json::json!([]), "an ancestor is in HEAD");
+    home.git(&["checkout", "-q", "main"]);
+    home.commit("4");
+    let expected = serde_json::json!([{ "doubt": "other_branch", "commit": commit, "branch": "feature/x" }]);
+    assert_eq!(home.doubts(&on_branch), expected);
+    assert_eq!(home.doubts(&on_main), serde_json::json!([]));
+    home.git(&["merge", "-q", "--no-ff", "-m", "merged", "feature/x"]);
+    assert_eq!(home.doubts(&on_branch), serde_json::json!([]));
+}
+
+#[test]
+fn a_work_tree_has_its_own_head_and_its_own_files() {
+    let home = Home::with_git();
+    home.write("pool.rs", "16");
+    home.git(&["add", "pool.rs"]);
+    home.commit("5");
+    let note = home.note(&["about the pool", "--files", "pool.rs"]);
+    home.git(&["worktree", "add", "-q", "-b", "old", "../other", "HEAD~1"]);
+    assert_eq!(home.doubts(&note), serde_json::json!([]));
+    let other = home.project().with_file_name("other");
+    let output = home.weir(&["-C", other.to_str().unwrap(), "notes", "--json"]);
+    let review: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let doubts: Vec<&Value> =
+        review["notes"][0]["doubts"].as_array().unwrap().iter().map(|doubt| &doubt["doubt"]).collect();
+    assert_eq!(doubts, ["file_gone", "other_branch"]);
+}
+
+#[test]
+fn where_git_cannot_tell_nothing_is_said() {
+    let home = Home::with_git();
+    home.git(&["checkout", "-q", "-b", "feature/x"]);
+    home.commit("6");
+    let note = home.note(&["from the branch"]);
+    home.git(&["checkout", "-q", "main"]);
+    assert_eq!(home.doubts(&note).as_array().unwrap().len(), 1);
+    let without_git =
+        home.command(env!("CARGO_BIN_EXE_weir")).env("PATH", "/nowhere").args(["notes", "--json"]).output();
+    assert_eq!(only_doubts(&without_git.unwrap()), serde_json::json!([]), "git is not installed");
+    let shallow = home.project().join(".git/shallow");
+    std::fs::write(&shallow, home.git(&["rev-parse", "HEAD"])).unwrap();
+    assert_eq!(home.doubts(&note), serde_json::json!([]), "the repository is shallow");
+    std::fs::remove_file(shallow).unwrap();
+    home.git(&["branch", "-q", "-D", "feature/x"]);
+    home.git(&["reflog", "expire", "--expire=now", "--all"]);
+    home.git(&["gc", "-q", "--prune=now"]);
+    assert_eq!(home.doubts(&note), serde_json::json!([]), "the commit is no longer there");
+    let git = home.project().join(".git");
+    std::fs::rename(&git, git.with_file_name("not-git")).unwrap();
+    assert_eq!(home.weir(&["notes"]).status.code(), Some(3), "it is another project now, and has no notes");
+}
+
+#[test]
+fn a_note_of_the_user_is_not_doubted_for_the_files_of_another_project() {
+    let home = Home::without_git();
+    home.write("pool.rs", "16");
+    let note = home.note(&["seen everywhere", "--scope", "user", "--files", "pool.rs"]);
+    let other = home.project().with_file_name("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("pool.rs"), "of another project").unwrap();
+    let from_other = || only_doubts(&home.weir(&["-C", other.to_str().unwrap(), "notes", "--json"]));
+    assert_eq!(from_other(), serde_json::json!([]));
+    home.write("pool.rs", "32");
+    let full = home.project().join("pool.rs");
+    assert_eq!(from_other(), changed(full.to_str().unwrap()));
+    assert_eq!(home.doubts(&note), changed(full.to_str().unwrap()));
+}
+
+#[test]
+fn a_review_changes_nothing_in_the_repository() {
+    let home = Home::with_git();
+    home.git(&["checkout", "-q", "-b", "feature/x"]);
+    home.commit("7");
+    home.note(&["from the branch"]);
+    home.git(&["checkout", "-q", "main"]);
+    let before = listing(&home.project());
+    home.json(&["notes"]);
+    assert_eq!(listing(&home.project()), before);
+}
+
+/// The doubts about the only note that an answer has.
+fn only_doubts(output: &Output) -> Value {
+    let review: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(review["notes"].as_array().unwrap().len(), 1, "{review}");
+    review["notes"][0]["doubts"].clone()
+}
+
+/// Every path below a folder, with when it was changed.
+fn listing(folder: &Path) -> Vec<(PathBuf, std::time::SystemTime)> {
+    let mut all = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let about = entry.metadata().unwrap();
+            all.push((entry.path(), about.modified().unwrap()));
+            folders.extend(about.is_dir().then(|| entry.path()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_search_and_a_look_at_a_note_say_what_is_doubtful() {
+    let home = Home::with_git();
+    home.write("pool.rs", "16");
+    let reference = home.note(&["The pool has 16 connections", "--files", "pool.rs"]);
+    let said = |arguments: &[&str]| String::from_utf8(home.weir(arguments).stdout).unwrap();
+    assert!(!said(&["search", "pool connections"]).contains("since"));
+    home.write("pool.rs", "32");
+    for arguments in [["search", "pool connections"], ["get", reference.trim_matches(['[', ']'])]] {
+        let text = said(&arguments);
+        let head = text.lines().next().unwrap_or_default();
+        assert!(head.ends_with("; pool.rs has changed since"), "{arguments:?}: {text}");
+    }
+    let found = home.json(&["search", "pool connections"]);
+    assert_eq!(found["queries"][0]["hits"][0]["doubts"][0]["doubt"], "file_changed", "{found}");
+}
