@@ -32,7 +32,7 @@ pub struct Findings {
     pub unknown: Vec<String>,
     /// How many chunks are found by their words alone, since their vectors are not made yet.
     pub without_vectors: u64,
-    /// Whether another process is indexing, so that what it has not come to yet is not found.
+    /// Whether not everything is indexed yet, since another process is at it or there is very much of it.
     pub behind: bool,
     /// Why the model could not say what the query means, if it should have.
     pub words_alone: Option<String>,

@@ -12,6 +12,7 @@ mod sources;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension};
 use weir_core::redact::redact;
@@ -31,6 +32,9 @@ pub use care::{Health, Swept};
 pub use keep::Kept;
 pub use notes::NoteSeen;
 pub use sources::NewFile;
+
+/// How long a search indexes before it takes what there is. The next one goes on from there.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Whose store it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,14 +174,15 @@ impl Store {
         if let Some(index) = self.index.as_mut().filter(|_| self.model.is_some()) {
             index.map_for_reading()?;
         }
-        // Others may keep entries faster than we index them; after many steps what is indexed has to do.
-        for _ in 0..1_000 {
+        let begun = Instant::now();
+        loop {
             if let Some(findings) = self.search_if(scope, query, |applied, head| applied == head)? {
                 return Ok(findings);
             }
-            // While another process indexes, what it has done has to do: it may take minutes, and an answer may not.
+            // While another process indexes, or when very much is new, what is indexed has to do: all of it may take
+            // minutes, and an answer may not.
             let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
-            if !index::apply::step_if_free(index, (log, blobs), learner)? {
+            if begun.elapsed() > PATIENCE || !index::apply::step_if_free(index, (log, blobs), learner)? {
                 break;
             }
         }

@@ -138,6 +138,11 @@ impl Context {
         self.shared.model.problem(&self.shared.config.meaning)
     }
 
+    /// The model that finds by meaning, if there is one.
+    pub(crate) fn model_name(&self) -> Option<String> {
+        self.shared.model.get(&self.shared.config.meaning).map(|model| model.name().to_owned())
+    }
+
     /// Where things lie.
     pub(crate) fn paths(&self) -> &Paths {
         &self.shared.paths

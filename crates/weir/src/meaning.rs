@@ -37,7 +37,7 @@ impl Model {
     }
 
     fn made(&self, wanted: &Meaning) -> &Result<Option<Arc<dyn Embed>>, String> {
-        self.0.get_or_init(|| make(wanted).map_err(|error| error.to_string()))
+        self.0.get_or_init(|| make(wanted).map_err(|error| error.message))
     }
 }
 

@@ -177,9 +177,9 @@ impl<'a> Work<'a> {
         self.embed()
     }
 
-    /// Makes the vectors, if that is quick; else the server does it when it is idle.
+    /// Makes the vectors, if that is quick or a person sees how it goes on; else the server does it when it is idle.
     fn embed(&mut self) -> Result<(), CommandError> {
-        while self.store.embeds_quickly() {
+        while self.store.embeds_quickly() || self.context.origin == Origin::User {
             self.go_on()?;
             match self.store.embed_some(AT_ONCE)? {
                 0 => break,

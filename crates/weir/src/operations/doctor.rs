@@ -7,7 +7,7 @@ use weir_core::Level;
 use weir_store::{Health, HookSeen, StoreError};
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, counted};
+use crate::answer::{Answer, counted, one_line};
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
@@ -91,6 +91,7 @@ fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, rebuild: bo
         Check::good("weir", env!("CARGO_PKG_VERSION")),
         Check::good("project", context.project().root.display().to_string()),
         check_modes(&context.paths().data),
+        check_meaning(context),
     ];
     checks.extend(runs);
     checks.extend(clients::clients(context).into_iter().map(Check::from));
@@ -109,6 +110,21 @@ fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, rebuild: bo
     })).collect::<Vec<_>>() });
     let all_good = checks.iter().all(|check| check.good);
     Ok(if all_good { Answer::new(text, data) } else { Answer::nothing(text, data) })
+}
+
+/// Whether texts are found by meaning.
+fn check_meaning(context: &Context) -> Check {
+    const NAME: &str = "search by meaning";
+    match (context.model_problem(), context.model_name()) {
+        (Some(problem), _) => Check {
+            name: NAME,
+            good: false,
+            text: one_line(problem, 300),
+            fix: Some("see `[search]` in the configuration; words alone work meanwhile".to_owned()),
+        },
+        (None, Some(name)) => Check::good(NAME, name),
+        (None, None) => Check::good(NAME, "off"),
+    }
 }
 
 /// When hooks came last, and what went wrong in them.

@@ -289,10 +289,49 @@ fn a_wrong_configuration_is_refused_with_where_to_look() {
 }
 
 #[test]
+fn the_model_is_what_the_settings_say_and_without_one_words_decide() {
+    let home = Home::new();
+    let settings = |text: &str| {
+        std::fs::create_dir_all(home.0.path().join(".config/weir")).unwrap();
+        std::fs::write(home.0.path().join(".config/weir/config.toml"), text).unwrap();
+    };
+    home.note(&["Images are resized before they are uploaded"]);
+    home.note(&["The invoice template is written in German"]);
+    let ask = || text(&home.weir(&["search", "scale pictures"]).stdout);
+    let doctor = || text(&home.weir(&["doctor"]).stdout);
+    assert!(ask().contains("; similar in meaning") && ask().contains("Images are resized"), "{}", ask());
+    assert!(doctor().contains("✓ search by meaning: weir-static-256-v1"), "{}", doctor());
+    settings("[search]\nmodel = \"off\"\n");
+    assert!(ask().contains("nothing found"), "{}", ask());
+    assert!(doctor().contains("✓ search by meaning: off"), "{}", doctor());
+    settings("[search]\nmodel = \"/nowhere\"\n");
+    assert!(ask().contains("found by words alone: the model in /nowhere"), "{}", ask());
+    assert!(doctor().contains("✗ search by meaning: the model in /nowhere"), "{}", doctor());
+    settings("[search]\nendpoint = \"http://127.0.0.1:9\"\n");
+    assert_eq!(home.weir(&["history"]).status.code(), Some(5), "an endpoint without a model");
+    settings("[search]\nendpoint = \"http://127.0.0.1:9/v1\"\nmodel = \"some\"\n");
+    assert!(ask().contains("found by words alone: "), "{}", ask());
+}
+
+#[test]
 fn help_and_completions_are_there_for_every_command() {
     let home = Home::new();
-    let commands =
-        ["run", "batch", "note", "search", "get", "history", "forget", "doctor", "policy check", "mcp", "completions"];
+    let commands = [
+        "run",
+        "batch",
+        "index",
+        "fetch",
+        "note",
+        "notes",
+        "search",
+        "get",
+        "history",
+        "forget",
+        "doctor",
+        "policy check",
+        "mcp",
+        "completions",
+    ];
     let completions = home.ok(&["completions", "bash"]);
     for command in commands {
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();

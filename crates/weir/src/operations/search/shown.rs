@@ -42,7 +42,7 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
     }
     items.extend(meaning_line(context, found));
     if found.iter().any(|one| one.findings.behind) {
-        items.push("another process is indexing: what it has not come to yet is not found".to_owned());
+        items.push("not everything is indexed yet: search again for the rest".to_owned());
     }
     let more = found.iter().any(|one| one.more);
     let total = items.len();
