@@ -47,6 +47,14 @@ struct Shared {
     running: Running,
 }
 
+impl Shared {
+    /// With nothing opened and nothing running.
+    fn new(env: Env, paths: Paths, project: Project, config: Config) -> Self {
+        let (stores, model, running) = (Mutex::default(), Model::default(), Running::default());
+        Self { env, paths, project, config, stores, model, running }
+    }
+}
+
 /// The stores a call may use.
 #[derive(Default)]
 pub(crate) struct Stores {
@@ -66,15 +74,7 @@ impl Context {
         })?;
         let config = config::read(&paths.config)?;
         let session = env.session.clone().map(|key| SessionKey { client: "shell".to_owned(), key });
-        let shared = Shared {
-            env: env.clone(),
-            paths,
-            project,
-            config,
-            stores: Mutex::default(),
-            model: Model::default(),
-            running: Running::default(),
-        };
+        let shared = Shared::new(env.clone(), paths, project, config);
         Ok(Self {
             shared: Arc::new(shared),
             origin,
@@ -121,15 +121,7 @@ impl Context {
     /// The same context with stores that nobody else waits for.
     pub(crate) fn with_stores_of_its_own(&self) -> Self {
         let Shared { env, paths, project, config, .. } = &*self.shared;
-        let shared = Shared {
-            env: env.clone(),
-            paths: paths.clone(),
-            project: project.clone(),
-            config: config.clone(),
-            stores: Mutex::default(),
-            model: Model::default(),
-            running: Running::default(),
-        };
+        let shared = Shared::new(env.clone(), paths.clone(), project.clone(), config.clone());
         Self { shared: Arc::new(shared), ..self.clone() }
     }
 

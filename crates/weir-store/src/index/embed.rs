@@ -20,18 +20,25 @@ pub(crate) enum Lock {
 
 /// Makes the vectors of at most so many chunks. Returns how many chunks still have none.
 pub(crate) fn some(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -> Result<u64> {
-    let mut before = index.read(vectors::covered)?;
-    if before.model != model.name() {
+    let is_begun = |index: &Db| Ok(index.read(vectors::covered)?.model == model.name());
+    if !is_begun(index)? {
         write(index, lock, |tx| vectors::begin(tx, model.name()))?;
-        before = index.read(vectors::covered)?;
-        if before.model != model.name() {
+        if !is_begun(index)? {
             return index.read(pending);
         }
     }
-    let chunks = index.read(|c| after(c, before.embedded, most))?;
-    let Some(last) = chunks.last().map(|(id, _)| *id) else { return Ok(0) };
+    // How far it has come and what is next are of one moment: another process may be indexing.
+    let (before, chunks) = index.read_at_once(|c| -> rusqlite::Result<_> {
+        let before = vectors::covered(c)?;
+        let chunks = after(c, before.embedded, most)?;
+        Ok((before, chunks))
+    })?;
     // Where there are none left, everything up to the next chunk is done, also what is gone.
-    let reached = if chunks.len() < most { before.next_chunk - 1 } else { last };
+    let last = chunks.last().map(|(id, _)| *id).filter(|_| chunks.len() == most);
+    let reached = last.unwrap_or(before.next_chunk - 1);
+    if reached == before.embedded {
+        return Ok(0);
+    }
     let made = embed(model, &chunks).map_err(|error| StoreError::NoVectors { detail: error.to_string() })?;
     write(index, lock, |tx| {
         let now = vectors::covered(tx)?;

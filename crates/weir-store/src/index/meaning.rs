@@ -40,14 +40,8 @@ impl<'a> Meaning<'a> {
 
     /// How near these chunks are.
     pub(super) fn nearness(&self, connection: &Connection, chunks: &[i64]) -> Result<HashMap<i64, f32>, Fault> {
-        let mut sorted = chunks.to_vec();
-        sorted.sort_unstable();
-        let (with, without) = sorted.split_at(sorted.partition_point(|id| *id <= self.embedded));
-        let mut near: HashMap<i64, f32> = vectors::nearness(connection, &self.query, with)?.into_iter().collect();
-        for (id, vector) in self.make(connection, without)? {
-            near.insert(id, cosine(&self.query, &vector));
-        }
-        Ok(near)
+        let vectors = self.vectors(connection, chunks)?;
+        Ok(vectors.into_iter().map(|(id, vector)| (id, cosine(&self.query, &vector))).collect())
     }
 
     /// The nearest chunks of all.
@@ -63,8 +57,7 @@ impl<'a> Meaning<'a> {
         let mut sorted = chunks.to_vec();
         sorted.sort_unstable();
         let (with, without) = sorted.split_at(sorted.partition_point(|id| *id <= self.embedded));
-        let mut found: HashMap<i64, Quantised> =
-            vectors::load(connection, with)?.into_iter().filter(|(_, vector)| vector.scale != 0.0).collect();
+        let mut found: HashMap<i64, Quantised> = vectors::load(connection, with)?.into_iter().collect();
         found.extend(self.make(connection, without)?);
         Ok(found)
     }

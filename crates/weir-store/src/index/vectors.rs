@@ -120,18 +120,12 @@ pub(super) fn remaining(connection: &Connection, chunks: &[i64]) -> rusqlite::Re
     Ok(found)
 }
 
-/// How near these chunks are to a query, for those that have a vector. The chunks are in order.
-pub(super) fn nearness(
-    connection: &Connection,
-    query: &Quantised,
-    chunks: &[i64],
-) -> rusqlite::Result<Vec<(i64, f32)>> {
-    let mut near = Vec::with_capacity(chunks.len());
+/// The vectors of these chunks, for those that have one. The chunks are in order.
+pub(super) fn load(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<Vec<(i64, Quantised)>> {
+    let mut loaded = Vec::with_capacity(chunks.len());
     let mut opened: Option<(i64, rusqlite::blob::Blob<'_>)> = None;
-    let width = query.values.len();
-    let (mut bytes, mut dots) = (vec![0_u8; width], Vec::new());
     each_found(connection, chunks, |found| {
-        if found.scale == 0.0 || found.width != width {
+        if found.scale == 0.0 {
             return Ok(());
         }
         let blob = match &mut opened {
@@ -140,19 +134,6 @@ pub(super) fn nearness(
                 &mut other.insert((found.block, connection.blob_open("main", "vectors", "data", found.block, true)?)).1
             }
         };
-        blob.read_at_exact(&mut bytes, found.slot * width)?;
-        weir_embed::dots(&query.values, bytemuck::cast_slice(&bytes), width, &mut dots);
-        near.push((found.id, dots[0] as f32 * found.scale * query.scale));
-        Ok(())
-    })?;
-    Ok(near)
-}
-
-/// The vectors of these chunks, for those that have one. The chunks are in order.
-pub(super) fn load(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<Vec<(i64, Quantised)>> {
-    let mut loaded = Vec::with_capacity(chunks.len());
-    each_found(connection, chunks, |found| {
-        let blob = connection.blob_open("main", "vectors", "data", found.block, true)?;
         let mut bytes = vec![0_u8; found.width];
         blob.read_at_exact(&mut bytes, found.slot * found.width)?;
         let values = bytes.into_iter().map(u8::cast_signed).collect();

@@ -111,6 +111,17 @@ fn forgetting_takes_the_vector_and_later_ones_stay() {
 }
 
 #[test]
+fn nothing_is_said_to_wait_for_vectors_once_it_is_gone() {
+    let (_folder, mut store) = store_with_model();
+    keep(&mut store, note(TEXTS[0]));
+    embed_all(&mut store);
+    let gone = keep(&mut store, note(TEXTS[1])).reference;
+    forget(&mut store, &these(&[gone]));
+    embed_all(&mut store);
+    assert_eq!(ask(&mut store, "database", 5).without_vectors, 0);
+}
+
+#[test]
 fn rebuilding_makes_the_vectors_anew() {
     let (_folder, mut store) = store_with_model();
     TEXTS.iter().for_each(|text| drop(keep(&mut store, note(text))));
