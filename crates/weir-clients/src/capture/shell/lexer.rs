@@ -43,7 +43,8 @@ impl<'t> Lexer<'t> {
             if let Some(join) = self.operator() {
                 return Some(Token::Join(join));
             }
-            if self.rest.starts_with('&') && !self.rest.starts_with("&>") {
+            // `&>` is a redirection, unless a process is what comes after it.
+            if self.rest.starts_with('&') && (!self.rest.starts_with("&>") || self.rest.starts_with("&>(")) {
                 self.rest = &self.rest[1..];
                 return Some(Token::Background);
             }

@@ -132,6 +132,12 @@ fn odd_scripts_are_taken_as_they_are() {
     );
 }
 
+#[test]
+fn a_process_after_an_ampersand_ends_the_command() {
+    let words: Vec<Vec<String>> = split("make &>(tee log)").into_iter().map(|part| part.words).collect();
+    assert_eq!(words, [vec!["make"], vec![">(tee log)"]]);
+}
+
 proptest! {
     #[test]
     fn splitting_never_panics(script in "[a-c '\"`$(){}<>|&;\\\\\n#=é-]{0,60}|\\PC{0,40}") {
