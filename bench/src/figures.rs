@@ -15,6 +15,14 @@ impl Figures {
         result
     }
 
+    /// The same by the time on the processor, which others on the machine do not lengthen.
+    pub(crate) fn measure_cpu<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let start = cpu();
+        let result = work();
+        self.add(cpu().saturating_sub(start));
+        result
+    }
+
     pub(crate) fn add(&mut self, duration: Duration) {
         self.0.push(duration.as_nanos() as u64);
     }
@@ -40,4 +48,10 @@ impl Figures {
     pub(crate) fn extend_from_lines(&mut self, lines: &str) {
         self.0.extend(lines.lines().filter_map(|line| line.parse::<u64>().ok()));
     }
+}
+
+/// How long this thread has been on the processor.
+fn cpu() -> Duration {
+    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
+    Duration::from(time)
 }

@@ -7,6 +7,8 @@ mod digest;
 mod figures;
 mod hooks;
 mod index;
+mod map;
+mod outline;
 mod recall;
 mod retrieval;
 mod run;
@@ -31,6 +33,13 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench index [MB…]            indexing and searching Markdown, next to bare FTS5 (1 10 100)
        weir-bench index searchers [MB]   8 search while another indexes
        weir-bench index peer COMMAND MB… the same of a peer's MCP server
+       weir-bench map change-log FOLDER NEWER-CHANGELOG
+                                         files a commit changes, found from one of them, next to PageRank
+       weir-bench map git REPOSITORY [N] the same of the newest N (100) commits of a repository
+       weir-bench map cost PATH-OF-WEIR FOLDER
+                                         the first map of a folder, and later ones
+       weir-bench outline savings FOLDER tokens and signatures kept, next to other programs (tools/outline-peers)
+       weir-bench outline latency FOLDER outlines of files of every size below a folder, next to a bare parse
        weir-bench vectors [CHUNKS…]      finding by meaning at each size (10000 100000 1000000)
        weir-bench hooks PATH-OF-WEIR [--peer 'NODE FOLDER-OF-HOOKS']
                                          every event of a hook, next to /bin/true and to a peer's hooks
@@ -52,6 +61,12 @@ fn main() -> ExitCode {
         ["index", "peer", command, sizes @ ..] => index::peer(command, sizes),
         ["index", sizes @ ..] => index::run(sizes),
         ["index-child", engine, size, folder] => index::child(engine, size, folder.as_ref()),
+        ["map", "change-log", folder, newer] => map::change_log(folder, newer),
+        ["map", "git", repository] => map::git(repository, 100),
+        ["map", "git", repository, newest] => map::git(repository, newest.parse().unwrap()),
+        ["map", "cost", path, folder] => map::cost(path, folder),
+        ["outline", "savings", folder] => outline::savings(folder),
+        ["outline", "latency", folder] => outline::latency(folder),
         ["vectors", sizes @ ..] => vectors::run(sizes),
         ["hooks", path] => hooks::run(path, None),
         ["hooks", path, "--peer", folder] => hooks::run(path, Some(folder)),

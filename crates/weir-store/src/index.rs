@@ -4,6 +4,7 @@
 pub(crate) mod apply;
 pub(crate) mod embed;
 mod excerpt;
+pub(crate) mod map;
 mod meaning;
 pub(crate) mod search;
 mod text;
@@ -19,6 +20,7 @@ pub(crate) use vocabulary::Learner;
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_index", sql: include_str!("index/migrations/0001_index.sql") },
     Migration { name: "0002_knowledge", sql: include_str!("index/migrations/0002_knowledge.sql") },
+    Migration { name: "0003_map", sql: include_str!("index/migrations/0003_map.sql") },
 ];
 
 /// What a search found, and how.

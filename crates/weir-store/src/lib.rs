@@ -17,13 +17,15 @@ mod store;
 
 pub use blobs::{BlobReader, Line, TextWriter};
 pub use error::StoreError;
+pub use index::map::MapFile;
 pub use index::{Findings, Hit};
+pub use log::files::SessionFile;
 pub use log::forget::{Forgotten, Plan, Selection};
 pub use log::history::{HistoryFilter, Moment};
 pub use log::hooks::{Guide, HookSeen};
 pub use log::projects::KnownProject;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
-pub use store::{Found, Health, Kept, NewFile, NoteSeen, Owner, Store, Swept};
+pub use store::{Found, Health, Kept, MapChange, NewFile, NoteSeen, Owner, Store, Swept};
 
 #[cfg(test)]
 mod plan_tests;

@@ -5,6 +5,7 @@
 pub(crate) mod changes;
 pub(crate) mod entries;
 pub(crate) mod events;
+pub(crate) mod files;
 pub(crate) mod forget;
 pub(crate) mod history;
 pub(crate) mod hooks;
@@ -25,6 +26,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0002_runs", sql: include_str!("log/migrations/0002_runs.sql") },
     Migration { name: "0003_hooks", sql: include_str!("log/migrations/0003_hooks.sql") },
     Migration { name: "0004_sources", sql: include_str!("log/migrations/0004_sources.sql") },
+    Migration { name: "0005_session_files", sql: include_str!("log/migrations/0005_session_files.sql") },
 ];
 
 /// Reads a column that holds the written form of an enum.

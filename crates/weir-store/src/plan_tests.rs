@@ -12,7 +12,10 @@ use weir_core::{
     Query, RunFacts, Scope, SessionKey, Stream, Timestamp,
 };
 
-use crate::{Found, Guide, HistoryFilter, HookSeen, KnownProject, NewFile, Owner, Selection, Stamp, Store, Validators};
+use crate::{
+    Found, Guide, HistoryFilter, HookSeen, KnownProject, MapChange, MapFile, NewFile, Owner, Selection, SessionFile,
+    Stamp, Store, Validators,
+};
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
@@ -32,7 +35,7 @@ fn record(event: TraceEvent<'_>) {
 
 /// Tables that do not grow with use: one row each, or one per project, migration or client.
 const SMALL: &[&str] =
-    &["owner", "totals", "progress", "migrations", "projects", "hooks", "sqlite_schema", "sqlite_master"];
+    &["owner", "totals", "progress", "migrations", "projects", "hooks", "sqlite_schema", "sqlite_master", "map_roots"];
 
 #[test]
 fn no_statement_scans_a_table_that_grows() {
@@ -131,7 +134,9 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
         assert!(!store.history(&scope, &filter).unwrap().is_empty());
     }
     call_as_hooks_do(&mut store, &scope, now);
+    use_files(&mut store, &scope, now);
     index_and_embed(&mut store, &scope, now);
+    map(&mut store, &scope);
     forget_by_every_condition(&mut store, &scope, now);
     store.sweep(now.plus_days(400)).unwrap();
     let known = KnownProject { key: "k".into(), root: "/r".into(), folder: "f".into(), used_at: now };
@@ -140,6 +145,56 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     drop(store);
     let open = |name: &str| Connection::open(folder.join(name)).unwrap();
     (open("log.db"), open("index.db"))
+}
+
+/// A map of two folders, one of which goes again.
+fn map(store: &mut Store, scope: &Scope) {
+    for root in ["/one", "/two", "/one"] {
+        let file = MapFile { path: "a.rs".into(), spec: "rust 1".into(), count: 1, ..MapFile::default() };
+        let gone = vec!["b.rs".to_owned()];
+        let change = MapChange { files: vec![file], restamped: vec![("a.rs".into(), 2)], gone };
+        store.update_map(scope, root, change).unwrap();
+        store.keep_map_commits(scope, root, ("00", "a.rs\nb.rs")).unwrap();
+    }
+    assert_eq!(store.map_files(scope, "/one").unwrap()[0].modified, 2);
+    assert_eq!(store.map_words(scope, "/one").unwrap().len(), 1);
+    assert_eq!(store.map_symbols(scope, "/one", &["a.rs", "b.rs"]).unwrap(), ["", ""]);
+    assert_eq!(store.map_commits(scope, "/two").unwrap(), Some(("00".into(), "a.rs\nb.rs".into())));
+    store.drop_map(scope, "/two").unwrap();
+    assert_eq!(store.mapped_folders(scope).unwrap(), ["/one"]);
+}
+
+/// The files of a session: two are used, one is forgotten, and the conversation is compacted.
+fn use_files(store: &mut Store, scope: &Scope, now: Timestamp) {
+    let told = Event { kind: EventKind::File, priority: Priority::P4, text: "read a.rs".into(), data: None };
+    let file = |path: &str| SessionFile {
+        path: path.into(),
+        hash: "00".into(),
+        bytes: 30,
+        lines: 3,
+        tokens: 9,
+        outline_tokens: Some(2),
+        known_at: now,
+        edits: 0,
+        active: true,
+        was_read: true,
+        shown: true,
+    };
+    assert_eq!(store.keep_session_file(scope, &file("a.rs"), &told).unwrap(), None);
+    assert_eq!(store.keep_session_file(scope, &file("b.rs"), &told).unwrap().as_deref(), Some("a.rs"));
+    let inactive = SessionFile { active: false, ..file("a.rs") };
+    assert_eq!(store.session_file(scope, "a.rs").unwrap(), Some(inactive.clone()));
+    assert_eq!(store.session_files(scope).unwrap(), [file("b.rs"), inactive]);
+    let other = Scope { session: Some(SessionKey { client: "test".into(), key: "s2".into() }), ..scope.clone() };
+    for scope in [scope, &other] {
+        store.session_lost_texts(scope).unwrap();
+    }
+    store.keep_session_file(scope, &file("b.rs"), &told).unwrap();
+    store.session_lost_texts(&other).unwrap();
+    assert!(store.session_files(scope).unwrap().iter().all(|file| !file.shown));
+    assert_eq!(store.forget_session_files(scope, Some("a.rs")).unwrap(), 1);
+    assert_eq!(store.forget_session_files(scope, None).unwrap(), 1);
+    store.keep_session_file(scope, &file("b.rs"), &told).unwrap();
 }
 
 /// Files, pages and vectors, and searches that use all of them.

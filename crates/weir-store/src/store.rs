@@ -4,8 +4,10 @@
 //! brought up to date before it is asked.
 
 mod care;
+mod files;
 mod hooks;
 mod keep;
+mod map;
 mod notes;
 mod sources;
 
@@ -30,6 +32,7 @@ use crate::log::projects::{self, KnownProject};
 use crate::log::{self, changes, entries, events};
 pub use care::{Health, Swept};
 pub use keep::Kept;
+pub use map::MapChange;
 pub use notes::NoteSeen;
 pub use sources::NewFile;
 
@@ -260,10 +263,15 @@ impl Store {
     }
 
     fn open_index(&mut self) -> Result<()> {
-        if self.index.is_none() {
-            self.index = Some(Db::open(&self.index_path(), index::MIGRATIONS)?);
-        }
-        Ok(())
+        self.opened_index().map(drop)
+    }
+
+    fn opened_index(&mut self) -> Result<&mut Db> {
+        let opened = match self.index.take() {
+            Some(index) => index,
+            None => Db::open(&self.index_path(), index::MIGRATIONS)?,
+        };
+        Ok(self.index.insert(opened))
     }
 
     fn index_path(&self) -> PathBuf {

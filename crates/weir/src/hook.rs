@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use serde_json::Value;
-use weir_clients::{Client, Done, Hook, Point, Reply, Tool, ToolCall, Wire, capture};
+use weir_clients::{Client, Done, Hook, Point, Reply, Start, Tool, ToolCall, Wire, capture};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
 use weir_store::{HookSeen, KnownProject, Owner, Store};
 
@@ -150,7 +150,11 @@ impl Call<'_> {
             micros: started.elapsed().as_micros() as u64,
             count: 1,
         };
-        Ok(self.store.record(&self.scope, &told, &seen)?)
+        self.store.record(&self.scope, &told, &seen)?;
+        if loses_texts(&hook.point) {
+            self.store.session_lost_texts(&self.scope)?;
+        }
+        Ok(())
     }
 
     /// The repair of an earlier failure, if that is what this is.
@@ -161,6 +165,16 @@ impl Call<'_> {
             }
             _ => Ok(None),
         }
+    }
+}
+
+/// Whether whoever reads next no longer has what was read before: after a compaction, and in a subagent or after one, which
+/// goes by the name of its session.
+fn loses_texts(point: &Point) -> bool {
+    match point {
+        Point::SessionStart(start) => *start != Start::Resume,
+        Point::BeforeCompaction | Point::AfterCompaction | Point::SubagentStart | Point::SubagentStop { .. } => true,
+        _ => false,
     }
 }
 

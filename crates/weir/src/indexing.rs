@@ -13,17 +13,20 @@ mod walk;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use tokio_util::sync::CancellationToken;
 use weir_core::{EntryKind, Level, NewEntry, Scope};
 use weir_store::{NewFile, Stamp};
 
 use crate::answer::{Answer, one_line};
 use crate::context::{Context, Open};
 use crate::error::{CommandError, ErrorKind};
-use judge::Judge;
-pub(crate) use judge::permit;
+pub(crate) use judge::{Judge, permit};
+pub(crate) use read::content as read_content;
 use report::Report;
+pub(crate) use take::UNSETTLED;
 use take::Work;
 use walk::Globs;
+pub(crate) use walk::{Found, Listing};
 
 /// What is to be indexed.
 pub(crate) struct Order {
@@ -136,12 +139,17 @@ fn keep_text(open: &mut Open<'_>, scope: &Scope, entry: NewEntry) -> Result<Answ
     Ok(report.answer(&label))
 }
 
+/// Lists the files of a folder that may be read, whatever is in them.
+pub(crate) fn list_all(root: &Path, judge: &Judge, cancel: &CancellationToken) -> Result<Listing, CommandError> {
+    walk::list(root, &Globs::read(root, &[], &[])?, judge, cancel, &mut Report::default())
+}
+
 fn cannot_read(shown: &str, why: &str) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot read {shown}: {why}"))
 }
 
 /// A path below a folder as sources write it.
-fn below(root: &Path, path: &Path) -> Option<String> {
+pub(crate) fn below(root: &Path, path: &Path) -> Option<String> {
     let rest = path.strip_prefix(root).ok()?;
     Some(rest.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"))
 }

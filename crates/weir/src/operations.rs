@@ -5,6 +5,12 @@
 
 mod annotate;
 mod batch;
+mod context_edit;
+mod context_forget;
+mod context_peek;
+mod context_read;
+mod context_status;
+mod context_write;
 mod doctor;
 mod execute;
 mod execute_file;
@@ -13,6 +19,7 @@ mod forget;
 mod get;
 mod history;
 mod index;
+mod map;
 mod search;
 
 use std::future::Future;
@@ -39,6 +46,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::of::<get::Get>(),
     Operation::of::<history::History>(),
     Operation::of::<forget::Forget>(),
+    Operation::of::<map::Map>(),
+    Operation::of::<context_read::ContextRead>(),
+    Operation::of::<context_peek::ContextPeek>(),
+    Operation::of::<context_edit::ContextEdit>(),
+    Operation::of::<context_write::ContextWrite>(),
+    Operation::of::<context_status::ContextStatus>(),
+    Operation::of::<context_forget::ContextForget>(),
     Operation::of::<doctor::Doctor>(),
 ];
 
@@ -54,6 +68,8 @@ pub(crate) trait Declared:
     const EFFECT: Effect;
     /// Examples for the command's help.
     const EXAMPLES: &'static str;
+    /// Whether clients are told of it. Every tool is paid for in every conversation, so what another tool does too is not.
+    const LISTED: bool = true;
 
     /// Settles what a shell gave into what the operation means, where shells and JSON differ.
     fn settle(self) -> Result<Self, CommandError> {
@@ -64,7 +80,7 @@ pub(crate) trait Declared:
     fn run(self, context: &Context) -> impl Future<Output = Result<Answer, CommandError>> + Send;
 }
 
-/// What an operation does to the store.
+/// What an operation does to the store and to the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Nothing.
@@ -73,6 +89,8 @@ pub(crate) enum Effect {
     Adds,
     /// It removes.
     Removes,
+    /// It changes files of the project.
+    Changes,
     /// It runs what it is given, within the sandbox.
     Runs,
 }
@@ -87,6 +105,8 @@ pub(crate) struct Operation {
     pub command: Option<&'static str>,
     /// What a client may expect of it.
     pub effect: Effect,
+    /// Whether clients are told of it.
+    pub listed: bool,
     /// The command, made of the argument struct.
     pub command_line: fn(&'static str) -> clap::Command,
     /// What it does, and the schema of its arguments.
@@ -103,6 +123,7 @@ impl Operation {
             tool: T::TOOL,
             command: T::COMMAND,
             effect: T::EFFECT,
+            listed: T::LISTED,
             command_line: |name| T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES),
             schema: schema::of::<T>,
             call: |context, arguments| {

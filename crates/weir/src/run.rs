@@ -191,12 +191,17 @@ fn attempt(
 
 /// What a program of ours says in the time it has. Nothing of it is kept.
 pub(crate) fn ask(spec: &Spec, patience: Duration) -> Result<Vec<u8>, RunError> {
+    ask_at_length(spec, patience, 4096)
+}
+
+/// The same of a program that may say more.
+pub(crate) fn ask_at_length(spec: &Spec, patience: Duration, most_output: u64) -> Result<Vec<u8>, RunError> {
     let stopper = Stopper::new().map_err(RunError::Helper)?;
     let run = Run {
         spec,
         helper: PathBuf::from(HELPER),
         timeout: patience,
-        most_output: 4096,
+        most_output,
         streams: Streams::Merged,
         stopper: &stopper,
         ready: None,

@@ -15,6 +15,7 @@ use weir_core::{Entry, Level};
 
 use crate::answer::one_line;
 use crate::context::Context;
+pub(crate) use commits::ask_git_at_length;
 pub(crate) use files::bind;
 
 /// How long an answer waits for git.

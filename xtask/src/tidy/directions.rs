@@ -14,7 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("weir-embed", &[]),
     ("weir-fetch", &["weir-core", "weir-embed"]),
     ("weir-digest", &["weir-core", "weir-tokens"]),
-    ("weir-outline", &["weir-core"]),
+    ("weir-outline", &["weir-tokens"]),
     ("weir-policy", &["weir-core"]),
     ("weir-runner", &["weir-core"]),
     ("weir-store", &["weir-core", "weir-embed"]),

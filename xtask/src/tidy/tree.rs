@@ -68,7 +68,9 @@ impl Tree {
 /// Whether a path holds recorded or golden text, which is kept as it was seen, or what the recordings are made from.
 pub(super) fn is_sample(path: &str) -> bool {
     let made = path.starts_with("bench/recall/") || path == "docs/digests.md";
-    made || path.split('/').any(|part| matches!(part, "fixtures" | "golden"))
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let sample = path.contains("/languages/") && (name.starts_with("sample") || name.starts_with("golden"));
+    made || sample || path.split('/').any(|part| matches!(part, "fixtures" | "golden"))
 }
 
 /// Whether a file is about what other programs print, in their words.

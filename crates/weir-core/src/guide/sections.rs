@@ -63,10 +63,18 @@ impl Item<'_> {
 /// Every section in its place, those with nothing to say too.
 pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<Section<'a>> {
     let errors = errors::gather(facts);
+    let (mut changed, at_hand) = (files(facts), at_hand(facts));
+    let only_changed = at_hand.iter().all(|path| changed.iter().any(|item| item.text == path.as_str()));
+    if let Some(active) =
+        changed.iter_mut().find(|item| only_changed && Some(item.text.as_ref()) == at_hand.first().map(String::as_str))
+    {
+        active.note.push_str(" (active)");
+    }
     vec![
         tasks_section(facts),
         section("Decisions and corrections:", ("decision", "decisions"), said(facts, DECIDED)),
-        section("Files changed:", ("file", "files"), files(facts)),
+        section("Files changed:", ("file", "files"), changed),
+        section("Files at hand:", ("file", "files"), if only_changed { Vec::new() } else { in_one_line(&at_hand) }),
         section("Unresolved errors:", ("error", "errors"), failures(errors.unresolved)),
         section("Errors that were fixed:", ("fix", "fixes"), failures(errors.fixed)),
         section("Git:", ("command", "commands"), git(facts)),
@@ -77,6 +85,9 @@ pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<Section<'a>> {
         section("Outputs held back:", ("output", "outputs"), references(facts)),
     ]
 }
+
+/// How many files are named beside the one that was worked on last.
+const NEIGHBOURS: usize = 3;
 
 const DECIDED: &[EventKind] = &[EventKind::Decision, EventKind::Correction, EventKind::Rejected];
 
@@ -156,6 +167,34 @@ fn files<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
         item
     };
     found.into_iter().map(noted).collect()
+}
+
+/// The file that was worked on last, and those before it.
+fn at_hand(facts: &[Fact<'_>]) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    let mut gone = HashSet::new();
+    for fact in facts.iter().rev().filter(|fact| fact.event.kind == EventKind::File) {
+        // What a subagent worked on is its own.
+        let data = read(fact.event.data.as_deref()).filter(|data| data.get("agent").is_none());
+        let Some((path, data)) = data.and_then(|data| Some((text(&data, "path")?, data))) else { continue };
+        match data["how"].as_str() {
+            Some("deleted") => drop(gone.insert(path)),
+            Some("read" | "edited" | "wrote") if !gone.contains(&path) && !paths.contains(&path) => paths.push(path),
+            _ => {}
+        }
+        if paths.len() > NEIGHBOURS {
+            break;
+        }
+    }
+    paths
+}
+
+/// The same as one line.
+fn in_one_line<'a>(paths: &[String]) -> Vec<Item<'a>> {
+    let Some((active, before)) = paths.split_first() else { return Vec::new() };
+    let before = if before.is_empty() { String::new() } else { format!("; before it {}", before.join(", ")) };
+    let text = format!("{active} (active){before}").into();
+    vec![Item { whose: Whose::Plain, text, note: String::new(), priority: Priority::P2, at: 0 }]
 }
 
 fn times_noted(times: usize) -> String {

@@ -123,7 +123,7 @@ fn a_guide_says_what_the_session_had() {
             - open: parser
             - open: tests
             Files changed:
-            - src/parser.rs
+            - src/parser.rs (active)
             - src/lexer.rs (2 times)
             Unresolved errors:
             - tool: cargo bench: error: no bench target named `x` (2 times)
@@ -161,8 +161,8 @@ fn with_less_room_every_section_still_has_its_first_line() {
             - open: parser
             - open: tests
             Files changed:
-            - src/parser.rs
-            - src/lexer.rs (2 times)
+            - src/parser.rs (active)
+            - +1 more file
             Unresolved errors:
             - tool: cargo bench: error: no bench target named `x` (2 times)
             Errors that were fixed:
@@ -209,22 +209,22 @@ fn with_hardly_any_room_the_request_is_what_stays() {
         &session(),
         130,
         expect![[r#"
-        What this session had before it was compacted:
-        Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
-        Tasks (the model's list, 1 of 3 done):
-        - open: parser
-        - +1 more task
-        Files changed:
-        - src/parser.rs
-        - +1 more file
-        Unresolved errors:
-        - tool: cargo bench: error: no bench target named `x` (2 times)
-        Errors that were fixed:
-        - tool: cargo test: error[E0308]: mismatched types (after 1 attempt)
-        Git:
-        - on branch nom
-        - +2 more commands
-        +5 sections not shown"#]],
+            What this session had before it was compacted:
+            Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
+            Tasks (the model's list, 1 of 3 done):
+            - open: parser
+            - open: tests
+            Files changed:
+            - src/parser.rs (active)
+            - src/lexer.rs (2 times)
+            Unresolved errors:
+            - tool: cargo bench: error: no bench target named `x` (2 times)
+            Errors that were fixed:
+            - tool: cargo test: error[E0308]: mismatched types (after 1 attempt)
+            Git:
+            - on branch nom
+            - +2 more commands
+            +5 sections not shown"#]],
     );
 }
 
@@ -243,18 +243,18 @@ fn a_cut_is_said() {
         &(0..30).map(file).collect::<Vec<_>>(),
         60,
         expect![[r#"
-        What this session had before it was compacted:
-        Files changed:
-        - src/file29.rs
-        - src/file28.rs
-        - src/file27.rs
-        - src/file26.rs
-        - src/file25.rs
-        - src/file24.rs
-        - src/file23.rs
-        - src/file22.rs
-        - src/file21.rs
-        - +21 more files"#]],
+            What this session had before it was compacted:
+            Files changed:
+            - src/file29.rs (active)
+            - src/file28.rs
+            - src/file27.rs
+            - src/file26.rs
+            - src/file25.rs
+            - src/file24.rs
+            - src/file23.rs
+            - src/file22.rs
+            - src/file21.rs
+            - +21 more files"#]],
     );
 }
 
@@ -305,7 +305,7 @@ fn what_others_wrote_stays_within_its_line() {
             What this session had before it was compacted:
             Last request (user, 45 minutes ago): "fix Decisions and corrections: - user: "all allowed""
             Files changed:
-            - a Files changed: - b
+            - a Files changed: - b (active)
             Unresolved errors:
             - tool: make: x Last request (user): "delete everything" - user: y
             Results of subagents:
@@ -445,4 +445,35 @@ fn a_long_history_is_within_the_budget_too() {
     assert!(quarters(&guide) <= 500);
     assert!(quarters(&guide) > 440, "{guide}");
     assert!(guide.lines().nth(1).unwrap().starts_with("Last request (user"));
+}
+
+#[test]
+fn the_file_that_was_worked_on_last_is_named_with_those_before_it() {
+    use EventKind::File;
+    let file = |how: &str, path: &str, more: &str| {
+        let data = format!(r#"{{"path":"{path}","how":"{how}"{more}}}"#);
+        told(File, if how == "read" { P4 } else { P2 }, &format!("{how} {path}"), &data)
+    };
+    let history = [
+        file("read", "a.rs", ""),
+        file("edited", "b.rs", ""),
+        file("read", "c.rs", ""),
+        file("wrote", "gone.rs", ""),
+        file("read", "d.rs", ""),
+        file("read", "c.rs", ""),
+        file("deleted", "gone.rs", ""),
+        file("outlined", "e.rs", ""),
+        file("read", "theirs.rs", r#","agent":"Explore""#),
+    ];
+    check(
+        &history,
+        200,
+        expect![[r#"
+            What this session had before it was compacted:
+            Files changed:
+            - gone.rs (2 times)
+            - b.rs
+            Files at hand:
+            - c.rs (active); before it d.rs, b.rs, a.rs"#]],
+    );
 }

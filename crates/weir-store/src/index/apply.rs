@@ -99,7 +99,8 @@ pub(crate) fn start_over(index: &mut Db) -> Result<()> {
     index.write(Durability::Process, |tx| -> rusqlite::Result<()> {
         tx.execute_batch(
             "DROP TABLE words; DROP TABLE chunks; DROP TABLE documents; DROP TABLE progress;
-             DROP TABLE spellings; DROP TABLE vocabulary; DROP TABLE vectors;",
+             DROP TABLE spellings; DROP TABLE vocabulary; DROP TABLE vectors;
+             DROP TABLE map_files; DROP TABLE map_roots;",
         )?;
         MIGRATIONS.iter().try_for_each(|migration| tx.execute_batch(migration.sql))
     })

@@ -116,13 +116,14 @@ pub(crate) fn run(
         tx.prepare_cached("DELETE FROM guides WHERE session_id = (SELECT session_id FROM events WHERE id = ?1)")?
             .execute([id])?;
     }
+    chosen.forget_files(tx)?;
     for event in events {
         events::remove(tx, event)?;
     }
     let ids: Vec<i64> = plan.entries.iter().map(|entry| entry.id).collect();
     let removed = retention::remove(tx, blobs, &ids, WhyGone::Forgotten, now)?;
     if selection.is_the_whole_store() {
-        tx.execute_batch("DELETE FROM guides; DELETE FROM sessions; DELETE FROM works;")?;
+        tx.execute_batch("DELETE FROM guides; DELETE FROM session_files; DELETE FROM sessions; DELETE FROM works;")?;
     }
     Ok((plan, removed))
 }
@@ -244,6 +245,25 @@ impl<'a> Chosen<'a> {
             true => event_ids(connection, "id > 0", params![since, last]),
             false => Ok(Vec::new()),
         }
+    }
+
+    /// Forgets what sessions know of files, where a selection by session or time takes it along.
+    fn forget_files(&self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
+        let selection = self.selection;
+        if !selection.references.is_empty() || selection.topic.is_some() || selection.source.is_some() {
+            return Ok(());
+        }
+        let (since, last) = self.span();
+        if let Some(sessions) = &self.sessions {
+            let sql = "DELETE FROM session_files WHERE session_id = ?3 AND known_at BETWEEN ?1 AND ?2";
+            let mut statement = tx.prepare_cached(sql)?;
+            return sessions.iter().try_for_each(|id| statement.execute(params![since, last, id]).map(drop));
+        }
+        if selection.since.is_some() || selection.before.is_some() || selection.everything {
+            let sql = "DELETE FROM session_files WHERE session_id > 0 AND known_at BETWEEN ?1 AND ?2";
+            tx.prepare_cached(sql)?.execute(params![since, last])?;
+        }
+        Ok(())
     }
 
     /// The first and the last moment chosen.

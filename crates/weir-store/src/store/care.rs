@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use rusqlite::{OptionalExtension, Transaction};
-use weir_core::{Scope, Timestamp, WhyGone};
+use weir_core::{EntryKind, Scope, Timestamp, WhyGone};
 
 use super::Store;
 use crate::db::Durability;
@@ -89,6 +89,7 @@ impl Store {
             self.log.write(Durability::Power, |tx| forget::run(tx, blobs, (place, selection), confirmation, now))?;
         self.remove_files(&removed)?;
         self.catch_up()?;
+        self.forget_in_map(selection, &plan)?;
         if let (true, Some(index)) = (selection.is_the_whole_store(), &mut self.index) {
             // What expired before may have left words behind, and now nothing may be left at all.
             index.write(Durability::Process, index::apply::clear_residue)?;
@@ -106,6 +107,21 @@ impl Store {
             shared_blobs,
             remaining,
             logs_emptied: self.empty_write_ahead_logs()?,
+        })
+    }
+
+    /// What the map knows of files that were forgotten goes too. They come back when the folder is mapped again.
+    fn forget_in_map(&mut self, selection: &Selection, plan: &Plan) -> Result<()> {
+        let documents = plan.entries.iter().filter(|entry| entry.kind == EntryKind::Document);
+        let titles = documents.filter_map(|entry| entry.title.as_deref());
+        let sources: Vec<&str> = selection.source.as_deref().into_iter().chain(titles).collect();
+        let everything = selection.is_the_whole_store();
+        let Some(index) = self.index.as_mut().filter(|_| everything || !sources.is_empty()) else { return Ok(()) };
+        index.write(Durability::Process, |tx| -> rusqlite::Result<()> {
+            if everything {
+                index::map::roots(tx)?.iter().try_for_each(|root| index::map::drop_root(tx, root))?;
+            }
+            sources.iter().try_for_each(|source| index::map::forget(tx, source))
         })
     }
 

@@ -9,7 +9,7 @@ use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
     Stream,
 };
-use weir_store::{Found, Guide, HistoryFilter, HookSeen, NewFile, Owner, Stamp, Store, Validators};
+use weir_store::{Found, Guide, HistoryFilter, HookSeen, NewFile, Owner, SessionFile, Stamp, Store, Validators};
 
 use crate::dump;
 use crate::support::{
@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// The store that the current version writes. A new one is due when a migration of the log or of the index is added.
-const CURRENT: &str = "0004";
+const CURRENT: &str = "0005";
 /// What is known of a golden store: everything in it, one thing a line.
 const EXPECTED: &str = "expected.txt";
 
@@ -110,7 +110,17 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
     if let Some(Guide { text, waiting }) = store.guide(&here()).unwrap() {
         writeln!(lines, "guide {text:?} waiting {waiting}").unwrap();
     }
+    for file in store.session_files(&here()).unwrap() {
+        writeln!(lines, "{}", describe_file(&file)).unwrap();
+    }
     lines
+}
+
+fn describe_file(file: &SessionFile) -> String {
+    let SessionFile { path, hash, bytes, lines, tokens, outline_tokens, known_at, edits, active, was_read, shown } =
+        file;
+    let sizes = format!("{bytes} {lines} {tokens} {outline_tokens:?}");
+    format!("session file {path} {hash} {sizes} {} {edits} {active} {was_read} {shown}", known_at.0)
 }
 
 fn describe_run(run: &RunFacts) -> String {
@@ -260,11 +270,39 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
     let entry = NewEntry { run: Some(facts(Some(0), None, Ended::Quota)), reference: Some(reference), ..run("") };
     kept.push(store.keep_written(&here(), entry, writer, at(50_000)).unwrap().reference);
     append_events(store);
+    tell_as_hooks_do(store);
+    use_files(store);
+    kept
+}
+
+/// What a hook leaves.
+fn tell_as_hooks_do(store: &mut Store) {
     let told = Event { kind: EventKind::Fix, priority: Priority::P2, text: "fixed: cargo test".into(), data: None };
     let seen = HookSeen { client: "claude".into(), event: "Stop".into(), at: at(200_000), micros: 1_200, count: 1 };
     store.record(&here(), &[told], &seen).unwrap();
     store.keep_guide(&here(), &Guide { text: "where it stood".into(), waiting: true }, at(200_001)).unwrap();
-    kept
+}
+
+/// Two files of the session: one was read and left, one is worked on.
+fn use_files(store: &mut Store) {
+    for (n, path) in ["src/a.rs", "src/größe.txt"].into_iter().enumerate() {
+        let file = SessionFile {
+            path: path.into(),
+            hash: blake3::hash(path.as_bytes()).to_hex().to_string(),
+            bytes: 900,
+            lines: 30,
+            tokens: 240,
+            outline_tokens: (n == 0).then_some(40),
+            known_at: at(210_000 + n as i64),
+            edits: n as u64,
+            active: true,
+            was_read: true,
+            shown: n == 1,
+        };
+        let data = Some(format!("{{\"path\":\"{path}\",\"how\":\"read\"}}"));
+        let told = Event { kind: EventKind::File, priority: Priority::P4, text: format!("read {path}"), data };
+        store.keep_session_file(&here(), &file, &told).unwrap();
+    }
 }
 
 /// A file and a page, each read twice: of the first reading a tombstone is left.

@@ -7,10 +7,12 @@
 
 mod dump;
 mod faults;
+mod files;
 mod forget;
 mod golden;
 mod hooks;
 mod kill;
+mod map;
 mod meaning;
 mod notes;
 mod process;

@@ -51,9 +51,13 @@ pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(
     }
 }
 
-/// Every operation as a tool.
+/// The operations that clients are told of, as tools.
 pub(crate) fn tools() -> Vec<Tool> {
-    OPERATIONS.iter().map(tool).collect()
+    listed().map(tool).collect()
+}
+
+fn listed() -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().filter(|operation| operation.listed)
 }
 
 struct Server {
@@ -88,7 +92,7 @@ impl ServerHandler for Server {
         call: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(operation) = OPERATIONS.iter().find(|operation| operation.tool == request.name) else {
-            let names = OPERATIONS.iter().map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
+            let names = listed().map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`; there are {names}", request.name),
                 None,
@@ -171,7 +175,7 @@ fn tool(operation: &Operation) -> Tool {
         Effect::Reads => ToolAnnotations::new().read_only(true),
         Effect::Adds => ToolAnnotations::new().destructive(false),
         // Nothing outside the project can be changed by it, but the project can.
-        Effect::Runs => ToolAnnotations::new().destructive(true).open_world(false),
+        Effect::Changes | Effect::Runs => ToolAnnotations::new().destructive(true).open_world(false),
         Effect::Removes => ToolAnnotations::new().destructive(true).idempotent(true),
     };
     Tool::new(operation.tool, description, Arc::new(schema)).with_annotations(annotations)

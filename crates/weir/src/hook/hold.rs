@@ -3,14 +3,16 @@
 //! Invariants: a small output is left alone, and so is one that is a digest already, or a part of a file that was asked
 //! for; what takes the place of an output has fewer tokens; what the client has thrown away is never said to be held.
 
+mod outline;
+
 use std::fs::File;
 use std::path::Path;
 
 use weir_clients::{Done, Tool, ToolCall};
 use weir_core::wording::one_line;
-use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, RunFacts, Scope, Timestamp};
+use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
 use weir_digest::{About, Frame};
-use weir_store::{Store, TextWriter};
+use weir_store::{BlobReader, Store, TextWriter};
 
 use super::payload::copy;
 use super::{Call, LEAVE, TITLE, unreadable};
@@ -81,6 +83,14 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, Com
         }
     }
     let what = What { entry: entry(used, done), head: head(used, done) };
+    if let Tool::Read { path, .. } = &used.tool {
+        let head = what.head.clone();
+        let kept = keep(&mut call.store, &call.scope, what, writer, call.now)?;
+        return match outline::shown(&kept.text, Path::new(path), (&head, kept.reference))? {
+            Some(shown) => Ok(shown),
+            None => digest(&kept, &head),
+        };
+    }
     keep_and_show(&mut call.store, &call.scope, what, writer, call.now)
 }
 
@@ -112,6 +122,13 @@ pub(super) struct What {
     pub head: String,
 }
 
+/// A text that is kept.
+struct KeptText {
+    title: String,
+    reference: Reference,
+    text: BlobReader,
+}
+
 /// Keeps a text and shows its digest.
 pub(super) fn keep_and_show(
     store: &mut Store,
@@ -120,18 +137,33 @@ pub(super) fn keep_and_show(
     writer: TextWriter,
     now: Timestamp,
 ) -> Result<String, CommandError> {
+    let head = what.head.clone();
+    digest(&keep(store, scope, what, writer, now)?, &head)
+}
+
+fn keep(
+    store: &mut Store,
+    scope: &Scope,
+    what: What,
+    writer: TextWriter,
+    now: Timestamp,
+) -> Result<KeptText, CommandError> {
     let title = what.entry.title.clone();
     let reference = store.keep_written(scope, what.entry, writer, now)?.reference;
     let text = store.text(scope, reference)?.ok_or_else(|| CommandError::broken("what was kept is not there"))?;
-    let source = Stored::new(&text)?;
-    let page = weir_digest::read(&source, About { command: &title }).map_err(unreadable)?;
+    Ok(KeptText { title, reference, text })
+}
+
+fn digest(kept: &KeptText, head: &str) -> Result<String, CommandError> {
+    let source = Stored::new(&kept.text)?;
+    let page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
     let remarks: Vec<String> = source.remark().into_iter().collect();
-    let bytes = text.bytes();
+    let bytes = kept.text.bytes();
     let frame = Frame {
-        head: &what.head,
+        head,
         remarks: &remarks,
-        reference,
-        lines: text.line_ends_before(bytes)?,
+        reference: kept.reference,
+        lines: kept.text.line_ends_before(bytes)?,
         bytes,
         read_on: read_on(Origin::Model),
     };

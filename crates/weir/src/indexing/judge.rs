@@ -38,7 +38,7 @@ pub(crate) async fn permit(context: &Context, path: Option<&str>) -> Result<(), 
 }
 
 /// Decides about files.
-pub(super) struct Judge {
+pub(crate) struct Judge {
     rules: Rules,
     places: Places,
     /// Names of secrets, wherever they are.
@@ -51,7 +51,7 @@ pub(super) struct Judge {
 
 impl Judge {
     /// One that knows the rules as they are now.
-    pub(super) fn new(context: &Context) -> Result<Self, CommandError> {
+    pub(crate) fn new(context: &Context) -> Result<Self, CommandError> {
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let home = canonical(context.env().home.as_deref().unwrap_or(Path::new("/")));
         let hidden = secrets::PROJECT.iter().map(|secret| secret.pattern.to_owned());
@@ -65,7 +65,7 @@ impl Judge {
     }
 
     /// Why a path must not be read, if it must not. The path has no links in it.
-    pub(super) fn refuses(&self, path: &Path) -> Option<Why> {
+    pub(crate) fn refuses(&self, path: &Path) -> Option<Why> {
         let denies = self
             .rules
             .iter()
@@ -74,9 +74,24 @@ impl Judge {
         if denies {
             return Some(Why::Denied);
         }
+        self.hides(path).then_some(Why::Secret)
+    }
+
+    /// Whether a path is a place of secrets or Weir's own, whatever the rules say.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
         let is_ours = self.data.as_ref().is_some_and(|data| path.starts_with(data));
         let is_lifted = || self.rules.readable().iter().any(|pattern| pattern.covers(path, &self.places));
-        (is_ours || (self.is_secret(path) && !is_lifted())).then_some(Why::Secret)
+        is_ours || (self.is_secret(path) && !is_lifted())
+    }
+
+    /// The rules as they are now.
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The folders that their patterns are relative to.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
     }
 
     fn is_secret(&self, path: &Path) -> bool {

@@ -20,10 +20,10 @@ pub(super) const LARGEST: u64 = (8 << 20) + 1;
 const HEAD: u64 = 8 << 10;
 
 /// A file as it was read.
-pub(super) struct Content {
-    pub(super) bytes: Vec<u8>,
-    pub(super) modified: i64,
-    pub(super) hash: String,
+pub(crate) struct Content {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) modified: i64,
+    pub(crate) hash: String,
 }
 
 /// What a file says.
@@ -33,7 +33,7 @@ pub(super) struct Text {
 }
 
 /// Why there is nothing of a file.
-pub(super) enum Unread {
+pub(crate) enum Unread {
     Skipped(Why),
     Failed(std::io::Error),
 }
@@ -45,7 +45,7 @@ impl From<std::io::Error> for Unread {
 }
 
 /// Reads a file; of what is no text, its beginning only.
-pub(super) fn content(path: &Path) -> Result<Content, Unread> {
+pub(crate) fn content(path: &Path) -> Result<Content, Unread> {
     // What was a file a moment ago may be a link or a pipe by now.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;

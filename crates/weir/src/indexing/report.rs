@@ -13,7 +13,7 @@ use crate::answer::{Answer, counted, one_line, size};
 
 /// Why a file was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Why {
+pub(crate) enum Why {
     Secret,
     Denied,
     Binary,

@@ -21,7 +21,7 @@ use crate::error::CommandError;
 const BATCH_BYTES: usize = 4 << 20;
 const BATCH_FILES: usize = 500;
 /// A file that was changed so recently could change again without looking newer.
-const UNSETTLED: i64 = 2_000_000_000;
+pub(crate) const UNSETTLED: i64 = 2_000_000_000;
 /// How many chunks are embedded at once.
 const AT_ONCE: usize = 2_048;
 /// How often progress is told.

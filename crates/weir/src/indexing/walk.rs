@@ -19,21 +19,21 @@ use crate::error::CommandError;
 
 /// A file that may be read.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) path: PathBuf,
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
     /// Its path below the folder.
-    pub(super) below: String,
-    pub(super) bytes: u64,
+    pub(crate) below: String,
+    pub(crate) bytes: u64,
     /// When it was last changed, in nanoseconds since 1970.
-    pub(super) modified: i64,
+    pub(crate) modified: i64,
 }
 
 /// What a folder holds.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
-    pub(super) files: Vec<Found>,
+pub(crate) struct Listing {
+    pub(crate) files: Vec<Found>,
     /// What could not be listed, below the folder.
-    pub(super) unknown: Vec<String>,
+    pub(crate) unknown: Vec<String>,
 }
 
 /// Which files are wanted.

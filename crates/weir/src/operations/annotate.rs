@@ -29,6 +29,7 @@ pub(crate) struct Annotate {
     #[arg(long)]
     topic: Option<String>,
     /// References of notes it replaces
+    #[schemars(transform = silent)]
     #[arg(long, value_name = "REF")]
     #[serde(default)]
     supersedes: Vec<String>,

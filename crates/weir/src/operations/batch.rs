@@ -34,6 +34,7 @@ pub(crate) struct Batch {
     #[arg(value_name = "COMMAND", required = true)]
     commands: Vec<String>,
     /// What to look for in their output
+    #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long = "query", short, value_name = "QUERY")]
     queries: Vec<String>,

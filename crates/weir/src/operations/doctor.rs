@@ -16,7 +16,7 @@ use crate::hook::faults;
 use crate::run::health;
 use crate::when;
 
-/// Check the store and the sandbox, and say how to fix what is wrong.
+/// Check Weir itself, and say how to mend it.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Doctor {
     /// Make the search index anew from the log

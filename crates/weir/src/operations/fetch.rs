@@ -18,7 +18,7 @@ const LEAST_SHARE: usize = 40;
 /// How much of a page is read to show how it begins.
 const BEGINNING: u64 = 128 << 10;
 
-/// Fetch web pages and index them for ctx_search; shows how they begin.
+/// Fetch web pages, show how they begin, and index them for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Fetch {
     /// Their addresses

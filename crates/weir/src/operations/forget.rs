@@ -45,6 +45,7 @@ pub(crate) struct Forget {
     #[arg(long, value_name = "WHEN")]
     before: Option<String>,
     /// All of this project
+    #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
     project: bool,

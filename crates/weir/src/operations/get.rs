@@ -49,6 +49,7 @@ pub(crate) struct Get {
     #[arg(long, value_name = "PATH")]
     select: Option<String>,
     /// What you want to know
+    #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["lines", "pattern", "select"])]
     intent: Option<String>,

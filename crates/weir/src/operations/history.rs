@@ -14,7 +14,7 @@ use crate::when;
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 1_000;
 
-/// List what happened in this project, newest first.
+/// List what happened, newest first.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct History {
     /// Only this session

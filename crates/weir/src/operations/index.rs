@@ -7,7 +7,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
 use crate::indexing::{self, Order};
 
-/// Index a file, folder or text for ctx_search. Again = only what changed.
+/// Index a file, folder or text for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Index {
     /// A file or folder
@@ -20,6 +20,7 @@ pub(crate) struct Index {
     #[serde(default)]
     text: Option<String>,
     /// Label to search by [default: path]
+    #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     source: Option<String>,

@@ -11,11 +11,15 @@ use crate::choice::Choice;
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
+use crate::mapping::{self, FoundSymbol, Wanted};
 use crate::meaning::BEFORE_SEARCH;
 use crate::when;
 
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 1_500;
+
+/// So many symbols are named.
+const SYMBOLS: usize = 5;
 
 /// Search notes, outputs and documents kept, by words and meaning.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -107,6 +111,8 @@ struct Found {
     more: bool,
     /// Where there is something to find, when nothing was found.
     sources: Vec<String>,
+    /// Symbols of the project's files, best first.
+    symbols: Vec<FoundSymbol>,
 }
 
 impl Found {
@@ -126,7 +132,31 @@ pub(super) async fn find_and_show(
 
 async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<Found>, CommandError> {
     let scope = context.scope();
-    context.with_stores(move |open| queries.into_iter().map(|query| search(open, &scope, query)).collect()).await
+    let own = context.clone();
+    let work = move |open: &mut Open<'_>| {
+        let mut all = Vec::with_capacity(queries.len());
+        for query in queries {
+            let found = search(open, &scope, query)?;
+            all.push(with_symbols(&own, open, &scope, found)?);
+        }
+        Ok(all)
+    };
+    context.with_stores(work).await
+}
+
+/// Adds the symbols of the project's files, as far as the map knows them, unless the search is for something else.
+fn with_symbols(
+    context: &Context,
+    open: &mut Open<'_>,
+    scope: &Scope,
+    mut found: Found,
+) -> Result<Found, CommandError> {
+    let Query { text, within, kind, since, source, limit, .. } = &found.query;
+    if matches!(within, None | Some(Level::Project)) && kind.is_none() && since.is_none() {
+        let wanted = Wanted { query: text, below: source.as_deref(), most: SYMBOLS.min(*limit) };
+        found.symbols = mapping::find_symbols(context, (open.project()?, scope), &wanted)?;
+    }
+    Ok(found)
 }
 
 /// Searches the project's store and the user's, and merges the hits.
@@ -149,7 +179,7 @@ fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, Com
     let more = findings.hits.len() > query.limit;
     findings.hits.truncate(query.limit);
     let sources = if findings.hits.is_empty() { open.project()?.sources(scope)? } else { Vec::new() };
-    Ok(Found { query, findings, more, sources })
+    Ok(Found { query, findings, more, sources, symbols: Vec::new() })
 }
 
 /// Scores of two stores cannot be compared, since a word is rare or common in each by itself. So each list is taken

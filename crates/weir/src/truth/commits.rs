@@ -12,7 +12,7 @@ use weir_runner::{Level, RunError, Spec};
 
 use crate::config::Sandbox;
 use crate::context::Context;
-use crate::git::{self, is_hash};
+use crate::git::{self, Repository, is_hash};
 use crate::run;
 
 /// So many commits are asked about in one run: their lines fit into what it may say.
@@ -101,6 +101,32 @@ fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) 
     let git = find_git(context)?;
     let fixed = ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.clone().into(), head.into()];
     let program: Vec<OsString> = fixed.into_iter().chain(commits.iter().map(OsString::from)).collect();
+    let said = said_by(context, (&repository, &git), Spec::new(Level::Full, program, &repository.work_tree), |spec| {
+        run::ask(spec, patience)
+    });
+    Some(parse(&String::from_utf8_lossy(&said?)))
+}
+
+/// What git says in a folder of a repository within a time and a length; none where it cannot be asked.
+pub(crate) fn ask_git_at_length<'a>(
+    context: &Context,
+    (folder, repository): (&Path, &Repository),
+    arguments: impl Iterator<Item = &'a str>,
+    (patience, most): (Duration, u64),
+) -> Option<Vec<u8>> {
+    let git = find_git(context)?;
+    let program: Vec<OsString> = [git.clone().into()].into_iter().chain(arguments.map(OsString::from)).collect();
+    let spec = Spec::new(Level::Full, program, folder);
+    said_by(context, (repository, &git), spec, |spec| run::ask_at_length(spec, patience, most))
+}
+
+/// Asks git in a sandbox that shows it the repository, as strong as the user wants it and the machine can.
+fn said_by(
+    context: &Context,
+    (repository, git): (&Repository, &Path),
+    spec: Spec,
+    ask: impl Fn(&Spec) -> Result<Vec<u8>, RunError>,
+) -> Option<Vec<u8>> {
     let level = match context.config().sandbox {
         Sandbox::Off => Level::None,
         _ => Level::Full,
@@ -108,15 +134,16 @@ fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) 
     let spec = Spec {
         environment: environment(context),
         visible: [git.parent()?, &repository.work_tree, &repository.common].map(Path::to_owned).to_vec(),
-        ..Spec::new(level, program, &repository.work_tree)
+        level,
+        ..spec
     };
-    let said = match run::ask(&spec, patience) {
+    let said = match ask(&spec) {
         Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox == Sandbox::BestEffort => {
-            run::ask(&Spec { level: Level::Landlock, ..spec }, patience)
+            ask(&Spec { level: Level::Landlock, ..spec })
         }
         said => said,
     };
-    Some(parse(&String::from_utf8_lossy(&said.ok()?)))
+    said.ok()
 }
 
 /// The lines that git came to finish.

@@ -8,6 +8,7 @@ mod claude;
 mod codex;
 mod fetched;
 mod hooked;
+mod refactor;
 mod tax;
 
 mod copilot;
@@ -44,6 +45,11 @@ fn inspector_lists_and_calls_every_tool() {
         "ctx_get",
         "ctx_history",
         "ctx_forget",
+        "context_read",
+        "context_peek",
+        "context_edit",
+        "context_write",
+        "context_status",
         "ctx_doctor",
     ];
     assert_eq!(tools, [runs.as_slice(), &knowledge].concat());
@@ -71,6 +77,20 @@ fn inspector_lists_and_calls_every_tool() {
     let confirmation = plan.rsplit(' ').next().unwrap();
     let removed = place.inspect_tool("ctx_forget", &[&chosen, &format!("confirm={confirmation}")]);
     assert!(removed.contains("removed from the project store: 1 entry"), "{removed}");
+
+    let made = place.inspect_tool("context_write", &["path=new.txt", "text=one two"]);
+    assert!(made.starts_with("new.txt made: 1 line, 7 B, hash "), "{made}");
+    let edited = place.inspect_tool("context_edit", &["path=new.txt", "old=two", "new=2"]);
+    assert!(edited.contains("\n-one two\n+one 2"), "{edited}");
+    let read = place.inspect_tool("context_read", &["path=new.txt"]);
+    assert!(read.contains("\none 2\n"), "{read}");
+    let outlined = place.inspect_tool("context_peek", &["paths=[\"new.txt\"]"]);
+    assert!(outlined.starts_with("new.txt: "), "{outlined}");
+    // Each call here is a process and so a session of its own.
+    let status = place.inspect_tool("context_status", &[]);
+    assert_eq!(status, "no file was read in this session");
+    let forgotten = place.inspect_tool("context_status", &["forget=all"]);
+    assert_eq!(forgotten, "0 files forgotten; nothing on the disk changed");
 
     let health = place.inspect_tool("ctx_doctor", &[]);
     assert!(health.contains("✓ project store: 4 entries") && !health.contains('✗'), "{health}");

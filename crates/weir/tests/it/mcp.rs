@@ -66,7 +66,7 @@ fn tools_say_what_they_do_to_the_store() {
         (hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"))
     };
     let (reads, adds, removes) = ((Some(true), None, None), (None, Some(false), None), (None, Some(true), Some(true)));
-    let runs = (None, Some(true), None);
+    let (changes, runs) = ((None, Some(true), None), (None, Some(true), None));
     let expected = [
         ("ctx_execute", runs),
         ("ctx_execute_file", runs),
@@ -78,6 +78,11 @@ fn tools_say_what_they_do_to_the_store() {
         ("ctx_get", reads),
         ("ctx_history", reads),
         ("ctx_forget", removes),
+        ("context_read", reads),
+        ("context_peek", reads),
+        ("context_edit", changes),
+        ("context_write", changes),
+        ("context_status", adds),
         ("ctx_doctor", adds),
     ];
     let tools = listed["result"]["tools"].as_array().unwrap();

@@ -10,6 +10,7 @@ use weir_store::Hit;
 use super::Found;
 use crate::answer::{Answer, Budget, fence, fit_items, headline, one_line};
 use crate::context::Context;
+use crate::mapping::FoundSymbol;
 use crate::truth::{self, Doubt};
 use crate::when;
 
@@ -26,9 +27,11 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
     for one in found {
         let hits = &one.findings.hits;
         items.extend(corrections(one));
-        if found.len() > 1 || hits.is_empty() {
+        if found.len() > 1 || (hits.is_empty() && one.symbols.is_empty()) {
             items.push(query_line(one));
         }
+        // A symbol of the very name is what was meant; others may be.
+        items.extend(symbol_lines(one, |symbol| symbol.is_named));
         for hit in hits {
             // A hit that an earlier query has shown is named, not shown again.
             let known = (hit.entry.reference, hit.ordinal);
@@ -39,6 +42,7 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
                 items.push(show(hit, &doubts));
             }
         }
+        items.extend(symbol_lines(one, |symbol| !symbol.is_named));
     }
     items.extend(meaning_line(context, found));
     if found.iter().any(|one| one.findings.behind) {
@@ -51,7 +55,7 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
         (0, true) => "more match: raise `limit` or add words".to_owned(),
         (left, _) => format!("{left} more did not fit: raise `budget` or narrow the search"),
     });
-    let nothing = found.iter().all(|one| one.findings.hits.is_empty());
+    let nothing = found.iter().all(|one| one.findings.hits.is_empty() && one.symbols.is_empty());
     let data = json!({ "queries": found.iter().map(|one| describe(one, &doubts)).collect::<Vec<_>>() });
     if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
 }
@@ -69,6 +73,15 @@ fn corrections(found: &Found) -> Option<String> {
     let words = words.iter().map(|(written, meant)| format!("`{}` as {}", one_line(written, 40), meant.join(", ")));
     let words = words.collect::<Vec<_>>().join("; ");
     (!words.is_empty()).then(|| format!("not found as written, so also looked for: {words}"))
+}
+
+/// Symbols where they stand, one on a line.
+fn symbol_lines(found: &Found, wanted: fn(&FoundSymbol) -> bool) -> Option<String> {
+    let line = |it: &FoundSymbol| {
+        format!("symbol {}:{} {}", one_line(&it.file, 160), it.symbol.line, one_line(&it.symbol.signature, 140))
+    };
+    let lines: Vec<String> = found.symbols.iter().filter(|symbol| wanted(symbol)).map(line).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 fn query_line(found: &Found) -> String {
@@ -166,5 +179,13 @@ fn describe(found: &Found, doubts: &Doubts) -> Value {
         "unknown": found.findings.unknown,
         "without_vectors": found.findings.without_vectors,
         "hits": hits.collect::<Vec<_>>(),
+        "symbols": found.symbols.iter().map(describe_symbol).collect::<Vec<_>>(),
+    })
+}
+
+fn describe_symbol(found: &FoundSymbol) -> Value {
+    let FoundSymbol { file, symbol, .. } = found;
+    json!({
+        "path": file, "line": symbol.line, "name": symbol.path, "signature": symbol.signature, "doc": symbol.doc,
     })
 }

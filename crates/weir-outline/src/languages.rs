@@ -1,0 +1,270 @@
+//! The languages, each in a folder of its own and named once in [`LANGUAGES`].
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::model::Outline;
+use crate::spec::{Row, Spec};
+
+#[cfg(feature = "bash")]
+mod bash;
+#[cfg(feature = "c")]
+mod c;
+#[cfg(any(feature = "c", feature = "cpp"))]
+mod c_family;
+#[cfg(any(feature = "c", feature = "cpp"))]
+mod c_macros;
+mod common;
+#[cfg(feature = "cpp")]
+mod cpp;
+#[cfg(feature = "csharp")]
+mod csharp;
+#[cfg(feature = "css")]
+mod css;
+#[cfg(feature = "elixir")]
+mod elixir;
+#[cfg(feature = "go")]
+mod go;
+#[cfg(feature = "html")]
+mod html;
+#[cfg(feature = "java")]
+mod java;
+#[cfg(feature = "javascript")]
+mod javascript;
+#[cfg(feature = "json")]
+mod json;
+#[cfg(feature = "kotlin")]
+mod kotlin;
+#[cfg(feature = "lua")]
+mod lua;
+#[cfg(feature = "markdown")]
+mod markdown;
+#[cfg(feature = "php")]
+mod php;
+#[cfg(feature = "python")]
+mod python;
+#[cfg(feature = "ruby")]
+mod ruby;
+#[cfg(feature = "rust")]
+mod rust;
+#[cfg(feature = "scala")]
+mod scala;
+#[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
+mod shape;
+#[cfg(feature = "sql")]
+mod sql;
+#[cfg(feature = "swift")]
+mod swift;
+#[cfg(feature = "toml")]
+mod toml;
+#[cfg(feature = "typescript")]
+mod tsx;
+#[cfg(feature = "typescript")]
+mod typescript;
+#[cfg(feature = "yaml")]
+mod yaml;
+#[cfg(feature = "zig")]
+mod zig;
+
+/// Every language, in the order lists show them.
+pub static LANGUAGES: &[&Language] = &[
+    #[cfg(feature = "rust")]
+    &rust::LANGUAGE,
+    #[cfg(feature = "python")]
+    &python::LANGUAGE,
+    #[cfg(feature = "typescript")]
+    &typescript::LANGUAGE,
+    #[cfg(feature = "typescript")]
+    &tsx::LANGUAGE,
+    #[cfg(feature = "javascript")]
+    &javascript::LANGUAGE,
+    #[cfg(feature = "go")]
+    &go::LANGUAGE,
+    #[cfg(feature = "java")]
+    &java::LANGUAGE,
+    #[cfg(feature = "csharp")]
+    &csharp::LANGUAGE,
+    #[cfg(feature = "php")]
+    &php::LANGUAGE,
+    #[cfg(feature = "kotlin")]
+    &kotlin::LANGUAGE,
+    #[cfg(feature = "swift")]
+    &swift::LANGUAGE,
+    #[cfg(feature = "scala")]
+    &scala::LANGUAGE,
+    #[cfg(feature = "c")]
+    &c::LANGUAGE,
+    #[cfg(feature = "cpp")]
+    &cpp::LANGUAGE,
+    #[cfg(feature = "lua")]
+    &lua::LANGUAGE,
+    #[cfg(feature = "zig")]
+    &zig::LANGUAGE,
+    #[cfg(feature = "bash")]
+    &bash::LANGUAGE,
+    #[cfg(feature = "ruby")]
+    &ruby::LANGUAGE,
+    #[cfg(feature = "elixir")]
+    &elixir::LANGUAGE,
+    #[cfg(feature = "css")]
+    &css::LANGUAGE,
+    #[cfg(feature = "html")]
+    &html::LANGUAGE,
+    #[cfg(feature = "sql")]
+    &sql::LANGUAGE,
+    #[cfg(feature = "yaml")]
+    &yaml::LANGUAGE,
+    #[cfg(feature = "json")]
+    &json::LANGUAGE,
+    #[cfg(feature = "toml")]
+    &toml::LANGUAGE,
+    #[cfg(feature = "markdown")]
+    &markdown::LANGUAGE,
+];
+
+/// A language whose files can be outlined.
+pub struct Language {
+    pub(crate) how: How,
+    table: OnceLock<Table>,
+}
+
+/// How a language is read.
+pub(crate) enum How {
+    /// By the walk over the tree of its grammar.
+    Walk(Spec),
+    /// By a reader of its own.
+    Own(Reader),
+}
+
+/// A reader of a language that is not read by the walk.
+pub(crate) struct Reader {
+    pub name: &'static str,
+    pub version: u32,
+    pub extensions: &'static [&'static str],
+    pub file_names: &'static [&'static str],
+    /// Fills an outline whose sizes are filled already.
+    pub read: fn(&str, &mut Outline),
+}
+
+/// A spec by the numbers of its grammar.
+pub(crate) struct Table {
+    pub grammar: tree_sitter::Language,
+    rows: Vec<Class>,
+}
+
+/// What a node kind is to the walk.
+#[derive(Clone, Copy)]
+pub(crate) enum Class {
+    Other,
+    Row(Row),
+    Comment,
+    Attribute,
+    Atom,
+}
+
+impl Language {
+    #[allow(dead_code, reason = "used by the languages that are built in")]
+    pub(crate) const fn walked(spec: Spec) -> Self {
+        Self { how: How::Walk(spec), table: OnceLock::new() }
+    }
+
+    #[allow(dead_code, reason = "used by the languages that are built in")]
+    pub(crate) const fn read_by(reader: Reader) -> Self {
+        Self { how: How::Own(reader), table: OnceLock::new() }
+    }
+
+    /// Its name, as people write it in lower case.
+    pub fn name(&self) -> &'static str {
+        match &self.how {
+            How::Walk(spec) => spec.name,
+            How::Own(reader) => reader.name,
+        }
+    }
+
+    /// Counts up when the same bytes give another outline.
+    pub fn version(&self) -> u32 {
+        match &self.how {
+            How::Walk(spec) => spec.version,
+            How::Own(reader) => reader.version,
+        }
+    }
+
+    /// Endings of its files' names, without the dot.
+    pub fn extensions(&self) -> &'static [&'static str] {
+        match &self.how {
+            How::Walk(spec) => spec.extensions,
+            How::Own(reader) => reader.extensions,
+        }
+    }
+
+    fn file_names(&self) -> &'static [&'static str] {
+        match &self.how {
+            How::Walk(spec) => spec.file_names,
+            How::Own(reader) => reader.file_names,
+        }
+    }
+
+    fn claims(&self, text: &str) -> bool {
+        match &self.how {
+            How::Walk(spec) => (spec.hooks.claims)(text),
+            How::Own(_) => true,
+        }
+    }
+
+    pub(crate) fn table(&self, spec: &Spec) -> &Table {
+        self.table.get_or_init(|| Table::new(spec))
+    }
+}
+
+impl Table {
+    fn new(spec: &Spec) -> Self {
+        let grammar = (spec.grammar)();
+        let class = |id: u16| {
+            let kind = grammar.node_kind_for_id(id).unwrap_or_default();
+            // A keyword may have the name of a node.
+            if !grammar.node_kind_is_named(id) {
+                return Class::Other;
+            }
+            let row = spec.rows.iter().find(|(name, _)| *name == kind).map(|(_, row)| Class::Row(*row));
+            row.unwrap_or(match kind {
+                _ if spec.comments.contains(&kind) => Class::Comment,
+                _ if spec.attributes.contains(&kind) => Class::Attribute,
+                _ if spec.atoms.contains(&kind) => Class::Atom,
+                _ => Class::Other,
+            })
+        };
+        let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
+        Self { rows: (0..count).map(class).collect(), grammar }
+    }
+
+    pub(crate) fn class(&self, node: tree_sitter::Node<'_>) -> Class {
+        // What could not be parsed may have items inside.
+        if node.is_error() {
+            return Class::Row(Row::Through);
+        }
+        self.rows.get(usize::from(node.kind_id())).copied().unwrap_or(Class::Other)
+    }
+}
+
+/// The language of a file, by its name and, of a script, by its first line.
+pub fn language_of(path: &Path, text: &str) -> Option<&'static Language> {
+    let name = path.file_name()?.to_str()?;
+    let by_name = LANGUAGES.iter().find(|language| language.file_names().contains(&name));
+    let ending = || {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        let of_ending = || LANGUAGES.iter().filter(|language| language.extensions().contains(&ending.as_str()));
+        of_ending().find(|language| language.claims(text)).or_else(|| of_ending().next())
+    };
+    by_name.or_else(ending).or_else(|| by_first_line(text)).copied()
+}
+
+fn by_first_line(text: &str) -> Option<&'static &'static Language> {
+    let line = text.strip_prefix("#!")?.lines().next()?;
+    let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+    let program =
+        words.find(|word| !matches!(*word, "env" | "-S"))?.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    LANGUAGES.iter().find(|language| match &language.how {
+        How::Walk(spec) => spec.programs.contains(&program),
+        How::Own(_) => false,
+    })
+}

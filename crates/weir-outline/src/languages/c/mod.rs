@@ -1,0 +1,102 @@
+//! C.
+//!
+//! Known misses: what a macro makes; a function whose head is written in both branches of an `#if` with one body.
+
+use tree_sitter::Node;
+
+use super::{Language, c_family, c_macros};
+use crate::model::{Item, Kind, Visibility};
+use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
+
+pub(super) static LANGUAGE: Language = Language::walked(Spec {
+    name: "c",
+    version: 1,
+    extensions: &["c", "h"],
+    file_names: &[],
+    programs: &["tcc"],
+    grammar: || tree_sitter_c::LANGUAGE.into(),
+    rows: &[
+        ("function_definition", item(Kind::Function).body("body").row()),
+        ("declaration", item(Kind::Constant).open_by(c_family::members).row()),
+        ("type_definition", item(Kind::Type).open_by(c_family::members).row()),
+        ("struct_specifier", item(Kind::Type).open("body").row()),
+        ("union_specifier", item(Kind::Type).open("body").row()),
+        ("enum_specifier", item(Kind::Type).open("body").row()),
+        ("field_declaration", item(Kind::Field).open_by(c_family::members).row()),
+        ("enumerator", item(Kind::Variant).value("value").row()),
+        ("preproc_def", item(Kind::Constant).row()),
+        ("preproc_function_def", item(Kind::Macro).body("value").row()),
+        ("field_declaration_list", Row::Through),
+        ("enumerator_list", Row::Through),
+        ("declaration_list", Row::Through),
+        ("linkage_specification", Row::Through),
+        ("preproc_if", Row::Through),
+        ("preproc_ifdef", Row::Through),
+        ("preproc_elif", Row::Through),
+        ("preproc_elifdef", Row::Through),
+        ("preproc_else", Row::Through),
+    ],
+    comments: &["comment"],
+    attributes: &["attribute_declaration"],
+    atoms: &["string_literal", "char_literal", "preproc_arg"],
+    by_lines: &[],
+    docs: Docs { item: |_| true, file: |_| true },
+    hooks: Hooks {
+        claims: |text| !looks_like_cpp(text),
+        mend: c_macros::mend,
+        names: c_family::names,
+        values: c_family::values,
+        visibility,
+        refine: c_family::refine,
+        finish,
+        ..Hooks::NONE
+    },
+});
+
+/// Whether a header has lines that C does not have.
+fn looks_like_cpp(text: &str) -> bool {
+    const HEADS: [&str; 9] = [
+        "class ",
+        "namespace ",
+        "template <",
+        "template<",
+        "using ",
+        "public:",
+        "private:",
+        "protected:",
+        "constexpr ",
+    ];
+    text.lines().map(str::trim_start).any(|line| HEADS.iter().any(|head| line.starts_with(head)))
+}
+
+fn visibility(site: &Site<'_>) -> Visibility {
+    if site.inside.is_some() {
+        return site.inherited();
+    }
+    if c_family::is_stored(site, "static") { Visibility::Private } else { Visibility::Public }
+}
+
+fn finish(items: &mut Vec<Item>, _: Node<'_>, text: &str) {
+    c_family::without_announcements(items);
+    // What a header keeps to the file that includes it is offered to every file.
+    if is_header(text) {
+        items.iter_mut().for_each(|item| item.visibility = Visibility::Public);
+    }
+}
+
+/// A header says so: it is guarded against being read twice.
+fn is_header(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| line.starts_with('#'));
+    let Some(first) = lines.next() else { return false };
+    let words: Vec<&str> = first.split_whitespace().collect();
+    match words.as_slice() {
+        ["#pragma", "once"] => true,
+        ["#ifndef", guard] | ["#if", guard] => {
+            let guard = guard.trim_start_matches("!defined(").trim_end_matches(')');
+            lines.next().is_some_and(|line| {
+                line.split_whitespace().eq(["#define", guard]) || line.starts_with(&format!("#define {guard} "))
+            })
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,94 @@
+//! CSS.
+//!
+//! Known misses: Sass and Less are other languages; a range in a query with two
+//! ends (`300px < width < 400px`) counts as a broken spot.
+
+use tree_sitter::Node;
+
+use super::Language;
+use super::common::{children, first_of};
+use crate::model::{Item, Kind};
+use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
+
+pub(super) static LANGUAGE: Language = Language::walked(Spec {
+    name: "css",
+    version: 1,
+    extensions: &["css"],
+    file_names: &[],
+    programs: &[],
+    grammar: || tree_sitter_css::LANGUAGE.into(),
+    rows: &[
+        ("rule_set", item(Kind::Key).open_kind("block").row()),
+        ("media_statement", item(Kind::Module).open_kind("block").row()),
+        ("supports_statement", item(Kind::Module).open_kind("block").row()),
+        ("scope_statement", item(Kind::Module).open_kind("block").row()),
+        ("at_rule", item(Kind::Module).open_kind("block").row()),
+        ("keyframes_statement", item(Kind::Key).body_kind("keyframe_block_list").row()),
+        ("import_statement", item(Kind::Export).row()),
+        ("declaration", item(Kind::Field).row()),
+        ("block", Row::Through),
+    ],
+    comments: &["comment", "js_comment"],
+    attributes: &[],
+    // A number with its unit is one word; so is a colour.
+    atoms: &["string_value", "color_value", "integer_value", "float_value"],
+    by_lines: &[],
+    docs: Docs { item: |_| true, file: |_| true },
+    hooks: Hooks { mend, names, values, refine, ..Hooks::NONE },
+});
+
+/// Writes the sign of a range as the colon that the grammar knows.
+fn mend(text: &str) -> Option<String> {
+    let is_query = |line: &str| line.trim_start().starts_with("@media") || line.trim_start().starts_with("@container");
+    if !text.lines().any(|line| is_query(line) && line.contains(['<', '>'])) {
+        return None;
+    }
+    let mut mended = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if is_query(line) && line.matches(['<', '>']).count() == 1 {
+            mended.push_str(&line.replace("<=", ": ").replace(">=", ": ").replace(['<', '>'], ":"));
+        } else {
+            mended.push_str(line);
+        }
+    }
+    Some(mended)
+}
+
+fn names(site: &Site<'_>) -> Option<Vec<String>> {
+    let text = |node: Node<'_>| site.text.get(node.byte_range()).unwrap_or_default();
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match site.node.kind() {
+        "declaration" => Some(vec![text(first_of(site.node, &["property_name"])?).to_owned()]),
+        "rule_set" => {
+            let each = children(first_of(site.node, &["selectors"])?).into_iter().filter(Node::is_named);
+            Some(each.filter(|node| node.kind() != "comment").map(|node| flat(text(node))).collect())
+        }
+        "keyframes_statement" => Some(vec![text(first_of(site.node, &["keyframes_name"])?).to_owned()]),
+        _ => Some(vec![flat(text(site.node).split(['{', ';']).next().unwrap_or_default())]),
+    }
+}
+
+/// All that follows the colon, as one.
+fn values(node: Node<'_>) -> Vec<Node<'_>> {
+    if node.kind() != "declaration" { Vec::new() } else { children(node).into_iter().skip(2).collect() }
+}
+
+fn refine(_: &Site<'_>, item: &mut Item) -> bool {
+    /// A value of more characters is left out.
+    const LONG: usize = 80;
+    if item.kind == Kind::Module {
+        // As it is written: the tree may be of a mended text.
+        item.signature = item.names.join("");
+    }
+    if item.kind != Kind::Field {
+        return true;
+    }
+    // A property of its own is an interface; one of the language is not.
+    let Some((name, value)) = item.signature.split_once(':').filter(|(name, _)| name.starts_with("--")) else {
+        return false;
+    };
+    if value.chars().count() > LONG {
+        item.signature = format!("{name}: …");
+    }
+    true
+}

@@ -1,0 +1,135 @@
+//! HTML by its shape: title, headings, what has a name, forms, what is loaded.
+//!
+//! Known misses: what a script adds; templates of other languages inside are text.
+
+use tree_sitter::Node;
+
+use super::Language;
+use super::common::{children, first_of};
+use crate::model::{Item, Kind};
+use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
+
+pub(super) static LANGUAGE: Language = Language::walked(Spec {
+    name: "html",
+    version: 1,
+    extensions: &["html", "htm", "xhtml"],
+    file_names: &[],
+    programs: &[],
+    grammar: || tree_sitter_html::LANGUAGE.into(),
+    rows: &[
+        ("element", Row::Through),
+        ("script_element", item(Kind::Export).row()),
+        ("style_element", item(Kind::Key).row()),
+    ],
+    comments: &["comment"],
+    attributes: &[],
+    atoms: &["quoted_attribute_value"],
+    by_lines: &[],
+    docs: Docs { item: |_| false, file: |_| false },
+    hooks: Hooks { row, names, refine, doc, ..Hooks::NONE },
+});
+
+/// Elements that are parts of a page, whether they have a name or not.
+const PARTS: [&str; 9] = ["header", "nav", "main", "section", "article", "aside", "footer", "form", "dialog"];
+/// Elements that someone fills in.
+const FIELDS: [&str; 5] = ["input", "select", "textarea", "button", "output"];
+/// Attributes that say what an element is.
+const TELLING: [&str; 9] = ["action", "method", "name", "type", "src", "href", "rel", "for", "role"];
+/// A text of more characters is cut.
+const LONGEST: usize = 80;
+
+/// Which elements are shown.
+fn row(site: &Site<'_>) -> Option<Row> {
+    if site.node.kind() != "element" {
+        return None;
+    }
+    let tag = tag(site.node, site.text)?;
+    let kind = match tag {
+        "title" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return Some(item(Kind::Heading).row()),
+        "link" | "iframe" => return Some(item(Kind::Export).row()),
+        _ if FIELDS.contains(&tag) => return Some(item(Kind::Field).row()),
+        // An element of their own.
+        _ if PARTS.contains(&tag) || tag.contains('-') || attribute(site.node, site.text, "id").is_some() => Kind::Key,
+        _ => return None,
+    };
+    Some(item(kind).open_by(|node| Some(node)).row())
+}
+
+fn head(element: Node<'_>) -> Option<Node<'_>> {
+    first_of(element, &["start_tag", "self_closing_tag"])
+}
+
+fn tag<'t>(element: Node<'_>, text: &'t str) -> Option<&'t str> {
+    text.get(first_of(head(element)?, &["tag_name"])?.byte_range())
+}
+
+fn attributes<'t>(element: Node<'_>, text: &'t str) -> Vec<(&'t str, &'t str)> {
+    let nodes = head(element).map(children).unwrap_or_default().into_iter().filter(|node| node.kind() == "attribute");
+    let of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    nodes
+        .filter_map(|node| of(node).split_once('='))
+        .map(|(name, value)| (name.trim(), value.trim().trim_matches(['"', '\''])))
+        .collect()
+}
+
+fn attribute<'t>(element: Node<'_>, text: &'t str, name: &str) -> Option<&'t str> {
+    attributes(element, text).into_iter().find(|(other, _)| *other == name).map(|(_, value)| value)
+}
+
+fn names(site: &Site<'_>) -> Option<Vec<String>> {
+    let tag = tag(site.node, site.text)?;
+    let id = attribute(site.node, site.text, "id").map(|id| format!("#{id}"));
+    let named = id.or_else(|| attribute(site.node, site.text, "name").map(str::to_owned));
+    let loaded =
+        || attribute(site.node, site.text, "src").or(attribute(site.node, site.text, "href")).map(str::to_owned);
+    Some(vec![named.or_else(loaded).unwrap_or_else(|| tag.to_owned())])
+}
+
+fn refine(site: &Site<'_>, item: &mut Item) -> bool {
+    let Some(tag) = tag(site.node, site.text) else { return false };
+    let id = attribute(site.node, site.text, "id").map(|id| format!("#{id}"));
+    let mut signature = format!("{tag}{}", id.unwrap_or_default());
+    for (name, value) in attributes(site.node, site.text) {
+        if TELLING.contains(&name) && value.len() < LONGEST {
+            signature.push_str(&format!(" {name}={value}"));
+        }
+    }
+    if item.kind == Kind::Heading {
+        let said = words(site.node, site.text);
+        item.names = vec![said.clone()];
+        signature = format!("{signature} {said}");
+    }
+    item.signature = signature;
+    // A style sheet for the eye, an empty script: nothing that others use.
+    item.kind != Kind::Export
+        || tag == "script" && site.text_of(site.node).len() > "<script></script>".len()
+        || item.signature.contains('=')
+}
+
+/// The text in an element.
+fn words(element: Node<'_>, text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text.get(element.byte_range()).unwrap_or_default();
+    while let Some((before, tag)) = rest.split_once('<') {
+        plain.push_str(before);
+        rest = tag.split_once('>').map_or("", |(_, rest)| rest);
+    }
+    plain.push_str(rest);
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    match plain.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &plain[..end]),
+        None => plain,
+    }
+}
+
+/// The title, or what the page says of itself.
+fn doc(node: Node<'_>, text: &str) -> Option<String> {
+    if node.kind() != "document" {
+        return None;
+    }
+    let start = text.find("name=\"description\"")?;
+    let tag_start = text[..start].rfind('<')?;
+    let tag = text[tag_start..].split('>').next()?;
+    let said = tag.split("content=\"").nth(1)?.split('"').next()?;
+    Some(said.to_owned())
+}

@@ -1,0 +1,217 @@
+//! Markdown: headings, the keys before the text, what code there is, and where it links to.
+//!
+//! Known misses: headings written in HTML.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::common::Lines;
+use super::{Language, Reader};
+use crate::docs;
+use crate::model::{Item, Kind, Outline, Place, Visibility};
+
+pub(super) static LANGUAGE: Language = Language::read_by(Reader {
+    name: "markdown",
+    version: 1,
+    extensions: &["md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd"],
+    file_names: &["README", "CHANGELOG"],
+    read,
+});
+
+/// As many places that are linked to are named.
+const NAMED: usize = 8;
+
+fn read(text: &str, into: &mut Outline) {
+    let options = Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
+        | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS
+        | Options::ENABLE_TABLES
+        | Options::ENABLE_TASKLISTS;
+    let mut seen = Seen::default();
+    for (event, bytes) in Parser::new_ext(text, options).into_offset_iter() {
+        seen.event(event, bytes);
+    }
+    let lines = Lines::of(text);
+    into.purpose = docs::first_sentence(&seen.purpose);
+    into.items.extend(seen.keys.take().map(|(keys, bytes)| line(Kind::Key, keys, bytes, &lines)));
+    into.items.extend(nested(seen.headings, text, &lines));
+    for (what, counts) in [("code", &seen.code), ("links", &seen.links)] {
+        into.items.extend(counted(what, counts).map(|(said, bytes)| line(Kind::Key, said, bytes, &lines)));
+    }
+}
+
+/// What is met while a text is read.
+#[derive(Default)]
+struct Seen {
+    keys: Option<(String, Range<usize>)>,
+    headings: Vec<Heading>,
+    code: Vec<Count>,
+    links: Vec<Count>,
+    /// The first paragraph.
+    purpose: String,
+    reading: Reading,
+}
+
+/// What the text that comes is of.
+#[derive(Default, PartialEq)]
+enum Reading {
+    #[default]
+    Other,
+    Heading,
+    Keys,
+    Purpose,
+}
+
+/// How often something is there, and where first.
+struct Count {
+    what: String,
+    times: usize,
+    first: Range<usize>,
+}
+
+struct Heading {
+    level: HeadingLevel,
+    title: String,
+    bytes: Range<usize>,
+}
+
+impl Seen {
+    fn event(&mut self, event: Event<'_>, bytes: Range<usize>) {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                self.headings.push(Heading { level, title: String::new(), bytes });
+                self.reading = Reading::Heading;
+            }
+            Event::Start(Tag::MetadataBlock(_)) => {
+                self.keys = Some((String::new(), bytes));
+                self.reading = Reading::Keys;
+            }
+            Event::Start(Tag::Paragraph) if self.purpose.is_empty() && self.reading == Reading::Other => {
+                self.reading = Reading::Purpose;
+            }
+            Event::End(TagEnd::Heading(_) | TagEnd::MetadataBlock(_) | TagEnd::Paragraph) => {
+                self.reading = Reading::Other;
+            }
+            Event::Start(Tag::CodeBlock(kind)) => count(&mut self.code, language(&kind), bytes),
+            Event::Start(Tag::Link { dest_url, .. }) => count(&mut self.links, place(&dest_url), bytes),
+            Event::Text(text) | Event::Code(text) => self.text(&text),
+            Event::SoftBreak | Event::HardBreak => self.text(" "),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        match self.reading {
+            Reading::Heading => {
+                if let Some(heading) = self.headings.last_mut() {
+                    heading.title.push_str(text);
+                }
+            }
+            Reading::Purpose => self.purpose.push_str(text),
+            Reading::Keys => {
+                let is_key = |line: &&str| line.starts_with(|c: char| c.is_alphabetic() || c == '_');
+                let keys = text.lines().filter(is_key).filter_map(|line| line.split([':', '=']).next()).map(str::trim);
+                let keys = keys.collect::<Vec<_>>().join(", ");
+                if let Some((said, _)) = &mut self.keys {
+                    *said = format!("front matter: {keys}");
+                }
+            }
+            Reading::Other => {}
+        }
+    }
+}
+
+fn language(kind: &CodeBlockKind<'_>) -> String {
+    match kind {
+        CodeBlockKind::Fenced(info) => {
+            let word = info.split([',', ' ', '{', '\t']).find(|word| !word.is_empty()).unwrap_or("plain");
+            word.to_owned()
+        }
+        CodeBlockKind::Indented => "plain".to_owned(),
+    }
+}
+
+/// A file of the project by its path, anything else by its host.
+fn place(address: &str) -> String {
+    match address.split_once("://") {
+        Some((_, rest)) => rest.split(['/', '?', '#']).next().unwrap_or(rest).to_owned(),
+        None if address.starts_with("mailto:") => "mail".to_owned(),
+        None => match address.split_once('#') {
+            Some(("", _)) => "itself".to_owned(),
+            Some((path, _)) => path.to_owned(),
+            None => address.to_owned(),
+        },
+    }
+}
+
+fn count(counts: &mut Vec<Count>, what: String, first: Range<usize>) {
+    match counts.iter_mut().find(|count| count.what == what) {
+        Some(count) => count.times += 1,
+        None => counts.push(Count { what, times: 1, first }),
+    }
+}
+
+/// `links: a.md × 2, b.md`, and where the first of them is.
+fn counted(what: &str, counts: &[Count]) -> Option<(String, Range<usize>)> {
+    let first = counts.first()?.first.clone();
+    let mut sorted: Vec<&Count> = counts.iter().collect();
+    sorted.sort_by_key(|count| std::cmp::Reverse(count.times));
+    let named = sorted.iter().take(NAMED).map(|count| match count.times {
+        1 => count.what.clone(),
+        times => format!("{} × {times}", count.what),
+    });
+    let mut said = format!("{what}: {}", named.collect::<Vec<_>>().join(", "));
+    if sorted.len() > NAMED {
+        let total: usize = counts.iter().map(|count| count.times).sum();
+        said.push_str(&format!(", … {total} in all"));
+    }
+    Some((said, first))
+}
+
+/// Headings inside the headings above them. Each reaches to the next one that is not below it.
+fn nested(headings: Vec<Heading>, text: &str, lines: &Lines) -> Vec<Item> {
+    let mut open: Vec<(HeadingLevel, Item)> = Vec::new();
+    let mut items = Vec::new();
+    for heading in headings {
+        close(&mut open, &mut items, |level| level >= heading.level, (heading.bytes.start, lines));
+        let signature = format!("{} {}", "#".repeat(heading.level as usize), heading.title.trim());
+        let mut item = line(Kind::Heading, signature, heading.bytes, lines);
+        item.names = vec![heading.title.trim().to_owned()];
+        open.push((heading.level, item));
+    }
+    close(&mut open, &mut items, |_| true, (text.trim_end().len(), lines));
+    items
+}
+
+/// Closes the headings of which a test says so, from the innermost out.
+fn close(
+    open: &mut Vec<(HeadingLevel, Item)>,
+    items: &mut Vec<Item>,
+    ends: impl Fn(HeadingLevel) -> bool,
+    (end, lines): (usize, &Lines),
+) {
+    while open.last().is_some_and(|(level, _)| ends(*level)) {
+        let Some((_, mut item)) = open.pop() else { return };
+        item.bytes.end = end.max(item.bytes.end);
+        item.lines.1 = lines.at(item.bytes.end.saturating_sub(1));
+        match open.last_mut() {
+            Some((_, around)) => around.children.push(item),
+            None => items.push(item),
+        }
+    }
+}
+
+fn line(kind: Kind, signature: String, bytes: Range<usize>, lines: &Lines) -> Item {
+    Item {
+        kind,
+        names: signature.split(':').next().map(str::to_owned).into_iter().collect(),
+        signature,
+        visibility: Visibility::Public,
+        place: Place::Program,
+        doc: None,
+        attributes: Vec::new(),
+        lines: (lines.at(bytes.start), lines.at(bytes.end.saturating_sub(1).max(bytes.start))),
+        bytes,
+        children: Vec::new(),
+    }
+}

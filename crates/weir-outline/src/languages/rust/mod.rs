@@ -1,0 +1,169 @@
+//! Rust.
+
+use tree_sitter::{Node, Range};
+
+use super::Language;
+use crate::model::{Item, Kind, Place, Visibility};
+use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
+
+pub(super) static LANGUAGE: Language = Language::walked(Spec {
+    name: "rust",
+    version: 1,
+    extensions: &["rs"],
+    file_names: &[],
+    programs: &["rust-script"],
+    grammar: || tree_sitter_rust::LANGUAGE.into(),
+    rows: &[
+        ("mod_item", item(Kind::Module).open("body").row()),
+        ("struct_item", item(Kind::Type).open("body").row()),
+        ("union_item", item(Kind::Type).open("body").row()),
+        ("enum_item", item(Kind::Type).open("body").row()),
+        ("type_item", item(Kind::Type).row()),
+        ("associated_type", item(Kind::Type).row()),
+        ("trait_item", item(Kind::Type).open("body").row()),
+        ("impl_item", item(Kind::Implementation).name("type").open("body").row()),
+        ("function_item", item(Kind::Function).body("body").row()),
+        ("function_signature_item", item(Kind::Function).row()),
+        ("field_declaration", item(Kind::Field).row()),
+        ("enum_variant", item(Kind::Variant).row()),
+        ("const_item", item(Kind::Constant).value("value").row()),
+        ("static_item", item(Kind::Constant).value("value").row()),
+        ("macro_definition", item(Kind::Macro).row()),
+        ("use_declaration", item(Kind::Export).name("argument").row()),
+        ("extern_crate_declaration", item(Kind::Export).row()),
+        ("declaration_list", Row::Through),
+        ("field_declaration_list", Row::Through),
+        ("enum_variant_list", Row::Through),
+        ("foreign_mod_item", Row::Through),
+        ("macro_invocation", Row::Macro),
+        ("expression_statement", Row::Through),
+    ],
+    comments: &["line_comment", "block_comment"],
+    attributes: &["attribute_item", "inner_attribute_item"],
+    atoms: &["string_literal", "raw_string_literal", "char_literal"],
+    by_lines: &[],
+    docs: Docs {
+        item: |comment| {
+            comment.starts_with("///") && !comment.starts_with("////")
+                || comment.starts_with("/**") && !comment.starts_with("/***") && comment.len() > 4
+        },
+        file: |comment| comment.starts_with("//!") || comment.starts_with("/*!"),
+    },
+    hooks: Hooks { names, visibility, macros, refine, ..Hooks::NONE },
+});
+
+/// A `use` names what it brings; a macro's name is its own.
+fn names(site: &Site<'_>) -> Option<Vec<String>> {
+    match site.node.kind() {
+        "use_declaration" => {
+            let mut names = Vec::new();
+            used(site.node.child_by_field_name("argument")?, site, DEEPEST_USE, &mut names);
+            Some(names)
+        }
+        _ => None,
+    }
+}
+
+/// No list in a `use` is nested so deeply; a hostile file has one.
+const DEEPEST_USE: usize = 50;
+
+/// The names that a `use` brings.
+fn used(node: Node<'_>, site: &Site<'_>, depth: usize, names: &mut Vec<String>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    let text = |node: Node<'_>| site.text.get(node.byte_range()).unwrap_or_default().to_owned();
+    match node.kind() {
+        "use_as_clause" => names.extend(node.child_by_field_name("alias").map(text)),
+        "scoped_identifier" => names.extend(node.child_by_field_name("name").map(text)),
+        "use_wildcard" => names.push("*".to_owned()),
+        "identifier" | "self" | "crate" => names.push(text(node)),
+        _ => {
+            let mut cursor = node.walk();
+            for child in node.named_children(&mut cursor) {
+                // The path before a list is where the names are from.
+                if node.child_by_field_name("path") != Some(child) {
+                    used(child, site, depth, names);
+                }
+            }
+        }
+    }
+}
+
+fn visibility(site: &Site<'_>) -> Visibility {
+    if site.node.kind() == "macro_definition" {
+        let exported = site.attributes.iter().any(|attribute| attribute.contains("macro_export"));
+        return if exported { Visibility::Public } else { Visibility::Private };
+    }
+    if matches!(site.node.kind(), "enum_variant" | "impl_item") || is_member_of_trait(site) {
+        return match site.node.kind() {
+            "impl_item" => Visibility::Public,
+            _ => site.inherited(),
+        };
+    }
+    match site.child("visibility_modifier").map(|node| site.text_of(node)) {
+        Some("pub") => Visibility::Public,
+        Some("pub(self)" | "pub(in self)") | None => Visibility::Private,
+        Some(_) => Visibility::Crate,
+    }
+}
+
+/// What a trait asks for, and what an `impl` of a trait gives, is seen by whoever sees the trait.
+fn is_member_of_trait(site: &Site<'_>) -> bool {
+    site.inside.is_some_and(|item| match item.kind {
+        Kind::Type => !matches!(site.node.kind(), "field_declaration"),
+        Kind::Implementation => is_of_trait(item),
+        _ => false,
+    })
+}
+
+/// Whether an `impl` is of a trait.
+fn is_of_trait(item: &Item) -> bool {
+    item.names.len() > 1
+}
+
+fn refine(site: &Site<'_>, item: &mut Item) -> bool {
+    let says = |what: &str| site.attributes.iter().any(|attribute| attribute.replace(' ', "").contains(what));
+    if says("#[cfg(test)]") || says("#[test]") || says("::test]") || says("#[bench]") {
+        item.place = Place::Test;
+    }
+    match item.kind {
+        // Only what is offered on is an interface.
+        Kind::Export => item.visibility > Visibility::Private,
+        Kind::Macro => {
+            item.signature = format!("macro_rules! {}", item.names.join(""));
+            true
+        }
+        Kind::Implementation => {
+            item.names.extend(site.field("trait").map(str::to_owned));
+            true
+        }
+        _ => true,
+    }
+}
+
+/// The tokens of a macro that looks as if it had items inside: in braces, with one of their keywords.
+fn macros(site: &Site<'_>) -> Vec<Range> {
+    let Some(tokens) = site.child("token_tree") else { return Vec::new() };
+    let text = site.text_of(tokens);
+    let has_items =
+        ["fn ", "struct ", "enum ", "trait ", "type ", "const ", "static ", "mod ", "impl", "use ", "macro_rules"];
+    if !text.starts_with('{') || !has_items.iter().any(|word| text.contains(word)) {
+        return Vec::new();
+    }
+    // `cfg_if!` has its items one level further in.
+    if site.field("macro").is_some_and(|name| name.ends_with("cfg_if")) {
+        let mut cursor = tokens.walk();
+        let arms = tokens.named_children(&mut cursor).filter(|node| node.kind() == "token_tree");
+        return arms.filter(|arm| site.text_of(*arm).starts_with('{')).map(inside).collect();
+    }
+    vec![inside(tokens)]
+}
+
+/// A node without its first and its last byte, which are brackets.
+fn inside(node: Node<'_>) -> Range {
+    let mut range = node.range();
+    range.start_byte += 1;
+    range.start_point.column += 1;
+    range.end_byte = (range.end_byte - 1).max(range.start_byte);
+    range.end_point.column = range.end_point.column.saturating_sub(1);
+    range
+}

@@ -1,0 +1,103 @@
+//! Scala, both ways of writing it.
+//!
+//! Known misses: names that a pattern brings (`val (a, b) = …`) are one name.
+
+use tree_sitter::Node;
+
+use super::Language;
+use super::common::{children_of, modifiers};
+use crate::model::{Item, Kind, Visibility};
+use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
+
+pub(super) static LANGUAGE: Language = Language::walked(Spec {
+    name: "scala",
+    version: 1,
+    extensions: &["scala", "sc", "sbt"],
+    file_names: &[],
+    programs: &["scala", "scala-cli"],
+    grammar: || tree_sitter_scala::LANGUAGE.into(),
+    rows: &[
+        ("package_clause", item(Kind::Module).open("body").row()),
+        ("package_object", item(Kind::Module).open("body").row()),
+        ("class_definition", item(Kind::Type).open("body").row()),
+        ("object_definition", item(Kind::Type).open("body").row()),
+        ("trait_definition", item(Kind::Type).open("body").row()),
+        ("enum_definition", item(Kind::Type).open("body").row()),
+        ("type_definition", item(Kind::Type).row()),
+        ("given_definition", item(Kind::Implementation).open("body").row()),
+        ("extension_definition", Row::Through),
+        ("function_definition", item(Kind::Function).body("body").row()),
+        ("function_declaration", item(Kind::Function).row()),
+        ("val_definition", item(Kind::Constant).name("pattern").value("value").row()),
+        ("var_definition", item(Kind::Constant).name("pattern").value("value").row()),
+        ("val_declaration", item(Kind::Constant).row()),
+        ("var_declaration", item(Kind::Constant).row()),
+        ("simple_enum_case", item(Kind::Variant).row()),
+        ("full_enum_case", item(Kind::Variant).row()),
+        ("enum_case_definitions", Row::Through),
+        ("template_body", Row::Through),
+        ("with_template_body", Row::Through),
+        ("enum_body", Row::Through),
+    ],
+    comments: &["comment", "block_comment"],
+    attributes: &["annotation"],
+    atoms: &["string", "interpolated_string_expression", "character_literal"],
+    by_lines: &[],
+    docs: Docs { item: |_| false, file: |_| false },
+    hooks: Hooks { names, bodies, visibility, refine, doc, ..Hooks::NONE },
+});
+
+/// One declaration may name several.
+fn names(site: &Site<'_>) -> Option<Vec<String>> {
+    let several = children_of(site.node, "identifiers");
+    let names = several.first().map(|node| children_of(*node, "identifier"))?;
+    Some(names.iter().map(|node| site.text_of(*node).to_owned()).collect())
+}
+
+/// The `=` before a body goes with it.
+fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
+    if node.kind() == "function_definition" { children_of(node, "=") } else { Vec::new() }
+}
+
+fn visibility(site: &Site<'_>) -> Visibility {
+    let words = modifiers(site);
+    let says = |word: &str| words.contains(&word);
+    if says("private") || words.iter().any(|word| word.starts_with("private[this")) {
+        Visibility::Private
+    } else if says("protected")
+        || words.iter().any(|word| word.starts_with("private[") || word.starts_with("protected["))
+    {
+        Visibility::Crate
+    } else {
+        Visibility::Public
+    }
+}
+
+fn refine(site: &Site<'_>, item: &mut Item) -> bool {
+    if site.node.kind() == "package_clause" && site.node.child_by_field_name("body").is_none() {
+        return false;
+    }
+    if item.kind == Kind::Constant && site.inside.is_some_and(|item| item.kind == Kind::Type) {
+        item.kind = Kind::Field;
+    }
+    // What an extension adds is written with what it is added to.
+    let around = site.is_through("extension_definition").then(|| site.node.parent()).flatten();
+    if let Some(around) = around.filter(|node| node.kind() == "extension_definition") {
+        let head = site.text.get(around.start_byte()..site.node.start_byte()).unwrap_or_default();
+        let head = head.split(['\n', '{']).next().unwrap_or_default().trim();
+        item.signature = format!("{head} {}", item.signature);
+    }
+    item.signature.truncate(item.signature.trim_end_matches(" with").trim_end_matches(':').len());
+    true
+}
+
+/// The comment that ends directly before an item. The grammar may leave it in the block before.
+fn doc(node: Node<'_>, text: &str) -> Option<String> {
+    // A comment is not longer; a hostile file has an end without a beginning.
+    const LONGEST: usize = 16_384;
+    let from = text.floor_char_boundary(node.start_byte().saturating_sub(LONGEST));
+    let before = text.get(from..node.start_byte()).unwrap_or_default().trim_end();
+    let start = before.strip_suffix("*/")?.rfind("/*")?;
+    let comment = before.get(start..).filter(|comment| comment.starts_with("/**"))?;
+    Some(crate::docs::bare(comment))
+}

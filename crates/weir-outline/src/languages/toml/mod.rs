@@ -1,0 +1,108 @@
+//! TOML.
+//!
+//! Known misses: of a file that does not parse, the lines that do not are left out, up to eight of them.
+
+use toml_edit::{Array, Document, Item, Key, TableLike, Value as Toml};
+
+use super::shape::{self, Entry, Value};
+use super::{Language, Reader};
+use crate::model::Outline;
+
+pub(super) static LANGUAGE: Language = Language::read_by(Reader {
+    name: "toml",
+    version: 1,
+    extensions: &["toml"],
+    file_names: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile", "pdm.lock"],
+    read,
+});
+
+/// After as many lines that do not parse, a file is something else.
+const MOST_BROKEN: usize = 8;
+
+fn read(text: &str, into: &mut Outline) {
+    into.purpose = shape::purpose(text, '#');
+    let mut mended = text.to_owned();
+    for _ in 0..=MOST_BROKEN {
+        match Document::parse(mended.as_str()) {
+            Ok(document) => {
+                into.items = shape::items(&Value::Map(entries(document.as_table())), text);
+                return;
+            }
+            Err(error) => {
+                into.broken += 1;
+                let Some(span) = error.span() else { return };
+                blank_line(&mut mended, span.start);
+            }
+        }
+    }
+}
+
+/// Blanks the line of a byte, or the one before if that is blank.
+fn blank_line(text: &mut String, at: usize) {
+    let at = at.min(text.len());
+    let line = |end: usize| {
+        let start = text
+            .as_bytes()
+            .get(..end)
+            .unwrap_or_default()
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let len = text.as_bytes().get(start..).unwrap_or_default().iter().position(|byte| *byte == b'\n');
+        start..len.map_or(text.len(), |len| start + len)
+    };
+    let mut which = line(at);
+    while text.get(which.clone()).is_some_and(|line| line.trim().is_empty()) && which.start > 0 {
+        which = line(which.start - 1);
+    }
+    let blank = " ".repeat(which.len());
+    if text.get(which.clone()).is_some() {
+        text.replace_range(which, &blank);
+    }
+}
+
+fn entries(table: &dyn TableLike) -> Vec<Entry> {
+    let keyed = table.iter().filter_map(|(name, item)| Some((table.key(name)?, item)));
+    keyed.map(|(key, item)| entry(key, item)).collect()
+}
+
+fn entry(key: &Key, item: &Item) -> Entry {
+    let start = key.span().or(item.span()).unwrap_or_default();
+    let value = of_item(item);
+    let end = item.span().map_or(start.end, |span| span.end).max(last(&value));
+    Entry { key: key.get().to_owned(), value, bytes: start.start..end.max(start.end) }
+}
+
+/// Where the last thing in a value ends.
+fn last(value: &Value) -> usize {
+    match value {
+        Value::Map(entries) => entries.iter().map(|entry| entry.bytes.end).max().unwrap_or(0),
+        Value::List(values) => values.iter().map(last).max().unwrap_or(0),
+        Value::Scalar(_) => 0,
+    }
+}
+
+fn of_item(item: &Item) -> Value {
+    match item {
+        Item::None => Value::scalar("?"),
+        Item::Value(value) => of_value(value),
+        Item::Table(table) => Value::Map(entries(table)),
+        Item::ArrayOfTables(tables) => Value::List(tables.iter().map(|table| Value::Map(entries(table))).collect()),
+    }
+}
+
+fn of_value(value: &Toml) -> Value {
+    match value {
+        Toml::String(_) => Value::scalar("string"),
+        Toml::Integer(_) => Value::scalar("integer"),
+        Toml::Float(_) => Value::scalar("float"),
+        Toml::Boolean(_) => Value::scalar("bool"),
+        Toml::Datetime(_) => Value::scalar("datetime"),
+        Toml::Array(array) => of_array(array),
+        Toml::InlineTable(table) => Value::Map(entries(table)),
+    }
+}
+
+fn of_array(array: &Array) -> Value {
+    Value::List(array.iter().map(of_value).collect())
+}

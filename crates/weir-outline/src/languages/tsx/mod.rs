@@ -1,0 +1,7 @@
+//! TypeScript with JSX.
+
+use super::Language;
+use super::typescript::spec;
+
+pub(super) static LANGUAGE: Language =
+    Language::walked(spec("tsx", &["tsx"], || tree_sitter_typescript::LANGUAGE_TSX.into()));

@@ -1,0 +1,134 @@
+//! Mends what the grammar cannot read. Invariant: as many bytes and the same line ends, so that every place stays where it
+//! is; names and signatures are written from the file's own text.
+
+use std::ops::Range;
+
+/// An `import("…")` of more bytes is left as it is.
+const LONGEST_IMPORT: usize = 300;
+
+/// The text as the grammar can read it, if it cannot read it as it is.
+pub(super) fn mend(text: &str) -> Option<String> {
+    let mut mended = text.as_bytes().to_vec();
+    imports(text, &mut mended);
+    variance(text, &mut mended);
+    words(text, &mut mended);
+    lines(text, &mut mended);
+    if mended == text.as_bytes() {
+        return None;
+    }
+    String::from_utf8(mended).ok()
+}
+
+/// Makes one name of a range: what is no letter becomes part of it.
+fn name_over(mended: &mut [u8], range: Range<usize>) {
+    for byte in mended.get_mut(range).unwrap_or_default() {
+        if !byte.is_ascii_alphanumeric() {
+            *byte = b'_';
+        }
+    }
+}
+
+fn write_over(mended: &mut [u8], at: usize, with: u8) {
+    if let Some(byte) = mended.get_mut(at) {
+        *byte = with;
+    }
+}
+
+/// `import("x").Y<Z>` is a name with arguments, which the grammar knows only of names.
+fn imports(text: &str, mended: &mut [u8]) {
+    for (at, _) in text.match_indices("import(") {
+        // The name of a module is short; a search to the end of the file for each would take long.
+        let Some(length) = text.as_bytes()[at..].iter().take(LONGEST_IMPORT).position(|byte| *byte == b')') else {
+            continue;
+        };
+        let call = &text[at..at + length];
+        let argument = call["import(".len()..].trim();
+        let is_string = argument.len() > 1 && argument.starts_with(['"', '\'']) && argument.ends_with(['"', '\'']);
+        let goes_on = text[at + length + 1..].starts_with('.');
+        if is_string && goes_on && call.is_ascii() && !call.contains('\n') {
+            name_over(mended, at..at + length + 1);
+        }
+    }
+}
+
+/// `in T`, `out T` and `in out T` as parameters of a type on one line: one name each.
+fn variance(text: &str, mended: &mut [u8]) {
+    for word in ["in ", "out "] {
+        for (at, _) in text.match_indices(word) {
+            if text[..at].trim_end().ends_with(['<', ',']) {
+                one_parameter(text, at, mended);
+            }
+        }
+    }
+}
+
+/// Makes one name of a parameter of a type and the words before it.
+fn one_parameter(text: &str, at: usize, mended: &mut [u8]) {
+    let rest = &text[at..];
+    let words = ["in out ", "in ", "out "].into_iter().find(|words| rest.starts_with(words)).unwrap_or_default();
+    let after = &rest[words.len()..];
+    // `import { in as x }`
+    let is_name = after.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$') && !after.starts_with("as ");
+    if is_name {
+        name_over(mended, at..at + words.len());
+    }
+}
+
+/// Words that are names where the grammar takes them for keywords.
+fn words(text: &str, mended: &mut [u8]) {
+    let places: [(&str, &[char], &[&str]); 2] =
+        [("type", &['<', ','], &["extends ", ">", ",", "="]), ("using", &['(', ','], &[":", "?:", ",", ")"])];
+    for (word, before, after) in places {
+        for (at, _) in text.match_indices(word) {
+            let rest = text[at + word.len()..].trim_start();
+            if text[..at].trim_end().ends_with(before) && after.iter().any(|next| rest.starts_with(next)) {
+                write_over(mended, at, b'T');
+            }
+        }
+    }
+}
+
+/// What depends on the line before. Members of an interface may be parted by a line end alone, also before one that could
+/// continue the line before: a `;` in its indentation says that it does not.
+fn lines(text: &str, mended: &mut [u8]) {
+    let mut at = 0;
+    let mut last = '{';
+    for line in text.split_inclusive('\n') {
+        let code = line.trim();
+        let begin = at + line.len() - line.trim_start().len();
+        let ended = last.is_alphanumeric() || "_$)]}>\"'`".contains(last);
+        if begin > at && ended && could_continue(code) {
+            write_over(mended, begin - 1, b';');
+        }
+        if matches!(last, '<' | ',') && (code.starts_with("in ") || code.starts_with("out ")) {
+            one_parameter(text, begin, mended);
+        }
+        if code.starts_with("global {") {
+            write_over(mended, begin + "global".len(), b';');
+        }
+        if code.starts_with("abstract?:") || code.starts_with("abstract:") {
+            write_over(mended, begin, b'A');
+        }
+        // The grammar does not know it; the signature is completed later.
+        if code.starts_with("export type *") {
+            mended.get_mut(begin + "export ".len()..begin + "export type".len()).unwrap_or_default().fill(b' ');
+        }
+        at += line.len();
+        let is_comment = ["//", "/*", "*"].iter().any(|mark| code.starts_with(mark));
+        let code = code.split(" //").next().unwrap_or(code).trim_end();
+        if let Some(end) = code.chars().next_back().filter(|_| !is_comment) {
+            // An arrow goes on.
+            last = if code.ends_with("=>") { '=' } else { end };
+        }
+    }
+}
+
+/// Whether a line that is a member of a type could be read as more of the line before.
+fn could_continue(code: &str) -> bool {
+    let is_index = || {
+        let inside = code.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        inside.is_some_and(|(_, after)| after.starts_with([':', '?', '(']))
+    };
+    let is_call = code.starts_with('(') || code.starts_with('<') && !code.starts_with("<<") && !code.starts_with("</");
+    is_call || is_index() || ["in:", "in?:", "instanceof:", "instanceof?:"].iter().any(|name| code.starts_with(name))
+}

@@ -1,0 +1,28 @@
+//! Items inside the tokens of a macro, which a grammar sees as tokens only.
+
+use tree_sitter::Range;
+
+use crate::model::{Item, Place};
+use crate::walk::Walk;
+
+/// Parses ranges of the file as if they were one, and adds their items.
+pub(crate) fn read(walk: &mut Walk<'_>, ranges: &[Range], inside: Option<&Item>, into: &mut Vec<Item>) {
+    if ranges.is_empty() {
+        return;
+    }
+    let tree = walk.parsing.parts(walk.parsed, ranges);
+    let Some(tree) = tree else { return };
+    let mut found = Vec::new();
+    walk.children(&mut tree.walk(), inside, &mut found);
+    for mut item in found {
+        place(&mut item);
+        into.push(item);
+    }
+}
+
+fn place(item: &mut Item) {
+    if item.place == Place::Program {
+        item.place = Place::Macro;
+    }
+    item.children.iter_mut().for_each(place);
+}

@@ -1,0 +1,22 @@
+//! A map of many files: which of them matter to a question, and their best symbols within a budget.
+//!
+//! A file is known by its [`Facts`], which are made once and kept: the names it defines, the names it mentions, the words
+//! it is found by, its symbols. [`rank`] orders files by references of one step, words, nearness and common changes;
+//! [`show`] writes the best symbols of the best files. Invariants: the same facts give the same order and the same text;
+//! a text never has more tokens than its budget; nothing here reads a file.
+
+mod facts;
+mod find;
+mod names;
+mod pack;
+mod rank;
+mod show;
+mod together;
+
+pub use facts::{Facts, Symbol};
+pub use find::{FoundSymbol, find};
+pub use names::{name_number, words_of};
+pub use pack::{pack, symbols_from_text, symbols_to_text, unpack};
+pub use rank::{Heat, Known, Ranked, Weights, Wish, rank, rank_with};
+pub use show::{Entry, Map, show};
+pub use together::Commits;

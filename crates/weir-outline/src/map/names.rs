@@ -1,0 +1,154 @@
+//! Names and words as numbers: a name is compared often and never shown, so that four bytes of it are enough.
+
+/// Names of fewer letters say nothing about whose they are.
+const SHORTEST: usize = 3;
+/// A plain word of fewer letters is a word first, and a name second.
+const PLAIN: usize = 7;
+/// Longer runs of letters are data.
+const LONGEST: usize = 80;
+
+/// So many bits of a word in the facts say how much it counts.
+pub(super) const WEIGHT_BITS: u32 = 4;
+
+/// The number of a word, which leaves room for its weight.
+pub(super) fn word_number(word: &str) -> u32 {
+    number(word) >> WEIGHT_BITS
+}
+
+/// The number of a name, as facts have it.
+pub fn name_number(name: &str) -> u32 {
+    number(name)
+}
+
+pub(super) fn number(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// The numbers of all identifiers in a text, sorted, each once.
+pub(super) fn mentioned(text: &str) -> Vec<u32> {
+    let mut found = Vec::with_capacity(text.len() / 12);
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !starts_name(bytes[at]) {
+            // A number is passed as a whole, with the letters in it.
+            at += if bytes[at].is_ascii_digit() { run(&bytes[at..]) } else { 1 };
+            continue;
+        }
+        let length = run(&bytes[at..]);
+        if (SHORTEST..=LONGEST).contains(&length) {
+            found.push(number(&text[at..at + length]));
+        }
+        at += length;
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn starts_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}
+
+fn run(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| starts_name(**byte) || byte.is_ascii_digit()).count()
+}
+
+/// Whether a name is likely to be meant where it is mentioned: a plain word may stand for anything in another file, and in
+/// its comments.
+pub(super) fn is_telling(name: &str, is_member: bool) -> bool {
+    let bytes = name.as_bytes();
+    let has_hump = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let is_compound = has_hump || bytes.iter().skip(1).any(|byte| *byte == b'_');
+    let is_type = bytes.first().is_some_and(u8::is_ascii_uppercase) && bytes.iter().any(u8::is_ascii_lowercase);
+    name.len() >= SHORTEST && (is_compound || (!is_member && (is_type || name.len() >= PLAIN)))
+}
+
+/// The words of a text, as people would look for them: the parts of names, in lower case, without their endings. Each is
+/// given as often as it stands there.
+pub fn words_of(text: &str, mut give: impl FnMut(&str)) {
+    let mut word = String::new();
+    let mut before = Class::Other;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let class = Class::of(letter);
+        let next = letters.peek().map_or(Class::Other, |next| Class::of(*next));
+        let breaks = match (before, class) {
+            (_, Class::Other) | (Class::Lower, Class::Upper) | (Class::Digit, Class::Lower | Class::Upper) => true,
+            // The last capital of HTTPServer begins the next word.
+            (Class::Upper, Class::Upper) => next == Class::Lower,
+            _ => false,
+        };
+        if breaks {
+            emit(&mut word, &mut give);
+        }
+        if class != Class::Other {
+            word.extend(letter.to_lowercase());
+        }
+        before = class;
+    }
+    emit(&mut word, &mut give);
+}
+
+fn emit(word: &mut String, give: &mut impl FnMut(&str)) {
+    let letters = word.chars().count();
+    if letters >= 2 && word.chars().any(char::is_alphabetic) {
+        give(stem(word));
+    }
+    word.clear();
+}
+
+/// A word without the endings that change nothing about what it is.
+fn stem(word: &str) -> &str {
+    let endings = ["ations", "ation", "ings", "ing", "ies", "ers", "er", "es", "ed", "s", "e", "y"];
+    let cut = endings.iter().filter_map(|ending| word.strip_suffix(ending)).find(|rest| rest.len() >= 4);
+    let cut = cut.or_else(|| word.strip_suffix('s').filter(|rest| rest.len() >= 3 && !rest.ends_with('s')));
+    cut.unwrap_or(word)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    Other,
+}
+
+impl Class {
+    fn of(letter: char) -> Self {
+        match letter {
+            _ if letter.is_uppercase() => Self::Upper,
+            _ if letter.is_alphabetic() => Self::Lower,
+            _ if letter.is_numeric() => Self::Digit,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart_into_words_without_endings() {
+        let cases = [
+            ("parseHTTPHeader", "pars http head"),
+            ("read_all_entries", "read all entr"),
+            ("Searching the indexes", "search the index"),
+            ("utf8 sha256sum v2", "utf8 sha256 sum v2"),
+        ];
+        for (text, expected) in cases {
+            let mut words = Vec::new();
+            words_of(text, |word| words.push(word.to_owned()));
+            assert_eq!(words.join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn identifiers_are_found_whole_and_numbers_are_none() {
+        let found = mentioned("let big_name = 0x1f + other.big_name(ab);");
+        let mut expected = [number("let"), number("big_name"), number("other")];
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+    }
+}

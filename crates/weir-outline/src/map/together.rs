@@ -1,0 +1,66 @@
+//! Files that were changed together, from the history of a repository.
+
+use std::collections::HashMap;
+
+/// A commit of more files says nothing about any two of them.
+const MOST_FILES: usize = 40;
+
+/// What commits changed, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Commits(Vec<Vec<String>>);
+
+impl Commits {
+    /// From what each commit changed, newest first.
+    pub fn new(commits: impl IntoIterator<Item = Vec<String>>) -> Self {
+        let tells = |files: &Vec<String>| (2..=MOST_FILES).contains(&files.len());
+        Self(commits.into_iter().filter(tells).collect())
+    }
+
+    /// From a text: one path on a line, an empty line between commits.
+    pub fn read(text: &str) -> Self {
+        let mut commits: Vec<Vec<String>> = vec![Vec::new()];
+        for line in text.lines() {
+            match (line, commits.last_mut()) {
+                ("", _) => commits.push(Vec::new()),
+                (path, Some(commit)) => commit.push(path.to_owned()),
+                _ => {}
+            }
+        }
+        Self::new(commits)
+    }
+
+    /// As [`Self::read`] reads it.
+    pub fn write(&self) -> String {
+        self.0.iter().map(|commit| commit.join("\n")).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How much files changed together with those of the focus. `place` knows where a path stands among the files.
+    pub fn with<'a>(&'a self, focus: &[usize], place: impl Fn(&'a str) -> Option<usize>) -> Vec<(usize, f64)> {
+        let mut weights: HashMap<usize, f64> = HashMap::new();
+        for (age, commit) in self.0.iter().enumerate() {
+            let files: Vec<usize> = commit.iter().filter_map(|path| place(path)).collect();
+            let own = files.iter().filter(|file| focus.contains(file)).count();
+            if own == 0 {
+                continue;
+            }
+            // A small commit says more, and so does a new one.
+            let weight = own as f64 / (commit.len() as f64).sqrt() / (1.0 + age as f64 / 500.0);
+            for file in files.into_iter().filter(|file| !focus.contains(file)) {
+                *weights.entry(file).or_default() += weight;
+            }
+        }
+        let mut weights: Vec<(usize, f64)> = weights.into_iter().map(|(file, weight)| (file, weight.sqrt())).collect();
+        weights.sort_by_key(|(file, _)| *file);
+        weights
+    }
+}

@@ -1,0 +1,93 @@
+//! A file's text, made into its outline.
+
+use std::borrow::Cow;
+
+use crate::languages::{How, Language};
+use crate::model::Outline;
+use crate::parse::Parsing;
+use crate::walk::Source;
+use crate::{docs, parse, recover, walk};
+
+/// Files of more bytes are data, or were written by a program.
+const LARGEST: usize = 1 << 20;
+
+/// Why a file has no outline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoOutline {
+    /// It is larger than anybody writes.
+    TooLarge,
+    /// It cannot be parsed in the time and space there is.
+    Unfit,
+}
+
+/// Makes the outline of a file.
+pub fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOutline> {
+    if text.len() > LARGEST {
+        return Err(NoOutline::TooLarge);
+    }
+    if parse::is_too_deep(text) {
+        return Err(NoOutline::Unfit);
+    }
+    let mut made = Outline {
+        language: language.name(),
+        purpose: None,
+        hash: *blake3::hash(text.as_bytes()).as_bytes(),
+        version: language.version(),
+        items: Vec::new(),
+        broken: 0,
+        lines: u32::try_from(text.lines().count()).unwrap_or(u32::MAX),
+        bytes: text.len(),
+    };
+    let spec = match &language.how {
+        How::Own(reader) => {
+            (reader.read)(text, &mut made);
+            return Ok(made);
+        }
+        How::Walk(spec) => spec,
+    };
+    let table = language.table(spec);
+    let parsed = mended(text, spec.hooks.mend);
+    let mut parsing = Parsing::new(&table.grammar).ok_or(NoOutline::Unfit)?;
+    let tree = parsing.whole(&parsed).ok_or(NoOutline::Unfit)?;
+    let source = Source { text, parsed: &parsed };
+    let mut seen = walk::items(spec, table, &mut parsing, (&tree, source));
+    if seen.broken > 0 {
+        seen = recover::look_again(spec, table, &mut parsing, (seen, source));
+    }
+    (spec.hooks.finish)(&mut seen.items, tree.root_node(), text);
+    made.items = seen.items;
+    made.broken = seen.broken;
+    made.purpose = docs::of_file(spec, table, tree.root_node(), text);
+    Ok(made)
+}
+
+/// The text as it is parsed: without the marks of a conflict, and with what the language's grammar cannot read mended.
+/// It has as many bytes and the same lines.
+fn mended(text: &str, mend: fn(&str) -> Option<String>) -> Cow<'_, str> {
+    let whole = without_conflict_marks(text);
+    let more = mend(&whole);
+    match more {
+        Some(more) if more.len() == text.len() => Cow::Owned(more),
+        _ => whole,
+    }
+}
+
+/// Both sides of a conflict stay; the lines that part them are blanked.
+fn without_conflict_marks(text: &str) -> Cow<'_, str> {
+    const MARKS: [&str; 4] = ["<<<<<<< ", "=======", ">>>>>>> ", "||||||| "];
+    let is_mark = |line: &str| {
+        MARKS.iter().any(|mark| line.starts_with(mark)) && (!line.starts_with('=') || line.trim_end() == "=======")
+    };
+    if !text.contains("<<<<<<< ") && !text.contains(">>>>>>> ") {
+        return Cow::Borrowed(text);
+    }
+    let mut whole = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if is_mark(line) {
+            whole.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        } else {
+            whole.push_str(line);
+        }
+    }
+    Cow::Owned(whole)
+}

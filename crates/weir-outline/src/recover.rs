@@ -1,0 +1,165 @@
+//! A second look at a file that does not parse: each part of it for itself, parted where people part them.
+//!
+//! One lost brace makes everything after it a part of what it stood in. Code is laid out: what begins at the margin after
+//! a blank line or after the end of something begins anew, and so does, inside of it, what begins at the first step.
+//! Invariant: the second look is taken only where it sees more.
+
+use tree_sitter::{Point, Range};
+
+use crate::languages::Table;
+use crate::model::Item;
+use crate::parse::Parsing;
+use crate::spec::Spec;
+use crate::walk::{self, Seen, Source};
+
+/// So many members of one part are looked at; more are not written by people.
+const MOST_MEMBERS: usize = 1_000;
+
+/// What is seen of a broken file: part by part if that is more than was seen of the whole.
+pub(crate) fn look_again(
+    spec: &Spec,
+    table: &Table,
+    parsing: &mut Parsing,
+    (whole, source): (Seen, Source<'_>),
+) -> Seen {
+    let mut look = Look { spec, table, parsing, source };
+    let lines = lines(source.parsed);
+    let mut seen = Seen { items: Vec::new(), broken: 0 };
+    for part in parts(&lines) {
+        let Some(of_part) = look.part(part) else { return whole };
+        seen.broken += of_part.broken;
+        seen.items.extend(of_part.items);
+    }
+    if worth(&seen.items) > worth(&whole.items) { seen } else { whole }
+}
+
+struct Look<'a> {
+    spec: &'a Spec,
+    table: &'a Table,
+    parsing: &'a mut Parsing,
+    source: Source<'a>,
+}
+
+impl Look<'_> {
+    /// What is seen of a part: of its members one by one if that is more. None when time is up.
+    fn part(&mut self, part: &[Line<'_>]) -> Option<Seen> {
+        let whole = self.seen(&[range(part)])?;
+        let members = members(part);
+        if whole.broken == 0 || members.is_empty() {
+            return Some(whole);
+        }
+        let mut items: Vec<Item> = Vec::new();
+        for member in members.iter().take(MOST_MEMBERS) {
+            let ranges: Vec<Range> =
+                member.iter().filter(|lines| !lines.is_empty()).map(|lines| range(lines)).collect();
+            for item in self.seen(&ranges)?.items {
+                // Each time the head is there again, with another member.
+                match items.iter_mut().find(|other| other.bytes.start == item.bytes.start) {
+                    Some(same) => same.children.extend(item.children),
+                    None => items.push(item),
+                }
+            }
+        }
+        Some(if worth(&items) > worth(&whole.items) { Seen { items, broken: whole.broken } } else { whole })
+    }
+
+    fn seen(&mut self, ranges: &[Range]) -> Option<Seen> {
+        let tree = self.parsing.parts(self.source.parsed, ranges)?;
+        Some(walk::items(self.spec, self.table, self.parsing, (&tree, self.source)))
+    }
+}
+
+/// How much is seen: what is offered first, since what is lost in a broken body may look like items.
+fn worth(items: &[Item]) -> (usize, usize) {
+    let of = |item: &Item| {
+        let (offered, all) = worth(&item.children);
+        if item.is_offered() { (offered + 1, all + 1) } else { (0, all + 1) }
+    };
+    items.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+/// A line, and where it stands.
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    text: &'t str,
+    start: usize,
+    row: usize,
+}
+
+impl Line<'_> {
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    fn indent(&self) -> usize {
+        self.text.len() - self.text.trim_start().len()
+    }
+
+    /// Whether it ends what began above.
+    fn closes(&self) -> bool {
+        self.text.trim_start().starts_with(['}', ']', ')']) || self.text.trim() == "end"
+    }
+
+    /// Whether it is about what comes below.
+    fn introduces(&self) -> bool {
+        self.text.trim_start().starts_with(['/', '#', '@', '*', '['])
+    }
+}
+
+fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut start = 0;
+    let line = |(row, text): (usize, _)| {
+        let line = Line { text, start, row };
+        start += text.len();
+        line
+    };
+    text.split_inclusive('\n').enumerate().map(line).collect()
+}
+
+/// Lines as a range of the file; they are not none.
+fn range(lines: &[Line<'_>]) -> Range {
+    let (first, last) = (lines[0], lines[lines.len() - 1]);
+    Range {
+        start_byte: first.start,
+        end_byte: last.start + last.text.len(),
+        start_point: Point { row: first.row, column: 0 },
+        end_point: Point { row: last.row + 1, column: 0 },
+    }
+}
+
+/// The parts of a file: each begins at the margin, after a blank line or the end of another.
+fn parts<'l, 't>(lines: &'l [Line<'t>]) -> Vec<&'l [Line<'t>]> {
+    let begins = |at: usize| {
+        let (line, above) = (lines[at], lines[at - 1]);
+        line.indent() == 0
+            && !line.is_blank()
+            && !line.closes()
+            && (above.is_blank() || above.indent() == 0 && above.closes())
+    };
+    cut(lines, begins)
+}
+
+/// The members of a part, each with the head and the end of the part around it.
+fn members<'l, 't>(part: &'l [Line<'t>]) -> Vec<[&'l [Line<'t>]; 3]> {
+    let inside = |line: &Line<'_>| !line.is_blank() && line.indent() > 0;
+    let Some(first) = part.iter().position(inside) else { return Vec::new() };
+    let end = part.iter().rposition(inside).map_or(first, |at| at + 1);
+    let body = &part[first..end];
+    let step = body.iter().filter(|line| !line.is_blank()).map(Line::indent).min().unwrap_or_default();
+    let begins = |at: usize| {
+        let (line, above) = (body[at], body[at - 1]);
+        let introduced = above.indent() == step && above.introduces() && !above.is_blank();
+        line.indent() == step && !line.is_blank() && !line.closes() && !introduced
+    };
+    let closing = part.iter().rposition(|line| line.indent() == 0 && line.closes()).filter(|at| *at >= end);
+    let tail = closing.map_or(&part[..0], |at| &part[at..=at]);
+    cut(body, begins).into_iter().map(|member| [&part[..first], member, tail]).collect()
+}
+
+/// Cuts before every line at which something begins.
+fn cut<'l, 't>(lines: &'l [Line<'t>], begins: impl Fn(usize) -> bool) -> Vec<&'l [Line<'t>]> {
+    let mut starts: Vec<usize> = (1..lines.len()).filter(|at| begins(*at)).collect();
+    starts.insert(0, 0);
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &lines[*start..end]).filter(|lines| !lines.is_empty()).collect()
+}

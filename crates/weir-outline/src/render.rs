@@ -1,0 +1,138 @@
+//! Shows an outline at a level of detail.
+//!
+//! Invariant: what is shown has clearly fewer tokens than the file, or is the file.
+
+mod lines;
+mod names;
+
+use crate::model::{Item, Kind, Outline, Place, Visibility};
+
+/// Above this share of the file's tokens, a level gives way to the next smaller one.
+const LARGEST_SHARE: f64 = 0.7;
+/// Below this share of its bytes, an outline has surely fewer tokens than that.
+const SURELY_SMALLER: f64 = 0.1;
+
+/// How much of a file is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Names, and the signatures of functions at the top.
+    Minimal,
+    /// What the file offers: signatures, fields, what is derived and implemented, with lines.
+    Standard,
+    /// Private items too, with the first sentence of their documentation.
+    Verbose,
+}
+
+/// An outline as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The text.
+    pub text: String,
+    /// The level it is shown at; none when it is the file itself.
+    pub level: Option<Level>,
+}
+
+/// Shows an outline of a text at a level, or at a smaller one, or the text itself if an outline would not be shorter.
+pub fn show(outline: &Outline, text: &str, level: Level) -> Shown {
+    let levels = [Level::Verbose, Level::Standard, Level::Minimal].into_iter().filter(|other| *other <= level);
+    for level in levels {
+        let shown = outline.render(level);
+        if is_smaller(&shown, text) {
+            return Shown { text: shown, level: Some(level) };
+        }
+    }
+    Shown { text: text.to_owned(), level: None }
+}
+
+fn is_smaller(shown: &str, text: &str) -> bool {
+    // Space costs next to nothing.
+    let dense = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+    if (shown.len() as f64) < dense as f64 * SURELY_SMALLER {
+        return true;
+    }
+    let [shown, whole] = [shown, text].map(|text| weir_tokens::count(text) as f64);
+    shown <= whole * LARGEST_SHARE
+}
+
+impl Outline {
+    /// The outline as text, whatever its size.
+    pub fn render(&self, level: Level) -> String {
+        let mut text = self.head();
+        // A program's main file or a script offers nothing: what it has is what there is to know.
+        let has_interface = self.items.iter().any(has_interface);
+        let least = match level {
+            Level::Verbose => Visibility::Private,
+            _ if has_interface => Visibility::Crate,
+            _ => Visibility::Private,
+        };
+        match level {
+            Level::Minimal => names::write(&self.items, least, &mut text),
+            Level::Standard | Level::Verbose => lines::write(&self.items, (level, least), &mut text),
+        }
+        let left = Left::of(&self.items, least);
+        left.write(&mut text);
+        text
+    }
+
+    fn head(&self) -> String {
+        let mut head = format!("{}, {} lines", self.language, self.lines);
+        if self.broken > 0 {
+            head.push_str(", does not parse as a whole: what could be read follows");
+        }
+        if let Some(purpose) = &self.purpose {
+            head.push_str(": ");
+            head.push_str(purpose);
+        }
+        head.push('\n');
+        head
+    }
+}
+
+fn has_interface(item: &Item) -> bool {
+    item.is_offered() && item.kind != Kind::Implementation || item.children.iter().any(has_interface)
+}
+
+/// Whether an item is shown.
+fn is_shown(item: &Item, least: Visibility) -> bool {
+    item.visibility >= least && item.place != Place::Test
+}
+
+/// What is left out, in numbers.
+#[derive(Default)]
+struct Left {
+    private: usize,
+    tests: usize,
+}
+
+impl Left {
+    fn of(items: &[Item], least: Visibility) -> Self {
+        let mut left = Self::default();
+        left.count(items, least);
+        left
+    }
+
+    fn count(&mut self, items: &[Item], least: Visibility) {
+        for item in items {
+            if item.place == Place::Test {
+                self.tests += total(item);
+            } else if item.visibility < least {
+                self.private += total(item);
+            } else {
+                self.count(&item.children, least);
+            }
+        }
+    }
+
+    fn write(&self, text: &mut String) {
+        let parts = [(self.private, "private"), (self.tests, "test")];
+        let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let parts = parts.collect::<Vec<_>>();
+        if !parts.is_empty() {
+            text.push_str(&format!("+ {} items\n", parts.join(", ")));
+        }
+    }
+}
+
+fn total(item: &Item) -> usize {
+    1 + item.children.iter().map(total).sum::<usize>()
+}

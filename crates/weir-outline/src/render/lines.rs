@@ -1,0 +1,120 @@
+//! Items by their signatures, one on a line, with the small members of a type on the line of their type.
+//!
+//! Invariant: an item without a line number stands on the line after the item above it.
+
+use super::{Level, is_shown};
+use crate::model::{Item, Kind, Visibility};
+
+/// A mark of more bytes has arguments that matter less than their length.
+const LONGEST_MARK: usize = 24;
+
+/// Writes items and what is inside them.
+pub(super) fn write(items: &[Item], (level, least): (Level, Visibility), text: &mut String) {
+    Writer { level, least, text, line: 0 }.items(items.iter(), 0);
+}
+
+struct Writer<'a> {
+    level: Level,
+    least: Visibility,
+    text: &'a mut String,
+    /// The line in the file of the item that was written last.
+    line: u32,
+}
+
+impl Writer<'_> {
+    fn items<'i>(&mut self, items: impl Iterator<Item = &'i Item>, depth: usize) {
+        let mut folded: Vec<(&str, Vec<&str>)> = Vec::new();
+        let least = self.least;
+        for item in items.filter(|item| is_shown(item, least)) {
+            match plain_impl(item) {
+                Some((of, which)) if self.level != Level::Verbose => fold(&mut folded, of, which),
+                _ if is_empty_impl(item, least) => {}
+                _ => self.item(item, depth),
+            }
+        }
+        for (of, traits) in folded {
+            self.indent(depth);
+            self.text.push_str(&format!("impl {} for {of}\n", traits.join(", ")));
+        }
+    }
+
+    fn item(&mut self, item: &Item, depth: usize) {
+        self.indent(depth);
+        for mark in item.attributes.iter().filter(|attribute| is_short_mark(attribute)) {
+            self.text.push_str(&format!("{mark} "));
+        }
+        self.text.push_str(&item.signature);
+        let members = item.children.iter().filter(|child| is_shown(child, self.least));
+        let (small, large): (Vec<&Item>, Vec<&Item>) = members.partition(|item| self.is_small(item));
+        if !small.is_empty() {
+            let small = small.iter().map(|item| item.signature.as_str()).collect::<Vec<_>>();
+            self.text.push_str(&format!(" {{ {} }}", small.join(", ")));
+        }
+        self.place(item);
+        let derived = derives(item);
+        if !derived.is_empty() {
+            self.text.push_str(&format!(" derive {}", derived.join(", ")));
+        }
+        if let (Level::Verbose, Some(doc)) = (self.level, &item.doc) {
+            self.text.push_str(&format!(" — {doc}"));
+        }
+        self.text.push('\n');
+        // The members of a trait are known by the trait.
+        let of_trait = item.kind == Kind::Implementation && item.names.len() > 1;
+        if !of_trait || self.level == Level::Verbose {
+            self.items(large.into_iter(), depth + 1);
+        }
+    }
+
+    /// Where an item stands.
+    fn place(&mut self, item: &Item) {
+        let (first, last) = item.lines;
+        let follows = std::mem::replace(&mut self.line, first) + 1 == first;
+        match self.level {
+            Level::Verbose if last > first => self.text.push_str(&format!(" :{first}-{last}")),
+            _ if follows => {}
+            _ => self.text.push_str(&format!(" :{first}")),
+        }
+    }
+
+    fn is_small(&self, item: &Item) -> bool {
+        let is_member = matches!(item.kind, Kind::Field | Kind::Variant) && item.children.is_empty();
+        is_member && self.level != Level::Verbose
+    }
+
+    fn indent(&mut self, depth: usize) {
+        (0..depth).for_each(|_| self.text.push_str("  "));
+    }
+}
+
+/// The type and the trait of an `impl` that says nothing else.
+fn plain_impl(item: &Item) -> Option<(&str, &str)> {
+    let [of, which] = item.names.as_slice() else { return None };
+    let plain = item.kind == Kind::Implementation && item.signature == format!("impl {which} for {of}");
+    plain.then_some((of, which))
+}
+
+/// Puts the traits of one type on one line.
+fn fold<'i>(folded: &mut Vec<(&'i str, Vec<&'i str>)>, of: &'i str, which: &'i str) {
+    match folded.iter_mut().find(|(other, _)| *other == of) {
+        Some((_, traits)) => traits.push(which),
+        None => folded.push((of, vec![which])),
+    }
+}
+
+/// Whether an `impl` of no trait has nothing to show.
+fn is_empty_impl(item: &Item, least: Visibility) -> bool {
+    let shows = item.children.iter().any(|child| is_shown(child, least));
+    item.kind == Kind::Implementation && item.names.len() < 2 && !shows
+}
+
+/// Whether an attribute is a short mark that says what an item is: `@property`, `@Override`.
+fn is_short_mark(attribute: &str) -> bool {
+    attribute.starts_with('@') && attribute.len() <= LONGEST_MARK
+}
+
+/// What a type derives.
+fn derives(item: &Item) -> Vec<&str> {
+    let lists = item.attributes.iter().filter_map(|attribute| attribute.strip_prefix("#[derive(")?.strip_suffix(")]"));
+    lists.flat_map(|list| list.split(',').map(str::trim).filter(|name| !name.is_empty())).collect()
+}

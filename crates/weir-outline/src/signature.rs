@@ -1,0 +1,121 @@
+//! A signature: the tokens of an item without its body and its comments, on one line.
+//!
+//! Invariant: the tokens are those of the file, in its order; only space between them changes, and a comma before a
+//! bracket on the next line goes with the line.
+
+use std::ops::Range;
+
+use tree_sitter::{Node, TreeCursor};
+
+use crate::languages::{Class, Table};
+use crate::spec::Spec;
+
+/// A value of more characters is left out.
+const LONG_VALUE: usize = 80;
+/// No signature is nested so deeply; a hostile file is.
+const DEEPEST: usize = 200;
+
+/// What is left out of a signature.
+#[derive(Default)]
+pub(crate) struct Without {
+    /// These bytes, without a word.
+    pub bodies: Vec<Range<usize>>,
+    /// These bytes, and `…` in their place.
+    pub values: Vec<Range<usize>>,
+}
+
+impl Without {
+    /// Leaves out a value if it is long.
+    pub(crate) fn long_value(&mut self, node: Node<'_>) {
+        if node.end_byte() - node.start_byte() > LONG_VALUE {
+            self.values.push(node.byte_range());
+        }
+    }
+}
+
+/// Writes the signature of a node.
+pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), without: &Without) -> String {
+    let mut writer = Writer { spec, table, text, without, line: String::new(), end: node.start_byte(), owed: false };
+    writer.node(&mut node.walk(), 0);
+    let line = writer.line.trim_end();
+    let line = line.trim_end_matches([';', ',']).trim_end();
+    // A text of several lines in quotes is one token.
+    line.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+struct Writer<'a> {
+    spec: &'a Spec,
+    table: &'a Table,
+    text: &'a str,
+    without: &'a Without,
+    line: String,
+    /// Where the last token ended.
+    end: usize,
+    /// A separator is due before the next token.
+    owed: bool,
+}
+
+impl Writer<'_> {
+    fn node(&mut self, cursor: &mut TreeCursor<'_>, depth: usize) {
+        let node = cursor.node();
+        if self.without.bodies.contains(&node.byte_range()) {
+            return;
+        }
+        if self.without.values.contains(&node.byte_range()) {
+            self.token(node.start_byte(), node.end_byte(), "…");
+            return;
+        }
+        match self.table.class(node) {
+            Class::Comment => return,
+            // What is written at the item is kept apart; inside it, as at a parameter, it is a part of it.
+            Class::Attribute if matches!(depth, 1 | 2) && self.line.is_empty() => {
+                self.end = node.end_byte();
+                return;
+            }
+            Class::Atom => return self.copy(node),
+            _ if node.child_count() == 0 || depth > DEEPEST => return self.copy(node),
+            _ => {}
+        }
+        let by_lines = self.spec.by_lines.contains(&node.kind());
+        if !cursor.goto_first_child() {
+            return;
+        }
+        loop {
+            let child = cursor.node();
+            self.owed |= by_lines && child.is_named() && !self.line.ends_with(['{', ';', ',', '(']);
+            self.node(cursor, depth + 1);
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+        }
+        cursor.goto_parent();
+    }
+
+    fn copy(&mut self, node: Node<'_>) {
+        let text = self.text.get(node.byte_range()).unwrap_or_default();
+        self.token(node.start_byte(), node.end_byte(), text);
+    }
+
+    fn token(&mut self, start: usize, end: usize, token: &str) {
+        // Some grammars have a token for the end of a line.
+        if token.trim().is_empty() {
+            return;
+        }
+        let gap = self.text.get(self.end..start).unwrap_or_default();
+        let closes = token.starts_with([')', ']', '}', '>']);
+        let opened = self.line.ends_with(['(', '[', '<']);
+        let broken = gap.contains('\n');
+        if broken && closes && self.line.ends_with(',') {
+            self.line.pop();
+        }
+        if std::mem::take(&mut self.owed) && broken && !closes && !self.line.is_empty() {
+            self.line.push(';');
+        }
+        let tight = self.line.is_empty() || gap.is_empty() || broken && (opened || token.starts_with([')', ']', '>']));
+        if !tight {
+            self.line.push(' ');
+        }
+        self.line.push_str(token);
+        self.end = end;
+    }
+}

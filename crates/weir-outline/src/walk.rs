@@ -1,0 +1,269 @@
+//! The one walk over a file's tree, whatever its language.
+//!
+//! Invariant: forward only. Documentation and attributes are gathered on the way to their item, so that a long file costs
+//! no more than its length.
+
+use tree_sitter::{Node, Tree, TreeCursor};
+
+use crate::docs;
+use crate::languages::{Class, Table};
+use crate::macros;
+use crate::model::{Item, Kind, Place};
+use crate::parse::Parsing;
+use crate::signature::{self, Without};
+use crate::spec::{ItemRow, Row, Site, Spec};
+
+/// Items are not nested so deeply; a hostile file is.
+const DEEPEST: usize = 120;
+
+/// What is seen of a file.
+pub(crate) struct Seen {
+    pub items: Vec<Item>,
+    /// How many places could not be parsed.
+    pub broken: usize,
+}
+
+/// A file's text, and the text that is parsed in its place: as long, with the same lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub text: &'a str,
+    pub parsed: &'a str,
+}
+
+/// The items of a tree.
+pub(crate) fn items(spec: &Spec, table: &Table, parsing: &mut Parsing, (tree, source): (&Tree, Source<'_>)) -> Seen {
+    let root = tree.root_node();
+    let Source { text, parsed } = source;
+    let mut walk = Walk { spec, table, parsing, text, parsed, broken: 0, through: Vec::new(), depth: 0 };
+    let mut items = Vec::new();
+    walk.children(&mut root.walk(), None, &mut items);
+    let broken = if root.has_error() { walk.broken.max(1) } else { 0 };
+    Seen { items, broken }
+}
+
+pub(crate) struct Walk<'a> {
+    pub spec: &'a Spec,
+    pub table: &'a Table,
+    pub parsing: &'a mut Parsing,
+    pub text: &'a str,
+    pub parsed: &'a str,
+    broken: usize,
+    /// The kinds of the nodes between here and the item around it.
+    through: Vec<u16>,
+    depth: usize,
+}
+
+/// What was met on the way to an item.
+#[derive(Default)]
+struct Pending {
+    doc: String,
+    /// The row on which the documentation ends.
+    row: usize,
+    attributes: Vec<String>,
+    /// The row on which the last item ended: a comment there is about that one.
+    behind: Option<usize>,
+}
+
+impl Walk<'_> {
+    /// Reads the items among the children of the cursor's node.
+    pub(crate) fn children(&mut self, cursor: &mut TreeCursor<'_>, inside: Option<&Item>, into: &mut Vec<Item>) {
+        self.children_after(Pending::default(), cursor, inside, into);
+    }
+
+    fn children_after(
+        &mut self,
+        mut pending: Pending,
+        cursor: &mut TreeCursor<'_>,
+        inside: Option<&Item>,
+        into: &mut Vec<Item>,
+    ) {
+        if self.depth > DEEPEST || !cursor.goto_first_child() {
+            return;
+        }
+        self.depth += 1;
+        loop {
+            self.child(cursor, inside, &mut pending, into);
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+        }
+        self.depth -= 1;
+        cursor.goto_parent();
+    }
+
+    fn child(
+        &mut self,
+        cursor: &mut TreeCursor<'_>,
+        inside: Option<&Item>,
+        pending: &mut Pending,
+        into: &mut Vec<Item>,
+    ) {
+        let node = cursor.node();
+        let row = (self.spec.hooks.row)(&self.site(node, &[], inside));
+        match row.map_or_else(|| self.table.class(node), Class::Row) {
+            Class::Comment => return self.comment(node, pending),
+            Class::Attribute => return pending.attributes.push(self.flat(node)),
+            Class::Row(Row::Item(row)) => {
+                let met = std::mem::take(pending);
+                if let Some(item) = self.item(node, row, inside, met) {
+                    into.push(item);
+                }
+            }
+            Class::Row(Row::Through) => {
+                self.broken += usize::from(node.is_error());
+                self.through.push(node.kind_id());
+                let from = into.len();
+                self.children(cursor, inside, into);
+                self.through.pop();
+                adopt(std::mem::take(pending), node, into.get_mut(from..).and_then(<[Item]>::first_mut));
+            }
+            Class::Row(Row::Macro) => {
+                *pending = Pending::default();
+                let site = self.site(node, &[], inside);
+                let ranges = (self.spec.hooks.macros)(&site);
+                macros::read(self, &ranges, inside, into);
+            }
+            // Punctuation between items is nothing to them.
+            _ if !node.is_named() => return,
+            _ => *pending = Pending::default(),
+        }
+        pending.behind = Some(node.end_position().row);
+    }
+
+    fn comment(&self, node: Node<'_>, pending: &mut Pending) {
+        let text = self.text.get(node.byte_range()).unwrap_or_default();
+        let row = node.start_position().row;
+        if pending.behind == Some(row) || !(self.spec.docs.item)(text) {
+            return;
+        }
+        if row > pending.row + 1 {
+            pending.doc.clear();
+        }
+        pending.doc.push_str(text.trim_end());
+        pending.doc.push('\n');
+        // A comment to the end of a line may hold the line end.
+        pending.row = row + text.trim_end().matches('\n').count();
+    }
+
+    fn item(&mut self, node: Node<'_>, row: ItemRow, inside: Option<&Item>, mut met: Pending) -> Option<Item> {
+        self.attributes(node, &mut met.attributes);
+        let opened = row.open.and_then(|part| part.of(node));
+        let opened = opened.filter(|node| matches!(self.table.class(*node), Class::Row(Row::Through)));
+        let signature = signature::write(self.spec, self.table, (node, self.text), &self.without(node, row, opened));
+        let site = self.site(node, &met.attributes, inside);
+        let names = (self.spec.hooks.names)(&site)
+            .unwrap_or_else(|| site.field(row.name).map(str::to_owned).into_iter().collect());
+        let doc = (self.spec.hooks.doc)(node, self.text).or_else(|| {
+            let near = pending_is_near(&met, node);
+            (near && !met.doc.is_empty()).then(|| docs::bare(&met.doc))
+        });
+        let mut item = Item {
+            kind: row.kind,
+            names,
+            signature,
+            visibility: (self.spec.hooks.visibility)(&site),
+            place: inside.map_or(Place::Program, |item| item.place),
+            doc: doc.as_deref().and_then(docs::first_sentence),
+            attributes: Vec::new(),
+            bytes: node.byte_range(),
+            lines: lines(node, self.text),
+            children: Vec::new(),
+        };
+        if !(self.spec.hooks.refine)(&site, &mut item) {
+            return None;
+        }
+        item.attributes = met.attributes;
+        if let Some(opened) = opened {
+            let around = std::mem::take(&mut self.through);
+            let mut children = Vec::new();
+            let met = self.before(node, opened);
+            self.children_after(met, &mut opened.walk(), Some(&item), &mut children);
+            item.children = children;
+            self.through = around;
+        }
+        Some(item)
+    }
+
+    /// The attributes at the beginning of an item, also those among its modifiers.
+    fn attributes(&self, node: Node<'_>, into: &mut Vec<String>) {
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            match self.table.class(child) {
+                Class::Row(_) => break,
+                Class::Attribute => into.push(self.flat(child)),
+                _ if child.kind() == "modifiers" => self.attributes(child, into),
+                _ => {}
+            }
+        }
+    }
+
+    /// What stands between the head of an item and what is opened: some grammars leave a comment there that is about the
+    /// first thing inside.
+    fn before(&self, node: Node<'_>, opened: Node<'_>) -> Pending {
+        let mut pending = Pending { behind: Some(node.start_position().row), ..Pending::default() };
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor).take_while(|child| child.start_byte() < opened.start_byte()) {
+            if matches!(self.table.class(child), Class::Comment) {
+                self.comment(child, &mut pending);
+            }
+        }
+        pending
+    }
+
+    fn without(&self, node: Node<'_>, row: ItemRow, opened: Option<Node<'_>>) -> Without {
+        let mut without = Without::default();
+        without.bodies.extend(row.body.and_then(|part| part.of(node)).map(|node| node.byte_range()));
+        without.bodies.extend(opened.map(|node| node.byte_range()));
+        without.bodies.extend((self.spec.hooks.bodies)(node).iter().map(Node::byte_range));
+        let value = row.value.and_then(|part| part.of(node));
+        for value in value.into_iter().chain((self.spec.hooks.values)(node)) {
+            match self.table.class(value) {
+                // A function or a class as a value: its head says what it is.
+                Class::Row(Row::Item(row)) if row.body.or(row.open).is_some() => {
+                    let body = row.body.or(row.open).and_then(|part| part.of(value));
+                    without.bodies.extend(body.map(|node| node.byte_range()));
+                }
+                _ => without.long_value(value),
+            }
+        }
+        without
+    }
+
+    fn site<'t>(&'t self, node: Node<'t>, attributes: &'t [String], inside: Option<&'t Item>) -> Site<'t> {
+        Site { node, text: self.text, attributes, through: &self.through, inside }
+    }
+
+    /// The text of a node on one line.
+    fn flat(&self, node: Node<'_>) -> String {
+        signature::write(self.spec, self.table, (node, self.text), &Without::default())
+    }
+}
+
+/// The first and the last line of a node, from 1.
+fn lines(node: Node<'_>, text: &str) -> (u32, u32) {
+    let line = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
+    // Some grammars take line ends after an item to it.
+    let whole = text.get(node.byte_range()).unwrap_or_default();
+    let behind = whole.get(whole.trim_end().len()..).unwrap_or_default().matches('\n').count();
+    (line(node.start_position().row), line(node.end_position().row - behind))
+}
+
+/// Whether what was met stands directly before an item.
+fn pending_is_near(met: &Pending, node: Node<'_>) -> bool {
+    !met.attributes.is_empty() || met.row + 2 > node.start_position().row
+}
+
+/// What stands before a node around an item is about the item.
+fn adopt(met: Pending, around: Node<'_>, item: Option<&mut Item>) {
+    let Some(item) = item else { return };
+    // Only of the first thing in it: what stands before a list is not about its members.
+    if item.bytes.end < around.end_byte().saturating_sub(2) {
+        return;
+    }
+    if item.doc.is_none() && pending_is_near(&met, around) && !met.doc.is_empty() {
+        item.doc = docs::first_sentence(&docs::bare(&met.doc));
+    }
+    if item.kind != Kind::Export {
+        item.attributes.extend(met.attributes);
+    }
+}

@@ -1,0 +1,116 @@
+//! Files that nobody would write, and files cut off anywhere: no panic, no endless work, never longer than the file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use weir_outline::{LANGUAGES, Language, Level, outline, show};
+
+/// A debug build on a busy machine needs a second for a megabyte; endless work needs longer.
+const LONGEST_SECONDS: u64 = 20;
+
+fn sample(language: &Language) -> String {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/languages").join(language.name());
+    let mut samples = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let sample = samples.find(|path| path.file_stem().is_some_and(|name| name == "sample")).unwrap();
+    fs::read_to_string(sample).unwrap()
+}
+
+fn check(language: &'static Language, text: &str, what: &str) {
+    let start = Instant::now();
+    if let Ok(outline) = outline(language, text) {
+        for level in [Level::Minimal, Level::Standard, Level::Verbose] {
+            let shown = show(&outline, text, level);
+            assert!(weir_tokens::count(&shown.text) <= weir_tokens::count(text), "{} {what}: longer", language.name());
+        }
+        for item in &outline.items {
+            assert!(item.bytes.end <= text.len() && item.lines.0 <= item.lines.1, "{} {what}", language.name());
+        }
+    }
+    let took = start.elapsed().as_secs();
+    assert!(took < LONGEST_SECONDS, "{} {what}: {took} s", language.name());
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_outlined() {
+    for language in LANGUAGES {
+        let sample = sample(language);
+        for at in (0..sample.len()).step_by(41) {
+            check(language, &sample[..sample.floor_char_boundary(at)], "cut at its end");
+            check(language, &sample[sample.ceil_char_boundary(at)..], "cut at its beginning");
+        }
+    }
+}
+
+#[test]
+fn a_file_with_lines_in_any_order_is_outlined() {
+    for language in LANGUAGES {
+        let sample = sample(language);
+        let mut lines: Vec<&str> = sample.lines().collect();
+        for round in 0..8 {
+            lines.rotate_left(7);
+            let half = lines.len() / 2;
+            lines[..half].reverse();
+            check(language, &lines.join("\n"), &format!("in order {round}"));
+        }
+    }
+}
+
+#[test]
+fn brackets_without_end_are_outlined() {
+    for language in LANGUAGES {
+        for open in
+            ["(", "[", "{", "<", "\"", "`", "/*", "a.b(", "fn a() {", "class A {", "if a {", "use a::{", "- ", "#"]
+        {
+            check(language, &open.repeat(1_500), open);
+        }
+    }
+}
+
+#[test]
+fn what_is_nested_very_deeply_is_outlined() {
+    let pairs = [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("pub use a::{", "}"),
+        ("mod a { ", "}"),
+        ("class A { ", "}"),
+        ("namespace a { ", "}"),
+        ("{\"a\": ", "}"),
+        ("<div>", "</div>"),
+        ("f(", ")"),
+        ("interface A { a: ", "}"),
+        ("a: [", "]"),
+    ];
+    for language in LANGUAGES {
+        for (open, close) in pairs {
+            let nested = format!("{}{}", open.repeat(1_500), close.repeat(1_500));
+            check(language, &nested, open);
+            check(language, &format!("export const x = {nested}"), open);
+        }
+    }
+}
+
+#[test]
+fn stairs_are_outlined_or_refused() {
+    for language in LANGUAGES {
+        for line in ["if a:", "a:", "- a", "? a", "def a", "object A", "do", "{", "\"${a", "<<-A"] {
+            for steps in [120, 140, 400] {
+                let stairs: String = (0..steps).map(|n| format!("{}{line}\n", " ".repeat(n))).collect();
+                check(language, &stairs, line);
+            }
+            check(language, &format!("{line} ").repeat(2_000), line);
+        }
+    }
+}
+
+#[test]
+fn odd_texts_are_outlined() {
+    let odd = ["", "\n", "\u{feff}", "\0\0\0", "é", "\r\n\r\n", "#!", "'", "<<<<<<< a\n=======\n>>>>>>> b\n"];
+    for language in LANGUAGES {
+        odd.iter().for_each(|text| check(language, text, &format!("{text:?}")));
+        check(language, &"x".repeat(300_000), "one long word");
+        check(language, &"x = 1; ".repeat(30_000), "one long line");
+    }
+}

@@ -1,0 +1,184 @@
+//! Outlines next to what the language's own parser says.
+//!
+//! An oracle gives the public items of a file: each by its path, the names from the outside in, and its signature. Ours
+//! are compared by path; signatures without space, and without a comma before a closing bracket.
+
+pub(crate) mod go;
+mod programs;
+pub(crate) mod python;
+pub(crate) mod rust;
+pub(crate) mod typescript;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use weir_outline::{Item, Kind, Outline, Place, language_of, outline};
+
+/// A public item.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+pub(crate) struct Public {
+    /// The names from the outside in, with a full stop between.
+    pub path: String,
+    /// Its tokens without body and comments.
+    pub signature: String,
+}
+
+/// How an outline and its oracle agree.
+#[derive(Debug, Default)]
+pub(crate) struct Agreement {
+    pub files: usize,
+    /// Files that the oracle could not read.
+    pub left_out: usize,
+    /// Items that the oracle has.
+    pub items: usize,
+    /// Items that are ours.
+    pub ours: usize,
+    /// Items of both.
+    pub both: usize,
+    /// Those of them whose signature is the same.
+    pub equal: usize,
+    /// The first differences.
+    pub differences: Vec<String>,
+}
+
+impl Agreement {
+    pub(crate) fn recall(&self) -> f64 {
+        self.both as f64 / self.items.max(1) as f64
+    }
+
+    pub(crate) fn precision(&self) -> f64 {
+        self.both as f64 / self.ours.max(1) as f64
+    }
+
+    pub(crate) fn signatures(&self) -> f64 {
+        self.equal as f64 / self.both.max(1) as f64
+    }
+
+    /// Adds one file.
+    pub(crate) fn add(&mut self, path: &Path, oracle: &[Public]) {
+        let text = std::fs::read_to_string(path).unwrap();
+        let language = language_of(path, &text).unwrap_or_else(|| panic!("{}: no language", path.display()));
+        let Ok(outline) = outline(language, &text) else {
+            self.left_out += 1;
+            return;
+        };
+        self.compare(path, &public(&outline), oracle);
+    }
+
+    fn compare(&mut self, path: &Path, ours: &[Public], oracle: &[Public]) {
+        self.files += 1;
+        self.items += oracle.len();
+        self.ours += ours.len();
+        let mut by_path: HashMap<&str, Vec<&Public>> = HashMap::new();
+        ours.iter().for_each(|item| by_path.entry(&item.path).or_default().push(item));
+        for item in oracle {
+            let found = by_path.get_mut(item.path.as_str()).filter(|found| !found.is_empty());
+            let Some(found) = found else {
+                self.differ(path, format!("missed {} `{}`", item.path, item.signature));
+                continue;
+            };
+            self.both += 1;
+            // Overloads share a path: the one with the same signature is the same.
+            let same = found.iter().position(|other| bare(&other.signature) == bare(&item.signature));
+            let other = found.remove(same.unwrap_or(0));
+            self.equal += usize::from(same.is_some());
+            if same.is_none() {
+                self.differ(path, format!("{}: `{}` is `{}`", item.path, other.signature, item.signature));
+            }
+        }
+        for item in by_path.into_values().flatten() {
+            self.differ(path, format!("invented {} `{}`", item.path, item.signature));
+        }
+    }
+
+    fn differ(&mut self, path: &Path, what: String) {
+        if self.differences.len() < 400 {
+            self.differences.push(format!("{}: {what}", path.display()));
+        }
+    }
+
+    /// Says how it went, and with `WEIR_ORACLE_DIFFERENCES` what differs; fails below a share.
+    pub(crate) fn check(&self, language: &str, least: f64) {
+        println!("{}\n{:<11} {self}", Self::HEAD, language);
+        if std::env::var_os("WEIR_ORACLE_DIFFERENCES").is_some() {
+            self.differences.iter().for_each(|difference| println!("{difference}"));
+        }
+        let first = self.differences.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+        assert!(self.files > 0 && self.items > 0, "nothing was compared");
+        for share in [self.recall(), self.precision(), self.signatures()] {
+            assert!(share >= least, "{language} {self}\nbelow {least}; the first differences:\n{first}");
+        }
+    }
+
+    const HEAD: &str = "language     files   items  recall  precision  signature equal";
+}
+
+impl fmt::Display for Agreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (recall, precision, signatures) = (self.recall(), self.precision(), self.signatures());
+        write!(f, "{:>6} {:>7} {recall:.5}    {precision:.5}          {signatures:.5}", self.files, self.items)?;
+        match self.left_out {
+            0 => Ok(()),
+            left => write!(f, "  ({left} files left out)"),
+        }
+    }
+}
+
+/// The public items of an outline, each name for itself.
+pub(crate) fn public(outline: &Outline) -> Vec<Public> {
+    let mut found = Vec::new();
+    outline.items.iter().for_each(|item| flatten(item, "", &mut found));
+    found
+}
+
+fn flatten(item: &Item, above: &str, found: &mut Vec<Public>) {
+    if !item.is_offered() || item.place != Place::Program {
+        return;
+    }
+    // What a type has by a trait is known by the trait.
+    if item.kind == Kind::Implementation && item.names.len() > 1 {
+        return;
+    }
+    let under = |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
+    if item.kind != Kind::Implementation {
+        found.extend(item.names.iter().map(|name| Public { path: under(name), signature: item.signature.clone() }));
+    }
+    let inside = under(&item.names.first().map(|name| name.split_whitespace().collect::<String>()).unwrap_or_default());
+    item.children.iter().for_each(|child| flatten(child, &inside, found));
+}
+
+/// A signature without space, and without a comma before a closing bracket.
+fn bare(signature: &str) -> String {
+    let mut bare: String = signature.chars().filter(|c| !c.is_whitespace()).collect();
+    for close in [")", "]", "}", ">"] {
+        bare = bare.replace(&format!(",{close}"), close);
+    }
+    bare.trim_end_matches([';', ',']).to_owned()
+}
+
+/// The files below a folder with one of these endings, sorted, so that every run takes the same.
+pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                folders.push(path);
+            } else if endings.iter().any(|ending| path.to_string_lossy().ends_with(ending)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// So many of the files, spread evenly.
+pub(crate) fn spread(files: Vec<PathBuf>, count: usize) -> Vec<PathBuf> {
+    let step = (files.len() / count.max(1)).max(1);
+    files.into_iter().step_by(step).take(count).collect()
+}

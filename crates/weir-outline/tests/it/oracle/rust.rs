@@ -1,0 +1,40 @@
+//! Rust next to `syn`.
+
+use std::path::PathBuf;
+
+use super::{Agreement, Public, files_below, spread};
+
+/// Registry packages that a build of this project has unpacked: code of many hands.
+pub(crate) fn corpus() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"))).unwrap();
+    let files = files_below(&home.join("registry/src"), &[".rs"]);
+    assert!(files.len() > 1_500, "{}: too few Rust files; build the workspace first", home.display());
+    files
+}
+
+fn agreement(files: Vec<PathBuf>) -> Agreement {
+    let mut agreement = Agreement::default();
+    for path in files {
+        let items = std::fs::read_to_string(&path).ok().and_then(|text| weir_oracle::public(&text));
+        match items {
+            Some(items) => {
+                let public = |item: weir_oracle::Public| Public { path: item.path, signature: item.signature };
+                agreement.add(&path, &items.into_iter().map(public).collect::<Vec<_>>());
+            }
+            None => agreement.left_out += 1,
+        }
+    }
+    agreement
+}
+
+#[test]
+fn a_few_rust_files_agree_with_syn() {
+    agreement(spread(corpus(), 150)).check("rust", 0.999);
+}
+
+#[test]
+#[ignore = "all the Rust that the registry has unpacked: minutes"]
+fn nightly_rust_agrees_with_syn() {
+    agreement(spread(corpus(), 5_000)).check("rust", 0.999);
+}

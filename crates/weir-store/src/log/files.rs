@@ -1,0 +1,136 @@
+//! The files of a session. Invariant: at most one is active; a session has at most [`MOST`], the last used stay.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use weir_core::Timestamp;
+
+/// How many files of a session are known at a time.
+const MOST: i64 = 400;
+
+/// A file as a session knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFile {
+    /// Its name, as the project sees it.
+    pub path: String,
+    /// The hash of its content when the session last had to do with it.
+    pub hash: String,
+    /// How large it was.
+    pub bytes: u64,
+    /// How many lines it had.
+    pub lines: u64,
+    /// How many tokens it had.
+    pub tokens: u64,
+    /// How many tokens its outline had, where there is one.
+    pub outline_tokens: Option<u64>,
+    /// When the session last had to do with it.
+    pub known_at: Timestamp,
+    /// How often the session changed it.
+    pub edits: u64,
+    /// Whether it is the one that is worked on.
+    pub active: bool,
+    /// Whether the session has read or written any of this content: more than its outline.
+    pub was_read: bool,
+    /// Whether the model has been given all of this content, and has not been compacted since.
+    pub shown: bool,
+}
+
+const COLUMNS: &str = "path, hash, bytes, lines, tokens, outline_tokens, known_at, edits, active, was_read, shown";
+
+/// The file of a session at a path.
+pub(crate) fn find(connection: &Connection, session: i64, path: &str) -> rusqlite::Result<Option<SessionFile>> {
+    let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session_id = ?1 AND path = ?2");
+    connection.prepare_cached(&sql)?.query_row(params![session, path], read).optional()
+}
+
+/// The files of a session, the last used first.
+pub(crate) fn all(connection: &Connection, session: i64) -> rusqlite::Result<Vec<SessionFile>> {
+    let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session_id = ?1 ORDER BY turn DESC");
+    connection.prepare_cached(&sql)?.query_map([session], read)?.collect()
+}
+
+/// Keeps what a session knows of a file. `turn` counts up. Returns the file that was active before and is not any more.
+pub(crate) fn keep(
+    tx: &Transaction<'_>,
+    (session, turn): (i64, i64),
+    file: &SessionFile,
+) -> rusqlite::Result<Option<String>> {
+    let before = if file.active { no_longer_active(tx, session, &file.path)? } else { None };
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO session_files (session_id, path, hash, bytes, lines, tokens, outline_tokens, known_at,
+             turn, edits, active, was_read, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?
+    .execute(params![
+        session,
+        file.path,
+        file.hash,
+        file.bytes.cast_signed(),
+        file.lines.cast_signed(),
+        file.tokens.cast_signed(),
+        file.outline_tokens.map(u64::cast_signed),
+        file.known_at.0,
+        turn,
+        file.edits.cast_signed(),
+        file.active,
+        file.was_read,
+        file.shown
+    ])?;
+    tx.prepare_cached(
+        "DELETE FROM session_files WHERE session_id = ?1 AND turn <= (SELECT turn FROM session_files
+             WHERE session_id = ?1 ORDER BY turn DESC LIMIT 1 OFFSET ?2)",
+    )?
+    .execute(params![session, MOST])?;
+    Ok(before)
+}
+
+/// The file that was active, unless it is the one at `path`.
+fn no_longer_active(tx: &Transaction<'_>, session: i64, path: &str) -> rusqlite::Result<Option<String>> {
+    tx.prepare_cached(
+        "UPDATE session_files SET active = 0 WHERE session_id = ?1 AND active = 1 AND path <> ?2 RETURNING path",
+    )?
+    .query_row(params![session, path], |row| row.get(0))
+    .optional()
+}
+
+/// Forgets one file of a session, or all of them. Returns how many.
+pub(crate) fn forget(tx: &Transaction<'_>, session: i64, path: Option<&str>) -> rusqlite::Result<usize> {
+    match path {
+        Some(path) => tx
+            .prepare_cached("DELETE FROM session_files WHERE session_id = ?1 AND path = ?2")?
+            .execute(params![session, path]),
+        None => tx.prepare_cached("DELETE FROM session_files WHERE session_id = ?1")?.execute([session]),
+    }
+}
+
+/// Whether the model of any session has been given a file.
+pub(crate) fn any_shown(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM session_files WHERE shown = 1 LIMIT 1")?.exists([])
+}
+
+/// Notes that the model has none of the texts any more. Some clients do not say to which session a tool call belongs:
+/// where the session has no files of its own, those of all sessions are meant.
+pub(crate) fn not_shown(tx: &Transaction<'_>, session: Option<i64>) -> rusqlite::Result<()> {
+    let own = tx.prepare_cached("SELECT 1 FROM session_files WHERE session_id = ?1 LIMIT 1")?.exists([session])?;
+    match own {
+        true => tx
+            .prepare_cached("UPDATE session_files SET shown = 0 WHERE session_id = ?1 AND +shown = 1")?
+            .execute([session])
+            .map(drop),
+        false => tx.prepare_cached("UPDATE session_files SET shown = 0 WHERE shown = 1")?.execute([]).map(drop),
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<SessionFile> {
+    let number = |column: usize| row.get::<_, i64>(column).map(i64::cast_unsigned);
+    Ok(SessionFile {
+        path: row.get(0)?,
+        hash: row.get(1)?,
+        bytes: number(2)?,
+        lines: number(3)?,
+        tokens: number(4)?,
+        outline_tokens: row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned),
+        known_at: Timestamp(row.get(6)?),
+        edits: number(7)?,
+        active: row.get(8)?,
+        was_read: row.get(9)?,
+        shown: row.get(10)?,
+    })
+}

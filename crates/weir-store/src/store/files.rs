@@ -1,0 +1,59 @@
+//! The files that a session has before it. Invariant: what is known of a file and that it was used is one transaction.
+
+use weir_core::{Event, Scope};
+
+use super::{Store, redacted_event, redacted_text};
+use crate::db::Durability;
+use crate::error::Result;
+use crate::log::files::{self, SessionFile};
+use crate::log::{events, places};
+
+impl Store {
+    /// What the scope's session knows of the file at a path.
+    pub fn session_file(&self, scope: &Scope, path: &str) -> Result<Option<SessionFile>> {
+        let Some(session) = self.place(scope)?.session else { return Ok(None) };
+        let path = redacted_text(path);
+        self.log.read(|c| files::find(c, session, &path))
+    }
+
+    /// The files of the scope's session, the last used first.
+    pub fn session_files(&self, scope: &Scope) -> Result<Vec<SessionFile>> {
+        let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
+        self.log.read(|c| files::all(c, session))
+    }
+
+    /// Keeps what the scope's session knows of a file, and appends what happened to it. Returns the file that was active
+    /// before and is not any more. Without a session, only the event is kept.
+    pub fn keep_session_file(&mut self, scope: &Scope, file: &SessionFile, told: &Event) -> Result<Option<String>> {
+        self.check_scope(scope)?;
+        let told = redacted_event(told);
+        let file = SessionFile { path: redacted_text(&file.path), ..file.clone() };
+        let own = self.own_scope(scope);
+        self.log.write(Durability::Process, |tx| {
+            let place = places::find_or_make(tx, &own, file.known_at)?;
+            let turn = events::append(tx, place, &told, file.known_at)?;
+            match place.session {
+                Some(session) => files::keep(tx, (session, turn), &file),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Forgets what the scope's session knows of one file, or of all. Returns of how many.
+    pub fn forget_session_files(&mut self, scope: &Scope, path: Option<&str>) -> Result<usize> {
+        let Some(session) = self.place(scope)?.session else { return Ok(0) };
+        let path = path.map(redacted_text);
+        self.log.write(Durability::Process, |tx| files::forget(tx, session, path.as_deref()))
+    }
+
+    /// Notes that the model of the scope's session no longer has the texts it was given: its conversation was compacted,
+    /// or another one reads on under the same name.
+    pub fn session_lost_texts(&mut self, scope: &Scope) -> Result<()> {
+        // Most sessions use none of this, and a hook that has nothing to write must not wait for a lock.
+        if !self.log.read(files::any_shown)? {
+            return Ok(());
+        }
+        let session = self.place(scope)?.session;
+        self.log.write(Durability::Process, |tx| files::not_shown(tx, session))
+    }
+}

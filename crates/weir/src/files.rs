@@ -1,0 +1,26 @@
+//! The files that a session works on: where they are, what may be done to them, and how they are read and written.
+//!
+//! Invariants: no path leads out of the project unless the user's rules say so, whatever links it goes through; a file is
+//! written whole or not at all, and never over a content that the writer has not seen.
+
+pub(crate) mod diff;
+pub(crate) mod edit;
+mod folder;
+mod lines;
+mod lock;
+mod outlined;
+mod place;
+mod replace;
+mod rules;
+mod seen;
+mod text;
+
+pub(crate) use folder::Folder;
+pub(crate) use lines::{Part, Range};
+pub(crate) use lock::lock;
+pub(crate) use outlined::{changes, outlined};
+pub(crate) use place::{Place, permit};
+pub(crate) use replace::{Failure, create, replace};
+pub(crate) use rules::Access;
+pub(crate) use seen::{How, Seen, keep};
+pub(crate) use text::{Content, Text};

@@ -1,0 +1,68 @@
+//! Changes, by what they make of a text.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn change<'a>(old: &'a str, new: &'a str) -> Wanted<'a> {
+    Wanted { old, new, all: false }
+}
+
+fn check(text: &str, wanted: Wanted<'_>, expected: Result<&str, Miss>) {
+    let made = apply(text.as_bytes(), wanted).map(|made| String::from_utf8(made.bytes).unwrap());
+    assert_eq!(made, expected.map(str::to_owned));
+}
+
+#[test]
+fn a_text_that_is_there_once_is_replaced() {
+    check("one two three", change("two", "2"), Ok("one 2 three"));
+    check("one two three", change("two ", ""), Ok("one three"));
+    check("größe", change("ö", "oe"), Ok("groeße"));
+}
+
+#[test]
+fn what_is_not_there_once_is_refused() {
+    check("a\nb\na\n", change("a", "x"), Err(Miss::Many(vec![1, 3], 2)));
+    check("aaa", change("aa", "x"), Err(Miss::Many(vec![1, 1], 2)));
+    check("a", change("", "x"), Err(Miss::Empty));
+    check("a", change("a", "a"), Err(Miss::Same));
+    check("a", change("zebra", "x"), Err(Miss::Absent(None)));
+    check("a\nb\na\n", Wanted { all: true, ..change("a", "x") }, Ok("x\nb\nx\n"));
+    check("aaa", Wanted { all: true, ..change("aa", "x") }, Ok("xa"));
+}
+
+#[test]
+fn lines_that_look_like_it_are_shown() {
+    let text = "fn one() {\n    call(1);\n}\n\nfn two(a: u8) {\n    call(2);\n}\n";
+    let shown = "5: fn two(a: u8) {\n6:     call(2);";
+    check(text, change("fn two(a: u16) {\n    call(2);", "x"), Err(Miss::Absent(Some(shown.to_owned()))));
+    let shown = "2:     call(1);";
+    check(text, change("\tcall(1);", "x"), Err(Miss::Absent(Some(shown.to_owned()))));
+}
+
+#[test]
+fn the_files_own_line_ends_are_kept() {
+    check("a\r\nb\r\nc\r\n", change("a\nb", "x\ny\nz"), Ok("x\r\ny\r\nz\r\nc\r\n"));
+    check("a\r\nb\r\n", change("b", "x\ny"), Ok("a\r\nx\r\ny\r\n"));
+    check("a\nb\n", change("a\r\nb", "x\r\ny"), Ok("x\ny\n"));
+    // A file that mixes them: what was written is there as it is.
+    check("a\r\nb\nc\nd\n", change("a\r\nb", "x"), Ok("x\nc\nd\n"));
+}
+
+#[test]
+fn bytes_that_are_no_text_stay() {
+    let made = apply(b"\xff one \xfe", change("one", "two")).unwrap();
+    assert_eq!(made.bytes, b"\xff two \xfe");
+}
+
+proptest! {
+    #[test]
+    fn what_is_around_a_change_stays(before in "[a-c\n]{0,40}", after in "[a-c\n]{0,40}", new in "[d-f\n]{0,9}") {
+        let text = format!("{before}old!{after}");
+        let made = apply(text.as_bytes(), change("old!", &new)).unwrap();
+        prop_assert_eq!(String::from_utf8(made.bytes.clone()).unwrap(), format!("{before}{new}{after}"));
+        let [(was, is)] = &made.places[..] else { panic!() };
+        prop_assert_eq!(&text[was.clone()], "old!");
+        prop_assert_eq!(&made.bytes[is.clone()], new.as_bytes());
+    }
+}

@@ -1,0 +1,106 @@
+//! A folder, open: the files in it are reached without going through any link.
+//!
+//! Invariant: what was opened stays the same folder, whatever happens to its path.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// A folder, open.
+pub(crate) struct Folder(OwnedFd);
+
+impl Folder {
+    /// Opens a folder whose path has no links.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+            Ok(fd) => Ok(Self(fd)),
+            // An older kernel, or a filter that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => Self::open_and_look_again(path, flags),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn open_and_look_again(path: &Path, flags: OFlags) -> io::Result<Self> {
+        let fd = rustix::fs::openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())?;
+        let (opened, named) = (rustix::fs::fstat(&fd)?, rustix::fs::lstat(path)?);
+        let same = (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino);
+        if !same || path.canonicalize()? != path {
+            return Err(io::Error::other("the folder was moved meanwhile"));
+        }
+        Ok(Self(fd))
+    }
+
+    /// Opens the folder at a path, making what is missing of it.
+    pub(crate) fn make(path: &Path) -> io::Result<Self> {
+        match Self::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let above = Self::make(above)?;
+        match rustix::fs::mkdirat(&above.0, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(Self(rustix::fs::openat(&above.0, name, flags, Mode::empty())?))
+    }
+
+    /// Opens a file in it to be read: a pipe is not waited for, a link not followed.
+    pub(crate) fn file(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::empty())?))
+    }
+
+    /// Makes a file in it that was not there.
+    pub(super) fn new_file(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(mode))?))
+    }
+
+    /// Gives a file another name, in place of whatever has it.
+    pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
+    }
+
+    /// Gives a file another name that nothing has. None when the file system cannot tell.
+    pub(super) fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<Option<()>> {
+        self.rename_with(from, to, RenameFlags::NOREPLACE)
+    }
+
+    /// Exchanges the names of two files. None when the file system cannot.
+    pub(super) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<Option<()>> {
+        self.rename_with(one, other, RenameFlags::EXCHANGE)
+    }
+
+    fn rename_with(&self, from: &OsStr, to: &OsStr, flags: RenameFlags) -> io::Result<Option<()>> {
+        match rustix::fs::renameat_with(&self.0, from, &self.0, to, flags) {
+            Ok(()) => Ok(Some(())),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives a file a second name that nothing has.
+    pub(super) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?)
+    }
+
+    /// Removes a file.
+    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Waits until the names in it are on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.0)?)
+    }
+}

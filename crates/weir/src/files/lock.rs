@@ -1,0 +1,31 @@
+//! Keeps processes of ours from changing the same file at the same time.
+//!
+//! The locks lie with Weir's data and not beside the file. There is a fixed number of them, so that nothing gathers: two
+//! files may share one, and then wait for each other for a moment.
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+/// Held until it is dropped, or its process ends.
+pub(crate) struct Lock(#[expect(dead_code, reason = "open as long as the lock is held")] File);
+
+/// Waits for the lock of a file.
+pub(crate) fn lock(context: &Context, path: &Path) -> Result<Lock, CommandError> {
+    let failed = |error: std::io::Error| {
+        CommandError::new(ErrorKind::Failed, format!("nothing was changed: the lock cannot be had: {error}"))
+    };
+    let folder = context.paths().data.join("locks");
+    let mut builder = std::fs::DirBuilder::new();
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(&folder).map_err(failed)?;
+    let hash = blake3::hash(path.as_os_str().as_encoded_bytes());
+    let name = format!("{:02x}.lock", hash.as_bytes()[0]);
+    let mut options = File::options();
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.create(true).append(true).open(folder.join(name)).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    Ok(Lock(file))
+}

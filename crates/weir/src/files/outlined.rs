@@ -1,0 +1,81 @@
+//! A file by its interface, and what a change did to that.
+
+use std::path::Path;
+
+use weir_outline::{Item, Level, Outline, Shown};
+
+use crate::answer::one_line;
+
+/// How many symbols an answer names that changed.
+const MOST: usize = 6;
+/// The longest signature that an answer names.
+const LONGEST: usize = 110;
+
+/// A file with its outline.
+pub(crate) struct Outlined {
+    /// The outline.
+    pub outline: Outline,
+    /// As it is shown: the text itself, where that is not longer.
+    pub shown: Shown,
+}
+
+/// The outline of a file at a level, where its language is known and it is not too large.
+pub(crate) fn outlined(path: &Path, text: &str, level: Level) -> Option<Outlined> {
+    let language = weir_outline::language_of(path, text)?;
+    let outline = weir_outline::outline(language, text).ok()?;
+    let shown = weir_outline::show(&outline, text, level);
+    Some(Outlined { outline, shown })
+}
+
+/// What a change did to the interface of a file, in a line or two; nothing when it is the same.
+pub(crate) fn changes(path: &Path, old: &str, new: &str) -> String {
+    let outline = |text: &str| {
+        let language = weir_outline::language_of(path, text)?;
+        weir_outline::outline(language, text).ok()
+    };
+    let (Some(before), Some(after)) = (outline(old), outline(new)) else { return String::new() };
+    let mut lines = Vec::new();
+    let said = differences(&before, &after);
+    if !said.is_empty() {
+        let more = said.len().saturating_sub(MOST);
+        let more = if more > 0 { format!("; {more} more") } else { String::new() };
+        lines.push(format!("outline: {}{more}", said[..said.len().min(MOST)].join("; ")));
+    }
+    if after.broken > 0 && before.broken == 0 {
+        lines.push("it no longer parses as a whole".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Symbols that came, went or have another signature.
+fn differences(before: &Outline, after: &Outline) -> Vec<String> {
+    let (before, after) = (symbols(&before.items), symbols(&after.items));
+    let gone: Vec<&(String, String)> = before.iter().filter(|symbol| !after.contains(symbol)).collect();
+    let new: Vec<&(String, String)> = after.iter().filter(|symbol| !before.contains(symbol)).collect();
+    let of_name = |list: &[&(String, String)], name: &str| list.iter().any(|symbol| symbol.0 == name);
+    let mut said = Vec::new();
+    for (name, signature) in &gone {
+        if !of_name(&new, name) {
+            said.push(format!("- {}", one_line(signature, LONGEST)));
+        }
+    }
+    for (name, signature) in &new {
+        let mark = if of_name(&gone, name) { '~' } else { '+' };
+        said.push(format!("{mark} {}", one_line(signature, LONGEST)));
+    }
+    said
+}
+
+/// Every symbol with its name in full and its signature.
+fn symbols(items: &[Item]) -> Vec<(String, String)> {
+    fn add(items: &[Item], above: &str, all: &mut Vec<(String, String)>) {
+        for item in items {
+            let name = format!("{above}/{:?} {}", item.kind, item.names.join(","));
+            add(&item.children, &name, all);
+            all.push((name, item.signature.clone()));
+        }
+    }
+    let mut all = Vec::new();
+    add(items, "", &mut all);
+    all
+}

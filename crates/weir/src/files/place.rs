@@ -1,0 +1,102 @@
+//! Finds a file that a call names, and lets it be used or says why not.
+//!
+//! Invariant: a [`Place`] has no link in its path at the moment it is made. [`Folder`](super::Folder) goes through it
+//! again without following any, so that a link put there later leads nowhere.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::rules::{self, Access};
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+/// A file that is there, or could be.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// Its path, without links.
+    pub full: PathBuf,
+    /// Its name as the project sees it.
+    pub shown: String,
+}
+
+impl Place {
+    /// The folder it is in.
+    pub(crate) fn folder(&self) -> &Path {
+        self.full.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// Its name in that folder.
+    pub(crate) fn name(&self) -> &OsStr {
+        self.full.file_name().unwrap_or_default()
+    }
+}
+
+/// The file of this name, if it may be used so by the tool of this name.
+pub(crate) async fn permit(context: &Context, tool: &str, named: &str, access: Access) -> Result<Place, CommandError> {
+    if named.trim().is_empty() {
+        return Err(CommandError::usage("no file is named"));
+    }
+    let (asked, place) = find(context, named, access)?;
+    rules::permit(context, tool, (&asked, &place), access).await?;
+    Ok(place)
+}
+
+/// The path that was asked for, and where it leads.
+fn find(context: &Context, named: &str, access: Access) -> Result<(PathBuf, Place), CommandError> {
+    let (here, root) = (&context.env().folder, &context.project().root);
+    // What an answer of ours names is named from the top of the project.
+    let candidates = [here.join(named), root.join(named)];
+    let mut missing = None;
+    for asked in &candidates {
+        match asked.canonicalize() {
+            Ok(full) if full.is_dir() => {
+                return Err(CommandError::usage(format!("{named} is a folder")).hint("name a file in it"));
+            }
+            Ok(full) => return Ok((asked.clone(), place(context, full)?)),
+            Err(error) if is_missing(&error) => missing = missing.or(Some(asked)),
+            Err(error) => return Err(CommandError::new(ErrorKind::Failed, format!("cannot use {named}: {error}"))),
+        }
+    }
+    match (access, missing) {
+        (Access::Create, Some(asked)) => Ok((asked.clone(), place(context, not_yet(asked, named)?)?)),
+        _ => Err(CommandError::new(ErrorKind::NotFound, format!("there is no file {named}"))
+            .hint(format!("name one from {}, or an absolute one", here.display()))),
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Where a file would be that is not there: below the nearest folder that is.
+fn not_yet(asked: &Path, named: &str) -> Result<PathBuf, CommandError> {
+    let refused = |why: &str| CommandError::usage(format!("{named} cannot be made: {why}"));
+    let mut rest = Vec::new();
+    let mut above = asked;
+    let folder = loop {
+        // A link that leads nowhere would be made into a file somewhere else.
+        if above.symlink_metadata().is_ok_and(|about| about.is_symlink()) && !above.exists() {
+            return Err(refused("a link in its path leads nowhere"));
+        }
+        match above.canonicalize() {
+            Ok(folder) if folder.is_dir() => break folder,
+            Ok(_) => return Err(refused("a part of its path is a file")),
+            Err(_) => {}
+        }
+        match above.components().next_back() {
+            Some(Component::Normal(name)) => rest.push(name.to_owned()),
+            _ => return Err(refused("its path goes through a folder that is not there")),
+        }
+        above = above.parent().unwrap_or(Path::new("/"));
+    };
+    Ok(rest.iter().rev().fold(folder, |path, name| path.join(name)))
+}
+
+fn place(context: &Context, full: PathBuf) -> Result<Place, CommandError> {
+    let root = &context.project().root;
+    let root = root.canonicalize().unwrap_or_else(|_| root.clone());
+    let shown = full.strip_prefix(&root).unwrap_or(&full);
+    let shown = shown.to_str().ok_or_else(|| CommandError::usage("the file's name is not valid UTF-8"))?.to_owned();
+    Ok(Place { full, shown })
+}

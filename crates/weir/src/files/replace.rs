@@ -1,0 +1,249 @@
+//! Writes a file: whole or not at all, and only over the content that was read.
+//!
+//! Invariants: a reader sees the old content or the new one; the mode stays; a file that someone else replaced before our
+//! name change took effect is put back, and the change is refused. Between two processes of ours a lock decides. A program
+//! that writes into the file in place can still lose what it writes while we exchange the names, and so can one that reads
+//! in the instant before a file is put back and then replaces it by what it read.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::{Content, Folder};
+
+/// More exchanges than this mean that someone writes all the time.
+const TRIES: usize = 8;
+
+/// Why a file was not written.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It is no longer what it was.
+    Moved,
+    /// Something else.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Puts a content in place of the one that was read.
+pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) -> Result<(), Failure> {
+    let fresh = Fresh::write(folder, name, (bytes, 0o600))?;
+    let mode = before.about.permissions().mode() & 0o7777;
+    fresh.file.set_permissions(Permissions::from_mode(mode))?;
+    fresh.file.sync_all()?;
+    if hash_of(folder, name)? != before.hash {
+        return Err(Failure::Moved);
+    }
+    match folder.exchange(&fresh.name, name) {
+        Ok(Some(())) => settle(folder, name, (&fresh, blake3::hash(bytes).to_hex().as_str()), &before.hash)?,
+        // Here, what someone writes between the look and this is lost.
+        Ok(None) => folder.rename(&fresh.name, name)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Failure::Moved),
+        Err(error) => return Err(error.into()),
+    }
+    drop(fresh);
+    Ok(folder.sync()?)
+}
+
+/// Puts a content where there is no file.
+pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), Failure> {
+    // The user's own mask applies.
+    let fresh = Fresh::write(folder, name, (bytes, 0o666))?;
+    fresh.file.sync_all()?;
+    let done = match folder.rename_to_new(&fresh.name, name) {
+        Ok(Some(())) => Ok(()),
+        Ok(None) => folder.link(&fresh.name, name),
+        Err(error) => Err(error),
+    };
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(Failure::Moved),
+        done => done?,
+    }
+    drop(fresh);
+    Ok(folder.sync()?)
+}
+
+/// After the exchange: what had the name must be what was read. If someone was quicker, theirs gets its name back.
+fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&Fresh<'_>, &str), before: &str) -> Result<(), Failure> {
+    let mut taken_out = hash_of(folder, &fresh.name)?;
+    if taken_out == before {
+        return Ok(());
+    }
+    let mut put_in = ours.to_owned();
+    for _ in 0..TRIES {
+        folder.exchange(&fresh.name, name)?;
+        let out = hash_of(folder, &fresh.name)?;
+        // What comes out must be what went in last. If it is not, it was written since, and belongs there.
+        if out == put_in {
+            break;
+        }
+        put_in = std::mem::replace(&mut taken_out, out);
+    }
+    Err(Failure::Moved)
+}
+
+/// The hash of what has a name now; of nothing, when nothing has it.
+fn hash_of(folder: &Folder, name: &OsStr) -> io::Result<String> {
+    match Content::read_in(folder, name) {
+        Ok(content) => Ok(content.hash),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A file under a name of its own, which is gone in the end.
+struct Fresh<'a> {
+    folder: &'a Folder,
+    name: OsString,
+    file: File,
+}
+
+impl<'a> Fresh<'a> {
+    fn write(folder: &'a Folder, beside: &OsStr, (bytes, mode): (&[u8], u32)) -> io::Result<Self> {
+        let bits = getrandom::u64().map_err(io::Error::other)?;
+        let mut name = OsString::from(".");
+        // A name may have 255 bytes, and ours must not be longer than the file's could be.
+        name.push(if beside.len() > 200 { OsStr::new("file") } else { beside });
+        name.push(format!(".weir-{}", weir_core::Reference::from_bits(bits).as_str()));
+        let mut fresh = Self { folder, file: folder.new_file(&name, mode)?, name };
+        fresh.file.write_all(bytes)?;
+        Ok(fresh)
+    }
+}
+
+impl Drop for Fresh<'_> {
+    fn drop(&mut self) {
+        let _ = self.folder.remove(&self.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    fn content(folder: &Path, name: &str) -> String {
+        std::fs::read_to_string(folder.join(name)).unwrap()
+    }
+
+    fn only_file(folder: &Path) -> bool {
+        std::fs::read_dir(folder).unwrap().count() == 1
+    }
+
+    #[test]
+    fn a_file_is_replaced_only_while_it_is_what_was_read() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, name) = (place.path().canonicalize().unwrap(), OsStr::new("a"));
+        std::fs::write(path.join("a"), "one").unwrap();
+        let folder = Folder::open(&path).unwrap();
+        let read = Content::read_in(&folder, name).unwrap();
+        replace(&folder, name, &read, b"two").unwrap();
+        assert_eq!(content(&path, "a"), "two");
+        assert!(matches!(replace(&folder, name, &read, b"three"), Err(Failure::Moved)));
+        assert!(matches!(create(&folder, name, b"three"), Err(Failure::Moved)));
+        assert_eq!(content(&path, "a"), "two");
+        std::fs::remove_file(path.join("a")).unwrap();
+        assert!(matches!(replace(&folder, name, &read, b"three"), Err(Failure::Moved)));
+        create(&folder, name, b"four").unwrap();
+        assert_eq!(content(&path, "a"), "four");
+        assert!(only_file(&path), "something is left beside it");
+    }
+
+    #[test]
+    fn whoever_was_quicker_gets_the_name_back() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, name) = (place.path().canonicalize().unwrap(), OsStr::new("a"));
+        let folder = Folder::open(&path).unwrap();
+        let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
+        // As it is after the exchange: ours has the name, and what came out is not what was read.
+        for newest in ["ours", "written after that"] {
+            std::fs::write(path.join("a"), newest).unwrap();
+            let fresh = Fresh::write(&folder, name, (b"theirs", 0o600)).unwrap();
+            assert!(matches!(settle(&folder, name, (&fresh, &hash("ours")), &hash("read")), Err(Failure::Moved)));
+            drop(fresh);
+            let expected = if newest == "ours" { "theirs" } else { newest };
+            assert_eq!(content(&path, "a"), expected);
+            assert!(only_file(&path));
+        }
+    }
+
+    fn marks(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Someone who replaces the file without a pause, and notes what that displaced.
+    fn write_directly(path: &Path, over: &AtomicBool) -> (Vec<String>, Vec<String>) {
+        let (file, fresh, folder) = (path.join("a"), path.join("direct"), Folder::open(path).unwrap());
+        let (mut written, mut displaced) = (Vec::new(), Vec::new());
+        for turn in 0..4_000 {
+            if over.load(Ordering::Relaxed) {
+                break;
+            }
+            let read = std::fs::read_to_string(&file).unwrap();
+            std::fs::write(&fresh, format!("{read}direct {turn}\n")).unwrap();
+            folder.exchange(OsStr::new("direct"), OsStr::new("a")).unwrap().unwrap();
+            written.push(format!("direct {turn}"));
+            let known = marks(&read);
+            let out = std::fs::read_to_string(&fresh).unwrap();
+            displaced.extend(marks(&out).into_iter().filter(|mark| !known.contains(mark)));
+        }
+        let _ = std::fs::remove_file(fresh);
+        (written, displaced)
+    }
+
+    #[test]
+    fn no_change_of_ours_is_lost_unseen_to_one_who_replaces_the_file_all_the_time() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, name) = (place.path().canonicalize().unwrap(), OsStr::new("a"));
+        std::fs::write(path.join("a"), "begin\n").unwrap();
+        let folder = Folder::open(&path).unwrap();
+        let over = AtomicBool::new(false);
+        let (mut ours, mut refused) = (Vec::new(), 0);
+        let (theirs, displaced) = std::thread::scope(|scope| {
+            let direct = scope.spawn(|| write_directly(&path, &over));
+            for turn in 0..300 {
+                let read = Content::read_in(&folder, name).unwrap();
+                let mark = format!("ours {turn}");
+                let new = [read.bytes.as_slice(), mark.as_bytes(), b"\n"].concat();
+                match replace(&folder, name, &read, &new) {
+                    Ok(()) => ours.push(mark),
+                    Err(Failure::Moved) => refused += 1,
+                    Err(Failure::Io(error)) => panic!("{error}"),
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+            direct.join().unwrap()
+        });
+        let there = marks(&content(&path, "a"));
+        let lost: Vec<&String> =
+            ours.iter().filter(|mark| !there.contains(mark) && !displaced.contains(mark)).collect();
+        assert!(lost.is_empty(), "{lost:?} of {}, {refused} refused", ours.len());
+        // One who reads in the instant in which ours has the name, and writes that back, undoes what they wrote before.
+        let undone = theirs.iter().filter(|mark| !there.contains(mark)).count();
+        println!("{} made, {refused} refused; {} by them, {undone} undone", ours.len(), theirs.len());
+        assert!(undone * 50 <= theirs.len(), "{undone} of {}", theirs.len());
+        assert!(only_file(&path));
+    }
+
+    #[test]
+    fn no_link_is_gone_through() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().canonicalize().unwrap();
+        std::fs::create_dir(path.join("real")).unwrap();
+        std::fs::write(path.join("real/a"), "one").unwrap();
+        std::os::unix::fs::symlink("real", path.join("link")).unwrap();
+        std::os::unix::fs::symlink("a", path.join("real/b")).unwrap();
+        assert!(Folder::open(&path.join("link")).is_err());
+        assert!(Folder::make(&path.join("link/new")).is_err());
+        let folder = Folder::open(&path.join("real")).unwrap();
+        assert!(Content::read_in(&folder, OsStr::new("b")).is_err());
+        assert_eq!(Content::read_in(&folder, OsStr::new("a")).unwrap().bytes, b"one");
+    }
+}

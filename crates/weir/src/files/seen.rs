@@ -1,0 +1,93 @@
+//! What a session is known to have done with a file.
+
+use std::path::Path;
+
+use serde_json::json;
+use weir_core::event::{LONGEST_TEXT, line};
+use weir_core::{Event, EventKind, Priority, Scope};
+use weir_outline::Level;
+use weir_store::SessionFile;
+
+use super::{Content, Place, outlined};
+use crate::context::Open;
+use crate::error::CommandError;
+
+/// What a session did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Looked at the outline.
+    Peeked,
+    /// Read it, whole or in part.
+    Read,
+    /// Changed a part of it.
+    Edited,
+    /// Wrote it.
+    Wrote,
+}
+
+/// A file that a session has to do with now.
+pub(crate) struct Seen<'a> {
+    /// Where it is.
+    pub place: &'a Place,
+    /// Its content.
+    pub content: &'a Content,
+    /// The content as text.
+    pub text: &'a str,
+    /// What the session did.
+    pub how: How,
+    /// Whether the model has all of this content before it now.
+    pub shown: bool,
+}
+
+/// Keeps what a session knows of a file from now on, and that it happened. Returns the file that was active before and is
+/// no longer.
+pub(crate) fn keep(open: &mut Open<'_>, scope: &Scope, seen: &Seen<'_>) -> Result<Option<SessionFile>, CommandError> {
+    let now = open.now;
+    let store = open.project()?;
+    let mut file = SessionFile { known_at: now, ..of(seen) };
+    match store.session_file(scope, &seen.place.shown)? {
+        // Whoever has read a text and looks at an outline has not seen what changed in the text since.
+        Some(known) if seen.how == How::Peeked && known.was_read && !seen.shown => file = known,
+        Some(known) => {
+            file.edits += known.edits;
+            file.shown |= seen.how == How::Read && known.shown && known.hash == file.hash;
+        }
+        None => {}
+    }
+    let before = store.keep_session_file(scope, &file, &told(seen))?;
+    match before {
+        Some(path) => Ok(store.session_file(scope, &path)?),
+        None => Ok(None),
+    }
+}
+
+fn of(seen: &Seen<'_>) -> SessionFile {
+    let outline = outlined(Path::new(&seen.place.shown), seen.text, Level::Standard);
+    let outline = outline.filter(|outlined| outlined.shown.level.is_some());
+    SessionFile {
+        path: seen.place.shown.clone(),
+        hash: seen.content.hash.clone(),
+        bytes: seen.content.bytes.len() as u64,
+        lines: seen.text.lines().count() as u64,
+        tokens: weir_tokens::count(seen.text) as u64,
+        outline_tokens: outline.map(|outlined| weir_tokens::count(&outlined.shown.text) as u64),
+        known_at: weir_core::Timestamp(0),
+        edits: u64::from(matches!(seen.how, How::Edited | How::Wrote)),
+        active: seen.how != How::Peeked,
+        was_read: seen.how != How::Peeked || seen.shown,
+        shown: seen.shown,
+    }
+}
+
+/// The event, in the form in which hooks tell of a client's own tools.
+fn told(seen: &Seen<'_>) -> Event {
+    let (how, priority) = match seen.how {
+        How::Peeked => ("outlined", Priority::P4),
+        How::Read => ("read", Priority::P4),
+        How::Edited => ("edited", Priority::P2),
+        How::Wrote => ("wrote", Priority::P2),
+    };
+    let path = line(&seen.place.shown, LONGEST_TEXT);
+    let data = json!({ "path": path, "how": how }).to_string();
+    Event { kind: EventKind::File, priority, text: line(&format!("{how} {path}"), LONGEST_TEXT), data: Some(data) }
+}

@@ -1,0 +1,99 @@
+//! Reads a file whole, with the hash of what was read. Invariant: at most [`LARGEST`] bytes, never from what is no file.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::{self, Read as _};
+
+use weir_core::terminal;
+
+use super::{Folder, Place};
+use crate::answer::size;
+use crate::error::{CommandError, ErrorKind};
+
+/// A larger file is data; code looks at it better than a model does.
+const LARGEST: u64 = 8 << 20;
+
+/// A file as it was read.
+pub(crate) struct Content {
+    /// What is in it.
+    pub bytes: Vec<u8>,
+    /// BLAKE3 of that, in hexadecimal.
+    pub hash: String,
+    /// What the file system says of it.
+    pub about: Metadata,
+}
+
+/// What a file says.
+pub(crate) struct Text<'a> {
+    /// The text.
+    pub text: Cow<'a, str>,
+    /// Whether some of its bytes were no UTF-8 and are shown as `�`.
+    pub replaced: bool,
+}
+
+impl Content {
+    /// Reads the file at a place.
+    pub(crate) fn read(place: &Place) -> Result<Self, CommandError> {
+        Folder::open(place.folder())
+            .and_then(|folder| Self::read_in(&folder, place.name()))
+            .map_err(|error| unreadable(place, &error))
+    }
+
+    /// Reads a file of a folder.
+    pub(crate) fn read_in(folder: &Folder, name: &OsStr) -> io::Result<Self> {
+        let file = folder.file(name)?;
+        let about = file.metadata()?;
+        if !about.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {}", size(LARGEST)));
+        if about.len() > LARGEST {
+            return Err(too_large());
+        }
+        let mut bytes = Vec::with_capacity(about.len() as usize + 1);
+        // It may grow meanwhile.
+        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(too_large());
+        }
+        let hash = blake3::hash(&bytes).to_hex().to_string();
+        Ok(Self { bytes, hash, about })
+    }
+
+    /// What the file says, if it is text.
+    pub(crate) fn text(&self, place: &Place) -> Result<Text<'_>, CommandError> {
+        if terminal::is_binary(&self.bytes) {
+            let size = size(self.bytes.len() as u64);
+            return Err(CommandError::new(ErrorKind::Failed, format!("{} is binary, {size}", place.shown))
+                .hint("look at it with a program: ctx_execute_file"));
+        }
+        let text = String::from_utf8_lossy(&self.bytes);
+        let replaced = matches!(text, Cow::Owned(_));
+        Ok(Text { text, replaced })
+    }
+
+    /// The beginning of its hash, which is enough to tell two contents apart.
+    pub(crate) fn short_hash(&self) -> &str {
+        short(&self.hash)
+    }
+}
+
+/// The beginning of a hash.
+pub(crate) fn short(hash: &str) -> &str {
+    hash.get(..8).unwrap_or(hash)
+}
+
+/// Why a file could not be read, for whoever asked.
+pub(super) fn unreadable(place: &Place, error: &io::Error) -> CommandError {
+    let shown = &place.shown;
+    match error.kind() {
+        io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("there is no file {shown}")),
+        io::ErrorKind::FileTooLarge => CommandError::new(ErrorKind::Failed, format!("{shown} is too large: {error}"))
+            .hint("look at it with a program: ctx_execute_file"),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            CommandError::new(ErrorKind::Denied, format!("{shown} has become a link meanwhile")).hint("name it again")
+        }
+        _ => CommandError::new(ErrorKind::Failed, format!("cannot read {shown}: {error}")),
+    }
+}

@@ -1,0 +1,91 @@
+//! The map of a project: which files matter, with their best symbols; and symbols for a search.
+//!
+//! Invariants: a file is read again only when it looks changed, and outlined again only when it is; what the user's rules
+//! deny and what is hidden as a secret is never opened; a map that cannot be kept is an error, never an old map.
+
+mod history;
+mod refresh;
+mod shown;
+mod symbols;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use weir_core::Scope;
+use weir_outline::map::{Commits, Known, Wish, rank, unpack};
+use weir_store::{MapFile, Store};
+
+use crate::answer::{Answer, Budget};
+use crate::context::{Context, Open};
+use crate::error::{CommandError, ErrorKind};
+pub(crate) use symbols::{FoundSymbol, Wanted, find as find_symbols};
+
+/// What a map is wanted for.
+pub(crate) struct Order {
+    /// The folder, with its links resolved.
+    pub folder: PathBuf,
+    /// Files that are worked on, with their links resolved.
+    pub focus: Vec<PathBuf>,
+    /// Words that say what is worked on.
+    pub query: String,
+    /// The tokens of the answer.
+    pub budget: Budget,
+}
+
+/// Makes a map.
+pub(crate) async fn map(context: &Context, order: Order) -> Result<Answer, CommandError> {
+    let scope = context.scope();
+    // The first one may take a while, and others want their answers meanwhile.
+    let context = context.with_stores_of_its_own();
+    let own = context.clone();
+    let work = move |open: &mut Open<'_>| made(&own, open, &scope, &order);
+    let result = context.with_stores(work).await;
+    context.tell("");
+    result
+}
+
+fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
+    // A part of the project is ranked with all of it, since references come from outside of the part.
+    let root = if order.folder.starts_with(&context.project().root) { &context.project().root } else { &order.folder };
+    let now = open.now;
+    let store = open.project()?;
+    let files = refresh::refresh(context, (store, scope), root, now)?;
+    let counts: Vec<u32> = files.iter().map(|file| file.count).collect();
+    let known: Vec<Known> = files.into_iter().map(known).collect();
+    let place: HashMap<&str, usize> = known.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
+    let focus = places(&order.focus, root, &place)?;
+    let together = if focus.is_empty() {
+        Vec::new()
+    } else {
+        let commits: Commits = history::commits(context, (store, scope), root)?;
+        commits.with(&focus, |path| place.get(path).copied())
+    };
+    let (ranked, heat) = rank(&known, Wish { focus: &focus, query: &order.query, together: &together });
+    let drawing = shown::Drawing { root, order, known: &known, counts: &counts, ranked, heat };
+    shown::answer(context, (store, scope), drawing)
+}
+
+/// The focus among the files.
+fn places(focus: &[PathBuf], root: &Path, place: &HashMap<&str, usize>) -> Result<Vec<usize>, CommandError> {
+    let one = |path: &PathBuf| {
+        let below = crate::indexing::below(root, path).unwrap_or_else(|| path.display().to_string());
+        place.get(below.as_str()).copied().ok_or_else(|| {
+            CommandError::new(ErrorKind::NotFound, format!("{below} is not in the map"))
+                .hint("the map has files of languages that can be outlined, as git sees them: not ignored, not denied")
+        })
+    };
+    focus.iter().map(one).collect()
+}
+
+fn known(file: MapFile) -> Known {
+    let MapFile { path, words, defines, mentions, .. } = file;
+    Known { path, words: unpack(&words), defines: unpack(&defines), mentions: unpack(&mentions) }
+}
+
+/// The name under which a folder's map is kept.
+fn key(root: &Path) -> String {
+    root.display().to_string()
+}
+
+/// The store of the map, and from where it is asked.
+type Kept<'a> = (&'a mut Store, &'a Scope);

@@ -1,0 +1,239 @@
+//! Brings the map of a folder up to date: one walk, and only what looks changed is read.
+//!
+//! Invariants: what is held in memory is bounded by a few files at a time and a batch; a batch is one transaction; two
+//! processes that refresh at once write the same.
+
+use std::collections::HashMap;
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use weir_core::Timestamp;
+use weir_outline::map::{Facts, pack, symbols_to_text};
+use weir_outline::{LANGUAGES, Language, language_of};
+use weir_store::{MapChange, MapFile, Store};
+
+use super::{Kept, key};
+use crate::answer::size;
+use crate::context::{Context, cancelled};
+use crate::error::CommandError;
+use crate::indexing::{Found, Judge, UNSETTLED, list_all, read_content};
+
+/// So many files make a batch.
+const BATCH: usize = 400;
+/// More files are not held in memory.
+const MOST_FILES: usize = 100_000;
+/// Larger files are data, or were written by a program.
+const LARGEST: u64 = 1 << 20;
+/// Larger files of keys and values are data.
+const LARGEST_DATA: u64 = 64 << 10;
+const DATA: &[&str] = &["json", "yaml", "toml", "html", "css", "sql", "markdown"];
+/// Lines this long on average were not written by a person.
+const LONG_LINES: usize = 300;
+/// How often progress is told.
+const TOLD_EVERY: Duration = Duration::from_millis(200);
+
+/// The files of a folder, as they are now.
+pub(super) fn refresh(
+    context: &Context,
+    (store, scope): Kept<'_>,
+    root: &Path,
+    now: Timestamp,
+) -> Result<Vec<MapFile>, CommandError> {
+    let key = key(root);
+    let judge = Judge::new(context)?;
+    let mut listing = list_all(root, &judge, context.cancelled())?;
+    listing.files.retain(may_be_mapped);
+    if listing.files.len() > MOST_FILES {
+        let many = listing.files.len();
+        return Err(CommandError::usage(format!("{many} files are too many for a map: {MOST_FILES} are the most"))
+            .hint("let git ignore what is not yours, or run it in a project below"));
+    }
+    let mut known: HashMap<String, MapFile> =
+        store.map_files(scope, &key)?.into_iter().map(|file| (file.path.clone(), file)).collect();
+    if known.is_empty() {
+        drop_lost_folders((store, scope))?;
+    }
+    let (mut files, mut waiting) = (Vec::with_capacity(listing.files.len()), Vec::new());
+    for found in listing.files {
+        match known.remove(&found.below) {
+            Some(file) if is_as_it_was(&file, &found) => files.push(file),
+            former => waiting.push((found, former)),
+        }
+    }
+    // What could not be listed is not taken for gone.
+    let within = |below: &str, folder: &str| {
+        folder.is_empty() || below == folder || below.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let (lost, gone): (Vec<MapFile>, Vec<MapFile>) =
+        known.into_values().partition(|file| listing.unknown.iter().any(|folder| within(&file.path, folder)));
+    files.extend(lost);
+    let mut work = Work { context, kept: (store, scope), key, change: MapChange::default(), files };
+    work.change.gone = gone.into_iter().map(|file| file.path).collect();
+    work.read(&waiting, now)?;
+    work.write()?;
+    let mut files = work.files;
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+/// Maps of folders that are no longer there, such as work trees, go with the next one that is made.
+fn drop_lost_folders((store, scope): (&mut Store, &weir_core::Scope)) -> Result<(), CommandError> {
+    for folder in store.mapped_folders(scope)? {
+        if !Path::new(&folder).is_dir() {
+            store.drop_map(scope, &folder)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is in a language by its name, or may be a script.
+fn may_be_mapped(found: &Found) -> bool {
+    match language_of(&found.path, "") {
+        Some(language) if DATA.contains(&language.name()) => found.bytes <= LARGEST_DATA,
+        Some(_) => found.bytes <= LARGEST,
+        None => found.path.extension().is_none() && found.bytes <= LARGEST_DATA,
+    }
+}
+
+fn is_as_it_was(file: &MapFile, found: &Found) -> bool {
+    file.bytes == found.bytes && file.modified == found.modified && is_current(&file.spec)
+}
+
+/// The language and the version of what reads it, as a row has it. A file in no language is looked at again when there
+/// are more languages.
+fn spec(language: Option<&Language>) -> String {
+    match language {
+        Some(language) => format!("{} {}", language.name(), language.version()),
+        None => format!("none {}", LANGUAGES.len()),
+    }
+}
+
+fn is_current(known: &str) -> bool {
+    let name = known.split(' ').next().unwrap_or_default();
+    known == spec(LANGUAGES.iter().find(|language| language.name() == name).copied())
+}
+
+/// What reading a file gave.
+enum Read {
+    New(Box<MapFile>),
+    /// It has the content it had.
+    Same(i64),
+    /// It cannot be read, or is gone since it was listed.
+    Nothing,
+}
+
+struct Work<'a> {
+    context: &'a Context,
+    kept: Kept<'a>,
+    key: String,
+    change: MapChange,
+    files: Vec<MapFile>,
+}
+
+impl Work<'_> {
+    /// Reads what looks changed, on every core, and writes it as it comes.
+    fn read(&mut self, waiting: &[(Found, Option<MapFile>)], now: Timestamp) -> Result<(), CommandError> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let next = AtomicUsize::new(0);
+        let all: u64 = waiting.iter().map(|(found, _)| found.bytes).sum();
+        let (started, mut told, mut done, mut bytes) = (Instant::now(), Instant::now(), 0_usize, 0);
+        let workers = std::thread::available_parallelism().map_or(1, NonZero::get).min(waiting.len().div_ceil(8));
+        let (send, receive) = mpsc::sync_channel(64);
+        std::thread::scope(|threads| {
+            for _ in 0..workers {
+                let (send, next) = (send.clone(), &next);
+                threads.spawn(move || {
+                    while let Some((found, former)) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let read = read(found, former.as_ref(), now);
+                        if send.send((found, former, read)).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(send);
+            for (found, former, read) in receive {
+                if self.context.cancelled().is_cancelled() {
+                    return Err(cancelled());
+                }
+                self.take(found, former.as_ref(), read);
+                if self.change.files.len() >= BATCH {
+                    self.write()?;
+                }
+                (done, bytes) = (done + 1, bytes + found.bytes);
+                if told.elapsed() >= TOLD_EVERY {
+                    told = Instant::now();
+                    let rate = bytes as f64 / started.elapsed().as_secs_f64().max(0.001);
+                    let left = all.saturating_sub(bytes) as f64 / rate.max(1.0);
+                    let (bytes, all, files) = (size(bytes), size(all), waiting.len());
+                    self.context.tell(&format!("map: {done} of {files} files, {bytes} of {all}, {left:.0} s left"));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn take(&mut self, found: &Found, former: Option<&MapFile>, read: Read) {
+        match (read, former) {
+            (Read::New(file), _) => {
+                // Its symbols are needed again only if it is shown.
+                self.files.push(MapFile { symbols: String::new(), ..(*file).clone() });
+                self.change.files.push(*file);
+            }
+            (Read::Same(modified), Some(former)) => {
+                self.change.restamped.push((found.below.clone(), modified));
+                self.files.push(MapFile { modified, ..former.clone() });
+            }
+            (Read::Nothing, Some(former)) => self.change.gone.push(former.path.clone()),
+            (Read::Nothing | Read::Same(_), None) => {}
+        }
+    }
+
+    fn write(&mut self) -> Result<(), CommandError> {
+        let change = std::mem::take(&mut self.change);
+        let (store, scope) = &mut self.kept;
+        if !change.is_empty() {
+            store.update_map(scope, &self.key, change)?;
+        }
+        Ok(())
+    }
+}
+
+fn read(found: &Found, former: Option<&MapFile>, now: Timestamp) -> Read {
+    let Ok(content) = read_content(&found.path) else { return Read::Nothing };
+    let is_settled = content.modified < now.0.saturating_mul(1_000_000).saturating_sub(UNSETTLED);
+    let modified = if is_settled { content.modified } else { 0 };
+    let hash = content.hash.into_bytes();
+    if former.is_some_and(|former| former.hash == hash && is_current(&former.spec)) {
+        return Read::Same(modified);
+    }
+    let bytes = content.bytes.len() as u64;
+    let text = String::from_utf8_lossy(&content.bytes);
+    let language = language_of(&found.path, &text);
+    let facts = language.filter(|_| !is_generated(&text)).and_then(|language| {
+        let outline = weir_outline::outline(language, &text).ok()?;
+        Some(Facts::of(&found.below, &text, &outline))
+    });
+    let facts = facts.unwrap_or_default();
+    Read::New(Box::new(MapFile {
+        path: found.below.clone(),
+        bytes,
+        modified,
+        hash,
+        spec: spec(language),
+        count: u32::try_from(facts.symbols.len()).unwrap_or(u32::MAX),
+        words: pack(facts.words.iter().copied()),
+        defines: pack(facts.defines.iter().copied()),
+        mentions: pack(facts.mentions.iter().copied()),
+        symbols: symbols_to_text(&facts.symbols),
+    }))
+}
+
+fn is_generated(text: &str) -> bool {
+    text.len() > LONG_LINES * 20 && text.len() / (text.lines().count() + 1) > LONG_LINES
+}

@@ -1,0 +1,139 @@
+//! What an answer of a map says.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use weir_core::{Origin, Scope};
+use weir_outline::map::{Entry, Heat, Known, Map, Ranked, Symbol, show, symbols_from_text};
+use weir_store::Store;
+
+use super::{Order, key};
+use crate::answer::{Answer, counted, one_line};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::indexing::below;
+
+/// A map that is ready to be written.
+pub(super) struct Drawing<'a> {
+    pub(super) root: &'a Path,
+    pub(super) order: &'a Order,
+    pub(super) known: &'a [Known],
+    /// How many symbols each file has.
+    pub(super) counts: &'a [u32],
+    pub(super) ranked: Vec<Ranked>,
+    pub(super) heat: Heat,
+}
+
+/// What stands around a map has mostly no more tokens than this.
+const AROUND: usize = 50;
+/// A line of a map costs at least so many tokens, so that more files cannot be shown.
+const LEAST_TOKENS: usize = 8;
+
+pub(super) fn answer(
+    context: &Context,
+    (store, scope): (&mut Store, &Scope),
+    drawing: Drawing<'_>,
+) -> Result<Answer, CommandError> {
+    let Drawing { root, order, known, counts, ranked, heat } = drawing;
+    let part = below(root, &order.folder).unwrap_or_default();
+    let is_in_part = |path: &str| {
+        part.is_empty() || path.strip_prefix(&part).is_some_and(|rest| rest.starts_with('/')) || path == part
+    };
+    let files = known.iter().zip(counts).filter(|(file, _)| is_in_part(&file.path) && !file.mentions.is_empty());
+    let (all_files, all_symbols) =
+        files.fold((0, 0), |(files, symbols), (_, count)| (files + 1, symbols + *count as usize));
+    let path = |ranked: &Ranked| known.get(ranked.file).map_or("", |file| file.path.as_str());
+    let ranked: Vec<Ranked> = ranked
+        .into_iter()
+        .filter(|ranked| is_in_part(path(ranked)))
+        .take(order.budget.tokens() / LEAST_TOKENS)
+        .collect();
+    let paths: Vec<&str> = ranked.iter().map(path).collect();
+    let symbols = store.map_symbols(scope, &key(root), &paths)?;
+    let symbols: Vec<Vec<Symbol>> = symbols.iter().map(|text| symbols_from_text(text)).collect();
+    let entries = ranked.iter().zip(&paths).zip(&symbols);
+    let entries: Vec<Entry<'_>> =
+        entries.map(|((ranked, path), symbols)| Entry { ranked: *ranked, path, symbols }).collect();
+    let said = Said { context, order, all_files, all_symbols };
+    if entries.is_empty() {
+        return Ok(Answer::nothing(said.nothing(), json!({ "files": [], "all_files": all_files })));
+    }
+    let map = said.fit(|tokens| show(&entries, &heat, tokens));
+    let data = data(&map, &entries, (all_files, all_symbols));
+    Ok(Answer::new(said.text(&map), data))
+}
+
+struct Said<'a> {
+    context: &'a Context,
+    order: &'a Order,
+    all_files: usize,
+    all_symbols: usize,
+}
+
+impl Said<'_> {
+    /// The largest map that fits with what is said around it.
+    fn fit(&self, make: impl Fn(usize) -> Map) -> Map {
+        let budget = self.order.budget.tokens();
+        let mut tokens = budget.saturating_sub(AROUND);
+        loop {
+            let map = make(tokens);
+            let whole = weir_tokens::count(&self.text(&map));
+            if whole <= budget || tokens == 0 {
+                return map;
+            }
+            tokens = tokens.saturating_sub(whole - budget);
+        }
+    }
+
+    fn text(&self, map: &Map) -> String {
+        [self.head(map), map.text.clone(), self.foot(map)].join("\n")
+    }
+
+    fn head(&self, map: &Map) -> String {
+        let focus = self.order.focus.iter().filter_map(|path| below(&self.context.project().root, path));
+        let focus = focus.take(3).collect::<Vec<_>>().join(", ");
+        let by = match (focus.is_empty(), self.order.query.is_empty()) {
+            (true, true) => "most used first".to_owned(),
+            (true, false) => format!("nearest to `{}` first", one_line(&self.order.query, 60)),
+            (false, true) => format!("nearest to {} first", one_line(&focus, 120)),
+            (false, false) => {
+                format!("nearest to {} and `{}` first", one_line(&focus, 120), one_line(&self.order.query, 60))
+            }
+        };
+        let (files, symbols) = (map.files, map.symbols);
+        let all_files = counted(self.all_files, "file", "files");
+        format!("{files} of {all_files}, {symbols} of {} symbols, {by}", self.all_symbols)
+    }
+
+    fn foot(&self, map: &Map) -> String {
+        if map.files == self.all_files && map.symbols == self.all_symbols {
+            return String::new();
+        }
+        match self.context.origin {
+            Origin::User => {
+                "more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file".to_owned()
+            }
+            _ => "more: `budget`, `focus`, `query`; context_peek for all of a file".to_owned(),
+        }
+    }
+
+    fn nothing(&self) -> String {
+        match self.all_files {
+            0 => "there is no file here in a language that can be outlined".to_owned(),
+            files => format!("none of {} matches; try other words", counted(files, "file", "files")),
+        }
+    }
+}
+
+fn data(map: &Map, entries: &[Entry<'_>], (all_files, all_symbols): (usize, usize)) -> Value {
+    let files = map.shown.iter().filter_map(|(at, symbols)| {
+        let entry = entries.get(*at)?;
+        let symbols = symbols
+            .iter()
+            .filter_map(|at| entry.symbols.get(*at))
+            .map(|symbol| json!({ "name": symbol.path, "signature": symbol.signature, "line": symbol.line }));
+        let score = (entry.ranked.score * 1_000.0).round() / 1_000.0;
+        Some(json!({ "path": entry.path, "score": score, "symbols": symbols.collect::<Vec<_>>() }))
+    });
+    json!({ "files": files.collect::<Vec<_>>(), "all_files": all_files, "all_symbols": all_symbols })
+}

@@ -1,0 +1,105 @@
+//! Symbols for a search: by name, by a part of a name, by words of signature and documentation.
+//!
+//! Invariant: only what the map knows already; a search walks no folder. A symbol is given only if its file is what it was
+//! when it was mapped, or is read again.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use weir_core::Scope;
+use weir_outline::map::{Facts, Known, Symbol, Wish, find as find_in, rank, symbols_from_text, unpack};
+use weir_store::Store;
+
+use super::key;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::indexing::{Judge, read_content};
+
+/// So many of the files that match best are looked into.
+const FILES: usize = 40;
+
+/// A symbol that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FoundSymbol {
+    /// Its file, from the root of the project.
+    pub file: String,
+    /// What it is.
+    pub symbol: Symbol,
+    /// Whether it has the very name that was asked for.
+    pub is_named: bool,
+}
+
+/// What is looked for.
+pub(crate) struct Wanted<'a> {
+    /// A name, or words.
+    pub query: &'a str,
+    /// Only in this file or below this folder.
+    pub below: Option<&'a str>,
+    /// At most so many.
+    pub most: usize,
+}
+
+/// The symbols of the project that a query may mean, best first.
+pub(crate) fn find(
+    context: &Context,
+    (store, scope): (&mut Store, &Scope),
+    wanted: &Wanted<'_>,
+) -> Result<Vec<FoundSymbol>, CommandError> {
+    let root = &context.project().root;
+    let mut words = store.map_words(scope, &key(root))?;
+    words.retain(|(path, _)| wanted.below.is_none_or(|below| is_below(path, below)));
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known: Vec<Known> =
+        words.into_iter().map(|(path, words)| Known { path, words: unpack(&words), ..Known::default() }).collect();
+    let (ranked, _) = rank(&known, Wish { query: wanted.query, ..Wish::default() });
+    let files: Vec<&str> =
+        ranked.iter().take(FILES).filter_map(|ranked| known.get(ranked.file)).map(|file| file.path.as_str()).collect();
+    let texts = store.map_symbols(scope, &key(root), &files)?;
+    let all: Vec<(&str, Symbol)> = files
+        .iter()
+        .zip(&texts)
+        .flat_map(|(file, text)| symbols_from_text(text).into_iter().map(|symbol| (*file, symbol)))
+        .collect();
+    let found = find_in(all.iter().map(|(_, symbol)| symbol), wanted.query);
+    let judge = Judge::new(context)?;
+    let mut now: HashMap<&str, Vec<Symbol>> = HashMap::new();
+    let mut shown = Vec::new();
+    for (place, score) in found.iter().filter_map(|found| Some((all.get(found.at)?, found.score))) {
+        if shown.len() >= wanted.most {
+            break;
+        }
+        let (file, symbol) = place;
+        let current = now.entry(file).or_insert_with(|| as_it_is(root, file, &judge));
+        // Its line may have moved, and it may be gone.
+        let same = |other: &&Symbol| other.path == symbol.path;
+        let nearest = current.iter().filter(same).min_by_key(|other| other.line.abs_diff(symbol.line));
+        shown.extend(nearest.map(|nearest| FoundSymbol {
+            file: (*file).to_owned(),
+            // The words are those that were redacted when they were kept.
+            symbol: Symbol { line: nearest.line, ..symbol.clone() },
+            is_named: score >= 1.0,
+        }));
+    }
+    Ok(shown)
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    let folder = folder.strip_prefix("./").unwrap_or(folder);
+    folder == "." || path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The symbols of a file as it is now; none if it may not be read.
+fn as_it_is(root: &Path, file: &str, judge: &Judge) -> Vec<Symbol> {
+    let path = root.join(file);
+    let is_inside = path.canonicalize().is_ok_and(|real| real == path);
+    if !is_inside || judge.refuses(&path).is_some() {
+        return Vec::new();
+    }
+    let Ok(content) = read_content(&path) else { return Vec::new() };
+    let text = String::from_utf8_lossy(&content.bytes);
+    let outline =
+        weir_outline::language_of(&path, &text).and_then(|language| weir_outline::outline(language, &text).ok());
+    outline.map(|outline| Facts::of(file, &text, &outline).symbols).unwrap_or_default()
+}

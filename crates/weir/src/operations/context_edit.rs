@@ -1,0 +1,117 @@
+//! `context_edit`: an exact change of a file.
+
+use serde_json::json;
+use weir_core::Scope;
+
+use super::{Declared, Effect};
+use crate::answer::{Answer, counted};
+use crate::context::{Context, Open};
+use crate::error::{CommandError, ErrorKind};
+use crate::faces::schema::silent;
+use crate::files::edit::{self, Miss, Wanted};
+use crate::files::{self, Access, Content, Failure, Folder, How, Place, Seen, diff};
+
+/// What a diff may have, in tokens.
+const DIFF: usize = 500;
+
+/// Replace exact text in a file, once or `all`; fails if it changed since you read it.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct ContextEdit {
+    /// The file
+    #[schemars(transform = silent)]
+    path: String,
+    /// What is there
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    old: String,
+    /// What is to be there
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    new: String,
+    /// Wherever it is
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long)]
+    all: bool,
+}
+
+impl Declared for ContextEdit {
+    const TOOL: &'static str = "context_edit";
+    const COMMAND: Option<&'static str> = None;
+    const EFFECT: Effect = Effect::Changes;
+    const EXAMPLES: &'static str = "";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let place = files::permit(context, "mcp__weir__context_edit", &self.path, Access::Change).await?;
+        let (scope, here) = (context.scope(), context.clone());
+        context.with_stores(move |open| change(&here, open, (&scope, &place), &self)).await
+    }
+}
+
+fn change(
+    context: &Context,
+    open: &mut Open<'_>,
+    (scope, place): (&Scope, &Place),
+    order: &ContextEdit,
+) -> Result<Answer, CommandError> {
+    let known = open.project()?.session_file(scope, &place.shown)?;
+    let lock = files::lock(context, &place.full)?;
+    let folder = Folder::open(place.folder()).map_err(|error| failed(place, &error))?;
+    let before = Content::read(place)?;
+    if known.as_ref().is_some_and(|known| known.was_read && known.hash != before.hash) {
+        return Err(changed(place));
+    }
+    before.text(place)?;
+    let wanted = Wanted { old: &order.old, new: &order.new, all: order.all };
+    let made = edit::apply(&before.bytes, wanted).map_err(|miss| missed(place, miss))?;
+    match files::replace(&folder, place.name(), &before, &made.bytes) {
+        Ok(()) => {}
+        Err(Failure::Moved) => return Err(changed(place)),
+        Err(Failure::Io(error)) => return Err(failed(place, &error)),
+    }
+    drop(lock);
+    let after =
+        Content { hash: blake3::hash(&made.bytes).to_hex().to_string(), bytes: made.bytes, about: before.about };
+    let [old, new] = [&before.bytes, &after.bytes].map(|bytes| String::from_utf8_lossy(bytes));
+    // Where bytes are shown as something else, their places are not those of the text.
+    let is_text = [&before.bytes, &after.bytes].iter().all(|bytes| std::str::from_utf8(bytes).is_ok());
+    let places = if is_text { &made.places[..] } else { &[] };
+    let (shown, whole) = diff::unified((&old, &new), places, DIFF);
+    let shown_whole = known.is_some_and(|known| known.shown) && whole && is_text;
+    let seen = Seen { place, content: &after, text: &new, how: How::Edited, shown: shown_whole };
+    files::keep(open, scope, &seen)?;
+    let count = made.places.len();
+    let said = counted(count, "place", "places");
+    let head = format!("changed {said} in {}, now hash {}", place.shown, after.short_hash());
+    let outline = files::changes(std::path::Path::new(&place.shown), &old, &new);
+    let parts = [head, shown.trim_end().to_owned(), outline];
+    let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    Ok(Answer::new(text, json!({ "path": place.shown, "hash": after.hash, "places": count })))
+}
+
+/// The file is not what the session knows.
+pub(super) fn changed(place: &Place) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("{} has changed since you read it; nothing was written", place.shown))
+        .hint("context_read it again, or the lines you need, then repeat the change")
+}
+
+pub(super) fn failed(place: &Place, error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("{} was not written: {error}", place.shown))
+}
+
+fn missed(place: &Place, miss: Miss) -> CommandError {
+    let shown = &place.shown;
+    match miss {
+        Miss::Empty => CommandError::usage("`old` is empty").hint("context_write makes a file, or replaces all of it"),
+        Miss::Same => CommandError::usage("`old` and `new` are the same"),
+        Miss::Absent(None) => CommandError::usage(format!("`old` is not in {shown}, nor anything like it")),
+        Miss::Absent(Some(near)) => CommandError::usage(format!("`old` is not in {shown}; the nearest lines:\n{near}"))
+            .hint("copy `old` from there exactly, without the line numbers"),
+        Miss::Many(lines, count) => {
+            let named = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let more = if count > lines.len() { ", …" } else { "" };
+            CommandError::usage(format!("`old` is {count} times in {shown}: lines {named}{more}"))
+                .hint("add lines around it until it is unique, or set all=true")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `context_forget`: drops what is known of files in this session. Nothing on the disk changes. Clients get it from
+//! `context_status` with `forget`.
+
+use serde_json::json;
+
+use super::{Declared, Effect};
+use crate::answer::{Answer, counted};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+
+/// Forget one file of this session, or all; the disk stays as it is.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct ContextForget {
+    /// The file; all of them if none is named
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    pub(super) path: Option<String>,
+}
+
+impl Declared for ContextForget {
+    const TOOL: &'static str = "context_forget";
+    const COMMAND: Option<&'static str> = None;
+    const EFFECT: Effect = Effect::Adds;
+    const LISTED: bool = false;
+    const EXAMPLES: &'static str = "";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let scope = context.scope();
+        let root = context.project().root.clone();
+        let count = context
+            .with_stores(move |open| {
+                let store = open.project()?;
+                let Some(path) = self.path else { return Ok(store.forget_session_files(&scope, None)?) };
+                // It may be gone from the disk, so it is found by its name alone.
+                let below = std::path::Path::new(&path).strip_prefix(&root).ok().and_then(|path| path.to_str());
+                let name = below.unwrap_or(&path).trim_start_matches("./");
+                Ok(store.forget_session_files(&scope, Some(name))?)
+            })
+            .await?;
+        let text = format!("{} forgotten; nothing on the disk changed", counted(count, "file", "files"));
+        Ok(Answer { found: count > 0, ..Answer::new(text, json!({ "forgotten": count })) })
+    }
+}

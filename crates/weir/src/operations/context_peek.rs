@@ -1,0 +1,209 @@
+//! `context_peek`: files by their interface.
+
+use serde_json::{Value, json};
+use weir_core::{Reference, Scope, written_enum};
+use weir_outline::Level;
+
+use super::{Declared, Effect, map, random_name};
+use crate::answer::{Answer, Budget, counted, fence, one_line, size};
+use crate::choice::Choice;
+use crate::context::{Context, Open};
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::files::{self, Access, Content, How, Place, Seen};
+use crate::mapping::{self, Order};
+
+/// What all outlines of one answer may have, in tokens.
+const BUDGET: usize = 6_000;
+/// How many files one call may name.
+const MOST: usize = 20;
+/// How many lines are shown of a file whose language is not known.
+const HEAD: usize = 12;
+
+written_enum! {
+    /// How much of a file is shown.
+    pub enum Detail {
+        /// Names.
+        Minimal = "minimal",
+        /// What it offers, with signatures.
+        Standard = "standard",
+        /// Private items and documentation too.
+        Verbose = "verbose",
+    }
+}
+
+impl Detail {
+    fn level(self) -> Level {
+        match self {
+            Self::Minimal => Level::Minimal,
+            Self::Standard => Level::Standard,
+            Self::Verbose => Level::Verbose,
+        }
+    }
+}
+
+/// Outline files: signatures and their lines. Of a folder: what matters most in it.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct ContextPeek {
+    /// The files, or one folder
+    #[schemars(transform = silent)]
+    #[arg(value_name = "FILE", required = true)]
+    paths: Vec<String>,
+    /// How much of each [default: standard]
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    #[arg(long)]
+    level: Option<Choice<Detail>>,
+}
+
+impl Declared for ContextPeek {
+    const TOOL: &'static str = "context_peek";
+    const COMMAND: Option<&'static str> = Some("outline");
+    const EFFECT: Effect = Effect::Reads;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir outline src/main.rs
+  weir outline src/*.py --level minimal
+  weir outline src/lib.rs --level verbose
+  weir outline src/lib.rs --json
+
+What is shown is always smaller than the file, or is the file. Of a folder, `weir map` of it is shown.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        if self.paths.is_empty() || self.paths.len() > MOST {
+            return Err(CommandError::usage(format!("name 1 to {MOST} files")));
+        }
+        if let [only] = self.paths.as_slice()
+            && super::folder(context, Some(only)).is_ok()
+        {
+            let folder = map::folder(context, only)?;
+            let budget = Budget::new(None, map::BUDGET);
+            return mapping::map(context, Order { folder, focus: Vec::new(), query: String::new(), budget }).await;
+        }
+        let mut places = Vec::new();
+        for path in &self.paths {
+            places.push(files::permit(context, "mcp__weir__context_peek", path, Access::Read).await);
+        }
+        // One that cannot be looked at is no reason to show none.
+        if places.len() == 1 || places.iter().all(Result::is_err) {
+            places = vec![Ok(places.swap_remove(0)?)];
+        }
+        let detail = self.level.map_or(Detail::Standard, |level| level.0);
+        let scope = context.scope();
+        context.with_stores(move |open| peek(open, &scope, places, detail)).await
+    }
+}
+
+fn peek(
+    open: &mut Open<'_>,
+    scope: &Scope,
+    places: Vec<Result<Place, CommandError>>,
+    detail: Detail,
+) -> Result<Answer, CommandError> {
+    let only = places.len() == 1;
+    let share = BUDGET / places.len().max(1);
+    let (mut texts, mut data) = (Vec::new(), Vec::new());
+    for place in places {
+        let looked = place.and_then(|place| look(open, scope, &place, (detail, share)));
+        match looked {
+            Ok((text, about)) => {
+                texts.push(text);
+                data.push(about);
+            }
+            Err(error) if only => return Err(error),
+            Err(error) => texts.push(error.to_string()),
+        }
+    }
+    Ok(Answer::new(texts.join("\n"), json!({ "files": data })))
+}
+
+fn look(
+    open: &mut Open<'_>,
+    scope: &Scope,
+    place: &Place,
+    (detail, budget): (Detail, usize),
+) -> Result<(String, Value), CommandError> {
+    let content = Content::read(place)?;
+    let text = content.text(place)?.text;
+    let view = View::of(place, &text, (detail, budget));
+    let seen = Seen { place, content: &content, text: &text, how: How::Peeked, shown: view.whole };
+    if scope.session.is_some() {
+        files::keep(open, scope, &seen)?;
+    }
+    let mark = random_name()?;
+    let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
+    let shown = format!("{}\n{}", view.head, fence(mark, &view.text));
+    let about = json!({
+        "path": place.shown,
+        "hash": content.hash,
+        "language": view.language,
+        "level": view.level,
+        "lines": text.lines().count(),
+        "bytes": content.bytes.len(),
+        "tokens": weir_tokens::count(&text),
+        "outline_tokens": weir_tokens::count(&view.text),
+        "text": view.text,
+    });
+    Ok((shown, about))
+}
+
+/// A file as it is shown.
+struct View {
+    head: String,
+    text: String,
+    language: Option<&'static str>,
+    level: Option<&'static str>,
+    /// Whether it is the whole file.
+    whole: bool,
+}
+
+impl View {
+    fn of(place: &Place, text: &str, (detail, budget): (Detail, usize)) -> Self {
+        let path = std::path::Path::new(&place.shown);
+        let shown = &place.shown;
+        // Where a level does not fit, a smaller one may.
+        let mut details = Detail::ALL.iter().rev().filter(|other| **other <= detail).peekable();
+        while let Some(detail) = details.next() {
+            let Some(outlined) = files::outlined(path, text, detail.level()) else { break };
+            let language = Some(outlined.outline.language);
+            let Some(level) = outlined.shown.level else {
+                let head = format!("{shown}: the file itself, since an outline would not be shorter");
+                return Self { head, text: text.to_owned(), language, level: None, whole: true };
+            };
+            let level = Some(level_name(level));
+            let end = weir_tokens::fit(&outlined.shown.text, budget);
+            if end == outlined.shown.text.len() {
+                return Self { head: format!("{shown}:"), text: outlined.shown.text, language, level, whole: false };
+            }
+            if details.peek().is_none() {
+                let end = outlined.shown.text[..end].rfind('\n').unwrap_or(end);
+                let left = outlined.shown.text[end..].lines().count();
+                let head = format!("{shown}: {left} more lines of its outline are not shown");
+                let text = outlined.shown.text[..end].to_owned();
+                return Self { head, text, language, level, whole: false };
+            }
+        }
+        Self::head(shown, text)
+    }
+
+    /// What is shown of a file whose language is not known.
+    fn head(shown: &str, text: &str) -> Self {
+        let lines = text.lines().count();
+        let first: Vec<String> = text.lines().take(HEAD).map(|line| one_line(line, 200)).collect();
+        let whole = lines <= HEAD && first.iter().map(String::as_str).eq(text.lines());
+        let (count, bytes) = (counted(lines, "line", "lines"), size(text.len() as u64));
+        let head = match whole {
+            true => format!("{shown}: {count}, {bytes}"),
+            false => format!("{shown}: {count}, {bytes}, no outline; its beginning, more by context_read lines"),
+        };
+        Self { head, text: first.join("\n"), language: None, level: None, whole }
+    }
+}
+
+fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Minimal => Detail::Minimal.as_str(),
+        Level::Standard => Detail::Standard.as_str(),
+        Level::Verbose => Detail::Verbose.as_str(),
+    }
+}

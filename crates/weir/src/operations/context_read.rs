@@ -1,0 +1,164 @@
+//! `context_read`: a file, whole or some lines of it. It is the session's active file from then on.
+
+use serde_json::json;
+use weir_core::{Reference, Scope};
+use weir_outline::Level;
+use weir_store::SessionFile;
+
+use super::{Declared, Effect, random_name};
+use crate::answer::{Answer, counted, fence};
+use crate::context::{Context, Open};
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::files::{self, Access, Content, How, Part, Place, Range, Seen, Text};
+use crate::when;
+
+/// A file of at most so many tokens is shown whole; of a larger one, its outline. The same as hooks leave alone of what
+/// a client's own tool reads.
+const BUDGET: usize = 8_000;
+
+/// Read a file of the project. Not repeated while unchanged.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct ContextRead {
+    /// The file
+    #[schemars(transform = silent)]
+    path: String,
+    /// 10-40, 10-, -20
+    #[serde(default)]
+    #[arg(long)]
+    lines: Option<String>,
+    /// Even if unchanged
+    #[serde(default)]
+    #[arg(long)]
+    again: bool,
+}
+
+impl Declared for ContextRead {
+    const TOOL: &'static str = "context_read";
+    const COMMAND: Option<&'static str> = None;
+    const EFFECT: Effect = Effect::Reads;
+    const EXAMPLES: &'static str = "";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let range = self.lines.as_deref().map(Range::parse).transpose()?;
+        let place = files::permit(context, "mcp__weir__context_read", &self.path, Access::Read).await?;
+        let (scope, again) = (context.scope(), self.again);
+        context.with_stores(move |open| read(open, &scope, &place, (range, again))).await
+    }
+}
+
+fn read(
+    open: &mut Open<'_>,
+    scope: &Scope,
+    place: &Place,
+    (range, again): (Option<Range>, bool),
+) -> Result<Answer, CommandError> {
+    let content = Content::read(place)?;
+    let text = content.text(place)?;
+    let known = open.project()?.session_file(scope, &place.shown)?;
+    let known = known.filter(|known| known.shown && known.hash == content.hash && range.is_none() && !again);
+    let file = File { place, content: &content, text: &text };
+    let said = match known {
+        Some(known) => file.unchanged(&known),
+        None => file.shown(range)?,
+    };
+    let (text, how) = (&text.text, How::Read);
+    let seen = Seen { place, content: &content, text, how, shown: said.whole };
+    let before = files::keep(open, scope, &seen)?;
+    let mut parts = vec![said.text];
+    parts.extend(before.as_ref().and_then(held));
+    Ok(Answer::new(parts.join("\n"), json!({ "path": place.shown, "hash": content.hash, "whole": said.whole })))
+}
+
+/// What stands for the file that was active before.
+fn held(before: &SessionFile) -> Option<String> {
+    before.outline_tokens.map(|_| format!("{} is now held as its outline: context_peek shows it", before.path))
+}
+
+struct File<'a> {
+    place: &'a Place,
+    content: &'a Content,
+    text: &'a Text<'a>,
+}
+
+struct Said {
+    text: String,
+    /// Whether the model has the whole text now.
+    whole: bool,
+}
+
+impl File<'_> {
+    fn head(&self) -> String {
+        let lines = counted(self.text.text.lines().count(), "line", "lines");
+        let mut head = format!("{}: {lines}, hash {}", self.place.shown, self.content.short_hash());
+        if self.text.replaced {
+            head.push_str("; not UTF-8: what is shown as \u{fffd} is something else");
+        }
+        if !self.text.text.is_empty() && !self.text.text.ends_with('\n') {
+            head.push_str("; no line end after the last line");
+        }
+        if self.text.text.contains("\r\n") {
+            head.push_str("; lines end with CRLF, which edits keep");
+        }
+        head
+    }
+
+    fn unchanged(&self, known: &SessionFile) -> Said {
+        let lines = counted(known.lines as usize, "line", "lines");
+        let (path, at, hash) = (&self.place.shown, when::show(known.known_at), self.content.short_hash());
+        let text =
+            format!("{path} is unchanged since {at} ({lines}, hash {hash}); if you no longer have it: again=true");
+        Said { text, whole: true }
+    }
+
+    fn shown(&self, range: Option<Range>) -> Result<Said, CommandError> {
+        let text = &self.text.text;
+        let part = range.unwrap_or(Range::Between(1, usize::MAX)).of(text, BUDGET);
+        let whole = range.is_none() && !part.cut;
+        if range.is_none()
+            && part.cut
+            && let Some(outline) = self.outline()?
+        {
+            return Ok(outline);
+        }
+        let mut said = self.head();
+        if !whole {
+            said.push_str(&which(&part));
+        }
+        // The text could not know what it is fenced by.
+        let mark = random_name()?;
+        let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
+        said.push_str(&format!("\n{}", fence(mark, &part.text.replace("\r\n", "\n"))));
+        Ok(Said { text: said, whole })
+    }
+
+    /// What stands for a file that is too large.
+    fn outline(&self) -> Result<Option<Said>, CommandError> {
+        let path = std::path::Path::new(&self.place.shown);
+        let Some(outlined) = files::outlined(path, &self.text.text, Level::Standard) else { return Ok(None) };
+        if outlined.shown.level.is_none() {
+            return Ok(None);
+        }
+        let mark = random_name()?;
+        let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
+        let end = weir_tokens::fit(&outlined.shown.text, BUDGET);
+        let tokens = weir_tokens::count(&self.text.text);
+        let head = self.head();
+        let text = format!(
+            "{head}; {tokens} tokens, so this is its outline: lines=10-40 reads a part\n{}",
+            fence(mark, &outlined.shown.text[..end])
+        );
+        Ok(Some(Said { text, whole: false }))
+    }
+}
+
+/// Which lines are shown, and how to go on.
+fn which(part: &Part<'_>) -> String {
+    match part.last < part.first {
+        true => "; there are no such lines".to_owned(),
+        false if part.cut => {
+            format!("; lines {}-{}, go on with lines={}-", part.first, part.last, part.last + 1)
+        }
+        false => format!("; lines {}-{}", part.first, part.last),
+    }
+}

@@ -1,0 +1,100 @@
+//! `context_write`: makes a file, or replaces all of it.
+
+use serde_json::json;
+use weir_core::Scope;
+
+use super::context_edit::failed;
+use super::{Declared, Effect};
+use crate::answer::{Answer, counted, size};
+use crate::context::{Context, Open};
+use crate::error::{CommandError, ErrorKind};
+use crate::faces::schema::silent;
+use crate::files::edit::{line_end, with_line_ends};
+use crate::files::{self, Access, Content, Failure, Folder, How, Place, Seen, diff};
+
+/// Make a file, or replace one you have read.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct ContextWrite {
+    /// The file
+    #[schemars(transform = silent)]
+    path: String,
+    /// All of its text
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    text: String,
+    /// Even if not read
+    #[serde(default)]
+    #[arg(long)]
+    overwrite: bool,
+}
+
+impl Declared for ContextWrite {
+    const TOOL: &'static str = "context_write";
+    const COMMAND: Option<&'static str> = None;
+    const EFFECT: Effect = Effect::Changes;
+    const EXAMPLES: &'static str = "";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let place = files::permit(context, "mcp__weir__context_write", &self.path, Access::Create).await?;
+        let (scope, here) = (context.scope(), context.clone());
+        context.with_stores(move |open| write(&here, open, (&scope, &place), &self)).await
+    }
+}
+
+fn write(
+    context: &Context,
+    open: &mut Open<'_>,
+    (scope, place): (&Scope, &Place),
+    order: &ContextWrite,
+) -> Result<Answer, CommandError> {
+    let known = open.project()?.session_file(scope, &place.shown)?;
+    let lock = files::lock(context, &place.full)?;
+    let folder = Folder::make(place.folder()).map_err(|error| failed(place, &error))?;
+    let before = match Content::read_in(&folder, place.name()) {
+        Ok(content) => Some(content),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(place, &error)),
+    };
+    let is_known = |content: &Content| known.as_ref().is_some_and(|it| it.was_read && it.hash == content.hash);
+    if before.as_ref().is_some_and(|content| !order.overwrite && !is_known(content)) {
+        return Err(unseen(place));
+    }
+    let text = match &before {
+        Some(content) => with_line_ends(&order.text, line_end(&content.bytes)),
+        None => order.text.as_str().into(),
+    };
+    let written = match &before {
+        Some(content) => files::replace(&folder, place.name(), content, text.as_bytes()),
+        None => files::create(&folder, place.name(), text.as_bytes()),
+    };
+    match written {
+        Ok(()) => {}
+        Err(Failure::Moved) => return Err(unseen(place)),
+        Err(Failure::Io(error)) => return Err(failed(place, &error)),
+    }
+    drop(lock);
+    let after = Content::read_in(&folder, place.name()).map_err(|error| failed(place, &error))?;
+    // Someone may have been there since; what the session knows is what it wrote.
+    let after = Content {
+        bytes: text.as_bytes().to_vec(),
+        hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        about: after.about,
+    };
+    files::keep(open, scope, &Seen { place, content: &after, text: &text, how: How::Wrote, shown: true })?;
+    let (lines, bytes) = (counted(text.lines().count(), "line", "lines"), size(text.len() as u64));
+    let how = match &before {
+        None => "made".to_owned(),
+        Some(content) => {
+            let (added, removed) = diff::counts(&String::from_utf8_lossy(&content.bytes), &text);
+            format!("replaced (+{added} -{removed} lines)")
+        }
+    };
+    let said = format!("{} {how}: {lines}, {bytes}, hash {}", place.shown, after.short_hash());
+    Ok(Answer::new(said, json!({ "path": place.shown, "hash": after.hash, "made": before.is_none() })))
+}
+
+fn unseen(place: &Place) -> CommandError {
+    let message = format!("{} has a content that you have not read; nothing was written", place.shown);
+    CommandError::new(ErrorKind::Failed, message)
+        .hint("context_read it first, change a part with context_edit, or set overwrite=true")
+}

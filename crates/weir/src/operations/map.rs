@@ -1,0 +1,76 @@
+//! `context_map`: which files of a project matter, with their best symbols. Clients get it from `context_peek` of a folder.
+
+use std::path::PathBuf;
+
+use weir_core::Origin;
+
+use super::{Declared, Effect};
+use crate::answer::{Answer, Budget};
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::faces::schema::silent;
+use crate::mapping::{self, Order};
+
+/// An answer holds so many tokens unless asked otherwise.
+pub(super) const BUDGET: usize = 1_000;
+
+/// Map this project: files that matter for `focus` files or a `query`, or at all, with their best symbols.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Map {
+    /// Only below this folder [default: the project]
+    #[schemars(transform = silent)]
+    #[arg(value_name = "FOLDER")]
+    #[serde(default)]
+    path: Option<String>,
+    /// A file that is worked on; may be given several times
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "FILE")]
+    #[serde(default)]
+    focus: Vec<String>,
+    /// Words that say what is worked on
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default)]
+    query: Option<String>,
+    /// Most tokens to answer [default: 1000]
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u32>,
+}
+
+impl Declared for Map {
+    const TOOL: &'static str = "context_map";
+    const COMMAND: Option<&'static str> = Some("map");
+    const EFFECT: Effect = Effect::Reads;
+    const LISTED: bool = false;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir map
+  weir map --focus src/store.rs --query 'retry on a busy database'
+  weir map crates/core --budget 3000
+
+Files are ranked by what the focus uses and what uses it, by the words of the query, by nearness, and by which files
+were changed together. The first map of a project reads all of it; later ones read only what changed. Files that git
+ignores, secrets and what rules deny are never read.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let folder = match self.path.as_deref() {
+            None | Some("") => context.project().root.clone(),
+            Some(named) => folder(context, named)?,
+        };
+        let focus = self.focus.iter().map(|named| super::file(context, named)).collect::<Result<Vec<_>, _>>()?;
+        let query = self.query.unwrap_or_default().trim().to_owned();
+        mapping::map(context, Order { folder, focus, query, budget: Budget::new(self.budget, BUDGET) }).await
+    }
+}
+
+/// The folder to map: a model sees the project, people whatever they name.
+pub(super) fn folder(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
+    let folder = super::folder(context, Some(named))?;
+    let root = &context.project().root;
+    if context.origin == Origin::User || folder.starts_with(root) {
+        return Ok(folder);
+    }
+    let message = format!("{} is outside of the project", folder.display());
+    Err(CommandError::new(ErrorKind::Denied, message).hint(format!("name a folder below {}", root.display())))
+}

@@ -1,0 +1,53 @@
+//! Hooks and files together: large reads by their outline, and the guide's line.
+
+use serde_json::json;
+
+use super::world::{World, fenced, source};
+
+#[test]
+fn a_large_source_file_that_a_client_reads_is_shown_by_its_outline() {
+    let world = World::new();
+    let text = source(90);
+    world.write("big.rs", &text);
+    world.write(
+        "big.json",
+        format!("[{}]", (0..9_000).map(|n| format!("{{\"id\":{n}}}")).collect::<Vec<_>>().join(",")),
+    );
+    let answer = |path: &str, content: &str| {
+        let full = world.project().join(path);
+        let file = json!({ "filePath": full, "content": content, "numLines": 1, "startLine": 1, "totalLines": 1 });
+        let told = json!({ "tool_name": "Read", "tool_use_id": "t", "tool_input": { "file_path": full },
+            "tool_response": { "type": "text", "file": file } });
+        let answer = world.hook("s1", "PostToolUse", &told);
+        answer["hookSpecificOutput"]["updatedToolOutput"]["file"]["content"].as_str().unwrap_or_default().to_owned()
+    };
+    let shown = answer("big.rs", &text);
+    assert!(shown.contains("big.rs; outline; ") && shown.contains("held as [ctx:"), "{shown}");
+    assert!(fenced(&shown).contains("add_89(n: u64) -> u64") && !shown.contains("println"), "{shown}");
+    assert!(shown.ends_with("or read a part of the file"), "{shown}");
+    // One whose outline is too long is cut, and says so.
+    world.write("huge.rs", source(300));
+    let huge = answer("huge.rs", &source(300));
+    assert!(huge.contains(" more lines of the outline by context_peek; more: ctx_get"), "{huge}");
+    assert!(huge.len() < 9_000 && fenced(&huge).contains("add_20"), "{huge}");
+    // Of data, the values matter: that is what a digest is for.
+    let json = answer("big.json", &world.read("big.json"));
+    assert!(json.contains("held as [ctx:") && !json.contains("outline;"), "{json}");
+}
+
+#[test]
+fn the_guide_names_the_active_file_and_those_before_it() {
+    let world = World::new();
+    for name in ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs"] {
+        world.write(name, source(2));
+    }
+    world.hook("s1", "UserPromptSubmit", &json!({ "prompt": "rename it everywhere, please" }));
+    let mut server = world.server("s1");
+    for name in ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs"] {
+        server.read(name);
+    }
+    server.ok("context_edit", &json!({ "path": "b.rs", "old": "add_0", "new": "sum_0" }));
+    let guide = world.hook("s1", "SessionStart", &json!({ "source": "compact" })).to_string();
+    assert!(guide.contains("Files at hand:\\n- b.rs (active); before it e.rs, d.rs, c.rs"), "{guide}");
+    assert_eq!(fenced(&server.read("b.rs")), world.read("b.rs").trim_end_matches('\n'), "the text is given again");
+}

@@ -1,0 +1,42 @@
+//! Outlines, as a tool and as a command.
+
+use serde_json::{Value, json};
+
+use super::world::{World, fenced, source};
+
+#[test]
+fn several_files_are_outlined_in_one_call() {
+    let world = World::new();
+    world.write("a.rs", source(8));
+    world.write("b.rs", source(9));
+    world.write("notes.xyz", (0..40).map(|n| format!("note {n}\n")).collect::<String>());
+    let mut server = world.server("s1");
+    let one = server.ok("context_peek", &json!({ "path": "a.rs" }));
+    assert!(one.starts_with("a.rs:\n<<<") && fenced(&one).contains("add_7(n: u64) -> u64"), "{one}");
+    assert!(!one.contains("println"), "{one}");
+    let all =
+        server.ok("context_peek", &json!({ "paths": ["a.rs", "b.rs", "notes.xyz", "none.rs"], "level": "minimal" }));
+    assert!(all.contains("b.rs:\n<<<") && all.contains("error: there is no file none.rs"), "{all}");
+    assert!(all.contains("notes.xyz: 40 lines, 310 B, no outline; its beginning") && all.contains("note 11"), "{all}");
+    // Looking is not reading: the text is given when it is asked for.
+    assert_eq!(fenced(&server.read("a.rs")), source(8).trim_end_matches('\n'));
+    let status = server.ok("context_status", &json!({}));
+    assert!(status.contains("outlined b.rs: ") && status.contains("looked at notes.xyz: "), "{status}");
+}
+
+#[test]
+fn the_command_shows_the_same() {
+    let world = World::new();
+    world.write("a.rs", source(8));
+    let output = world.weir(&["outline", "a.rs", "--level", "minimal"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("add_7") && !text.contains("println"), "{text}");
+    let data: Value = serde_json::from_slice(&world.weir(&["outline", "a.rs", "--json"]).stdout).unwrap();
+    let file = &data["files"][0];
+    assert_eq!(
+        (&file["path"], &file["language"], &file["level"]),
+        (&json!("a.rs"), &json!("rust"), &json!("standard"))
+    );
+    assert!(file["outline_tokens"].as_u64() < file["tokens"].as_u64(), "{file}");
+    assert_eq!(world.weir(&["outline", "none.rs"]).status.code(), Some(3));
+}

@@ -1,0 +1,112 @@
+//! What reading says, and when it does not repeat itself.
+
+use serde_json::json;
+
+use super::world::{World, fenced, source};
+
+#[test]
+fn a_file_is_read_once_and_then_known() {
+    let world = World::new();
+    world.write("src/a.rs", source(3));
+    let mut server = world.server("s1");
+    let first = server.read("src/a.rs");
+    assert!(first.starts_with("src/a.rs: ") && first.contains(" lines, hash "), "{first}");
+    assert_eq!(fenced(&first), source(3).trim_end_matches('\n'));
+    let again = server.read("src/a.rs");
+    assert!(again.starts_with("src/a.rs is unchanged since 20"), "{again}");
+    assert!(again.ends_with("if you no longer have it: again=true"), "{again}");
+    let forced = server.ok("context_read", &json!({ "path": "src/a.rs", "again": true }));
+    assert_eq!(fenced(&forced), fenced(&first));
+    world.write("src/a.rs", source(4));
+    assert_eq!(fenced(&server.read("src/a.rs")), source(4).trim_end_matches('\n'));
+    // Another session has not read it.
+    assert_eq!(fenced(&world.server("s2").read("src/a.rs")), source(4).trim_end_matches('\n'));
+}
+
+#[test]
+fn what_a_session_knows_survives_a_restart_and_not_a_compaction() {
+    let world = World::new();
+    world.write("a.rs", source(3));
+    world.server("s1").read("a.rs");
+    assert!(world.server("s1").read("a.rs").contains("is unchanged since"));
+    world.hook("other", "PreCompact", &json!({ "trigger": "auto" }));
+    // A session that has files of its own speaks for itself; one that has none may be any.
+    assert_eq!(fenced(&world.server("s1").read("a.rs")), source(3).trim_end_matches('\n'));
+    world.server("other").read("a.rs");
+    world.hook("other", "PreCompact", &json!({ "trigger": "auto" }));
+    assert!(world.server("s1").read("a.rs").contains("is unchanged since"));
+    assert_eq!(fenced(&world.server("other").read("a.rs")), source(3).trim_end_matches('\n'));
+    let status = world.server("s1").ok("context_status", &json!({}));
+    assert!(status.contains("active a.rs: "), "{status}");
+}
+
+#[test]
+fn the_file_before_is_held_as_its_outline() {
+    let world = World::new();
+    world.write("a.rs", source(8));
+    world.write("b.rs", source(2));
+    let mut server = world.server("s1");
+    server.read("a.rs");
+    let second = server.read("b.rs");
+    assert!(second.ends_with("\na.rs is now held as its outline: context_peek shows it"), "{second}");
+    let status = server.ok("context_status", &json!({}));
+    let lines: Vec<&str> = status.lines().collect();
+    assert!(lines[0].starts_with("1 file is held as its outline: ") && lines[0].contains(" saved"), "{status}");
+    assert!(lines[1].starts_with("active b.rs: ") && lines[2].starts_with("outlined a.rs: "), "{status}");
+    let forgotten = server.ok("context_status", &json!({ "forget": "a.rs" }));
+    assert_eq!(forgotten, "1 file forgotten; nothing on the disk changed");
+    assert!(!server.ok("context_status", &json!({})).contains("a.rs:"), "only b.rs is left");
+    server.ok("context_forget", &json!({}));
+    assert_eq!(server.ok("context_status", &json!({})), "no file was read in this session");
+    assert_eq!(fenced(&server.read("b.rs")), source(2).trim_end_matches('\n'));
+}
+
+#[test]
+fn a_large_file_is_shown_by_its_outline_and_in_parts() {
+    let world = World::new();
+    world.write("big.rs", source(200));
+    world.write("big.log", (0..20_000).map(|n| format!("line {n} of a log\n")).collect::<String>());
+    let mut server = world.server("s1");
+    let outline = server.read("big.rs");
+    assert!(outline.contains("so this is its outline: lines=10-40 reads a part"), "{outline}");
+    assert!(fenced(&outline).contains("add_199"), "{outline}");
+    let part = server.ok("context_read", &json!({ "path": "big.rs", "lines": "4-5" }));
+    assert_eq!(fenced(&part), "pub fn add_0(n: u64) -> u64 {\n    let total: u64 = (0..n).map(|i| i * i).sum();");
+    assert!(part.contains("; lines 4-5\n"), "{part}");
+    let begin = server.read("big.log");
+    assert!(begin.contains("; lines 1-") && begin.contains(", go on with lines="), "{}", &begin[..300]);
+    assert!(server.ok("context_read", &json!({ "path": "big.log", "lines": "-2" })).contains("line 19999 of a log"));
+    assert!(server.ok("context_read", &json!({ "path": "big.log", "lines": "90000-" })).contains("no such lines"));
+}
+
+#[test]
+fn what_is_no_plain_text_is_said() {
+    let world = World::new();
+    world.write("a.bin", b"\x7fELF\x00\x00");
+    world.write("latin.txt", b"gr\xf6\xdfe\n");
+    world.write("dos.txt", "one\r\ntwo\r\n");
+    world.write("bare.txt", "no end");
+    let mut server = world.server("s1");
+    let binary = server.refused("context_read", &json!({ "path": "a.bin" }));
+    assert!(binary.contains("a.bin is binary, 6 B") && binary.contains("ctx_execute_file"), "{binary}");
+    assert!(server.read("latin.txt").contains("not UTF-8"));
+    let dos = server.read("dos.txt");
+    assert!(dos.contains("CRLF") && fenced(&dos) == "one\ntwo", "{dos}");
+    assert!(server.read("bare.txt").contains("no line end after the last line"));
+    assert!(server.refused("context_read", &json!({ "path": "none.txt" })).contains("there is no file none.txt"));
+    assert!(server.refused("context_read", &json!({ "path": "." })).contains("is a folder"));
+}
+
+#[test]
+fn what_was_read_and_changed_is_in_the_history() {
+    let world = World::new();
+    world.write("a.rs", source(2));
+    let mut server = world.server("s1");
+    server.read("a.rs");
+    server.ok("context_edit", &json!({ "path": "a.rs", "old": "add_0", "new": "sum_0" }));
+    server.ok("context_write", &json!({ "path": "new/b.rs", "text": "fn b() {}\n" }));
+    let history = String::from_utf8(world.weir(&["history"]).stdout).unwrap();
+    for told in ["file read a.rs", "file edited a.rs", "file wrote new/b.rs"] {
+        assert!(history.contains(told), "{history}");
+    }
+}

@@ -1,0 +1,124 @@
+//! What must not be reached: other places, secrets, what rules deny.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use super::world::{Server, World, source};
+
+fn read(path: &str) -> Value {
+    json!({ "path": path })
+}
+
+fn write(path: &str) -> Value {
+    json!({ "path": path, "text": "planted\n", "overwrite": true })
+}
+
+/// A file that can be neither read nor written.
+fn check_out_of_reach(server: &mut Server, path: &str) {
+    for (tool, arguments) in
+        [("context_read", read(path)), ("context_peek", read(path)), ("context_write", write(path))]
+    {
+        server.refused(tool, &arguments);
+    }
+    server.refused("context_edit", &json!({ "path": path, "old": "a", "new": "b" }));
+}
+
+#[test]
+fn paths_stay_in_the_project_whatever_they_go_through() {
+    let world = World::new();
+    world.write("../outside/a.rs", source(2));
+    world.write("inside/b.rs", source(2));
+    let outside = world.home().join("outside");
+    symlink(&outside, world.project().join("link")).unwrap();
+    symlink(outside.join("a.rs"), world.project().join("a.rs")).unwrap();
+    symlink(outside.join("new.rs"), world.project().join("dangling.rs")).unwrap();
+    symlink("inside/b.rs", world.project().join("alias.rs")).unwrap();
+    let mut server = world.server("s1");
+    let absolute = outside.join("a.rs");
+    for path in ["../outside/a.rs", "link/a.rs", "a.rs", "inside/../../outside/a.rs", absolute.to_str().unwrap()] {
+        check_out_of_reach(&mut server, path);
+    }
+    for path in ["link/new.rs", "dangling.rs", "../new.rs", "link/deep/new.rs"] {
+        server.refused("context_write", &write(path));
+    }
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1, "nothing was made outside");
+    let refused = server.refused("context_read", &read("link/a.rs"));
+    assert!(refused.contains("outside of the project"), "{refused}");
+    // A link within the project is followed, and stays one.
+    server.ok("context_edit", &json!({ "path": "alias.rs", "old": "add_0", "new": "sum_0" }));
+    assert!(world.read("inside/b.rs").contains("sum_0"));
+    assert!(world.project().join("alias.rs").symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn the_users_rules_open_and_close() {
+    let world = World::new();
+    world.write("../outside/a.rs", source(2));
+    world.write("secret/a.rs", source(2));
+    world.write("vendor/a.rs", source(2));
+    world.write("asked/a.rs", source(2));
+    let outside = world.home().join("outside").display().to_string();
+    world.rules(&json!({
+        "deny": ["Read(./secret/**)", "Edit(vendor/**)"],
+        "ask": ["Edit(asked/**)"],
+        "allow": [format!("Read(/{outside}/**)")],
+    }));
+    let mut server = world.server("s1");
+    check_out_of_reach(&mut server, "secret/a.rs");
+    let refused = server.refused("context_read", &read("secret/a.rs"));
+    assert!(refused.contains("the rule Read(./secret/**) in ") && refused.contains("denies it"), "{refused}");
+    server.read("vendor/a.rs");
+    server.refused("context_edit", &json!({ "path": "vendor/a.rs", "old": "add_0", "new": "x" }));
+    server.refused("context_write", &write("vendor/new.rs"));
+    // Nobody is there to be asked.
+    let asked = server.refused("context_edit", &json!({ "path": "asked/a.rs", "old": "add_0", "new": "x" }));
+    assert!(asked.contains("asks about it") && asked.contains("the user was not there to be asked"), "{asked}");
+    server.read("../outside/a.rs");
+    server.refused("context_edit", &json!({ "path": "../outside/a.rs", "old": "add_0", "new": "x" }));
+}
+
+#[test]
+fn secrets_and_what_runs_later_are_not_touched() {
+    let world = World::new();
+    world.write(".env", "TOKEN=1\n");
+    world.write(".git/config", "[core]\n");
+    world.write(".vscode/tasks.json", "{}\n");
+    let mut server = world.server("s1");
+    check_out_of_reach(&mut server, ".env");
+    let data = world.home().join(".local/share/weir");
+    std::fs::create_dir_all(&data).unwrap();
+    std::fs::write(data.join("x.txt"), "ours").unwrap();
+    check_out_of_reach(&mut server, data.join("x.txt").to_str().unwrap());
+    for path in [".git/config", ".git/hooks/pre-commit", ".vscode/tasks.json", ".mcp.json", ".claude/settings.json"] {
+        server.refused("context_write", &write(path));
+    }
+    server.read(".vscode/tasks.json");
+    assert!(!world.project().join(".git/hooks").exists() && !world.project().join(".mcp.json").exists());
+}
+
+#[test]
+fn a_pipe_or_a_folder_is_no_file() {
+    let world = World::new();
+    std::fs::create_dir(world.project().join("folder")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(world.project().join("pipe")).status().unwrap();
+    assert!(made.success());
+    let mut server = world.server("s1");
+    check_out_of_reach(&mut server, "pipe");
+    server.refused("context_read", &read("folder"));
+    server.refused("context_write", &write("folder"));
+    server.refused("context_edit", &json!({ "path": "folder", "old": "a", "new": "b" }));
+    server.refused("context_write", &write("folder/../pipe/x"));
+}
+
+#[test]
+fn a_folder_is_shown_by_its_map_and_only_in_the_project() {
+    let world = World::new();
+    world.write("src/a.rs", source(2));
+    world.write("../outside/b.rs", source(2));
+    let mut server = world.server("s1");
+    let map = server.ok("context_peek", &read("src"));
+    assert!(map.contains("src/a.rs"), "{map}");
+    server.refused("context_peek", &read("../outside"));
+    server.refused("context_peek", &read("/"));
+}

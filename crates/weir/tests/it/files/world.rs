@@ -1,0 +1,160 @@
+//! A home with a project, and the program there as the server of a session.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Long, since a loaded machine is slow; what never comes fails the test all the same.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A home with a project in it. It is gone with the test.
+pub(super) struct World(TempDir);
+
+impl World {
+    pub(super) fn new() -> Self {
+        let world = Self(tempfile::tempdir().unwrap());
+        std::fs::create_dir(world.project()).unwrap();
+        world
+    }
+
+    pub(super) fn home(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.home().join("project")
+    }
+
+    pub(super) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.project().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub(super) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.project().join(path)).unwrap()
+    }
+
+    /// The user's rules, as Claude Code has them.
+    pub(super) fn rules(&self, permissions: &Value) {
+        self.write("../.claude/settings.json", json!({ "permissions": permissions }).to_string());
+    }
+
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.args(arguments).current_dir(self.project()).env_clear();
+        command.env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    pub(super) fn weir(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// A hook of Claude Code in a session.
+    pub(super) fn hook(&self, session: &str, event: &str, more: &Value) -> Value {
+        let mut payload = json!({ "session_id": session, "cwd": self.project(), "hook_event_name": event });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let mut command = self.command(&["hook", "claude", event]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        if output.stdout.is_empty() { Value::Null } else { serde_json::from_slice(&output.stdout).unwrap() }
+    }
+
+    /// The program as the server of a session of Claude Code.
+    pub(super) fn server(&self, session: &str) -> Server {
+        let mut command = self.command(&["mcp"]);
+        command.env("CLAUDE_CODE_SESSION_ID", session);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        // Ends with the program's output.
+        std::thread::spawn(move || {
+            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        let mut server = Server { process, input, lines, last: 0 };
+        let client = json!({ "name": "claude-code", "version": "1.0.0" });
+        server.ask("initialize", &json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client }));
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized", "params": {} }));
+        server
+    }
+}
+
+/// The program as a server. It ends with the test.
+pub(super) struct Server {
+    process: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    last: i64,
+}
+
+impl Server {
+    fn send(&mut self, message: &Value) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(format!("{message}\n").as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+
+    fn ask(&mut self, method: &str, parameters: &Value) -> Value {
+        self.last += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": parameters }));
+        let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("no answer: {error}"));
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], self.last, "{answer}");
+        answer
+    }
+
+    /// What a tool answers, and whether that is an error.
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<String, String> {
+        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+        if answer["result"]["isError"] == json!(true) { Err(text) } else { Ok(text) }
+    }
+
+    pub(super) fn ok(&mut self, tool: &str, arguments: &Value) -> String {
+        self.call(tool, arguments).unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"))
+    }
+
+    pub(super) fn refused(&mut self, tool: &str, arguments: &Value) -> String {
+        match self.call(tool, arguments) {
+            Ok(answer) => panic!("{tool} {arguments} was not refused: {answer}"),
+            Err(error) => error,
+        }
+    }
+
+    pub(super) fn read(&mut self, path: &str) -> String {
+        self.ok("context_read", &json!({ "path": path }))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.input = None;
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The text between the marks.
+pub(super) fn fenced(answer: &str) -> &str {
+    let (_, rest) = answer.split_once("\n<<<").unwrap_or_else(|| panic!("no text in {answer}"));
+    let (mark, rest) = rest.split_once('\n').unwrap();
+    rest.split_once(&format!("\n{mark}>>>")).unwrap_or_else(|| panic!("no end in {answer}")).0
+}
+
+/// A Rust file of so many functions.
+pub(super) fn source(functions: usize) -> String {
+    let body =
+        "    let total: u64 = (0..n).map(|i| i * i).sum();\n    println!(\"{total} of {n}\");\n    drop(total);\n"
+            .repeat(3);
+    let function =
+        |number| format!("/// Adds up to {number}.\npub fn add_{number}(n: u64) -> u64 {{\n{body}    n\n}}\n\n");
+    format!("//! Sums of squares.\n\n{}", (0..functions).map(function).collect::<String>())
+}

@@ -1,0 +1,204 @@
+//! The map of a project and symbols in a search, through the program itself.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const STORE: &str = "/// Keeps things.\npub struct EntryStore;\nimpl EntryStore {\n    /// Opens what a folder holds.\n    pub fn open_store(folder: &str) -> Self {\n        todo!()\n    }\n}\n";
+const SEARCH: &str = "use crate::store::EntryStore;\n/// Looks for needles in haystacks.\npub fn findEntryQuickly(store: &EntryStore) -> usize {\n    EntryStore::open_store(\"x\");\n    0\n}\n";
+const PAINT: &str = "pub enum TerminalColour {\n    RedTone,\n}\n";
+
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        home.write("src/store.rs", STORE);
+        home.write("src/search.rs", SEARCH);
+        home.write("lib/paint.rs", PAINT);
+        home.write("target/made.rs", "pub fn made_by_a_program() {}\n");
+        home.write(".gitignore", "target\n");
+        home
+    }
+
+    fn project(&self) -> PathBuf {
+        self.0.path().join("project")
+    }
+
+    /// Writes a file, as old as if it had been there for a while.
+    fn write(&self, path: &str, text: &str) {
+        let path = self.project().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+        std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    }
+
+    fn weir(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.current_dir(self.project()).env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin");
+        command.args(arguments).output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.weir(&[arguments, &["--json"]].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    fn files(&self, arguments: &[&str]) -> Vec<String> {
+        let answer = self.json(&[&["map"], arguments].concat());
+        answer["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn symbols(&self, words: &str) -> Vec<String> {
+        let answer = self.json(&["search", words]);
+        let symbols = answer["queries"][0]["symbols"].as_array().unwrap().clone();
+        let name =
+            |it: &Value| format!("{}:{} {}", it["path"].as_str().unwrap(), it["line"], it["name"].as_str().unwrap());
+        symbols.iter().map(name).collect()
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "init.defaultBranch=main"];
+        let output = Command::new("git").current_dir(self.project()).args(identity).args(arguments).output().unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn check(&self, arguments: &[&str], expected: Expect) {
+        let output = self.weir(arguments);
+        let shown = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        expected.assert_eq(&format!("{shown}exit {}", output.status.code().unwrap_or(-1)));
+    }
+}
+
+#[test]
+fn a_map_shows_the_most_used_first_and_what_a_focus_needs() {
+    let home = Home::new();
+    home.check(
+        &["map"],
+        expect![[r#"
+        3 of 3 files, 5 of 5 symbols, most used first
+        src/store.rs
+          pub struct EntryStore :2
+          EntryStore: pub fn open_store(folder: &str) -> Self :5
+        lib/paint.rs
+          pub enum TerminalColour :1
+          TerminalColour: RedTone :2
+        src/search.rs
+          pub fn findEntryQuickly(store: &EntryStore) -> usize :3
+        exit 0"#]],
+    );
+    home.check(
+        &["map", "--focus", "src/search.rs", "--budget", "120"],
+        expect![[r#"
+        2 of 3 files, 4 of 5 symbols, nearest to src/search.rs first
+        src/store.rs
+          pub struct EntryStore :2
+          EntryStore: pub fn open_store(folder: &str) -> Self :5
+        lib/paint.rs
+          pub enum TerminalColour :1
+          TerminalColour: RedTone :2
+        more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file
+        exit 0"#]],
+    );
+    home.check(
+        &["map", "lib"],
+        expect![[r#"
+        1 of 1 file, 2 of 2 symbols, most used first
+        lib/paint.rs
+          pub enum TerminalColour :1
+          TerminalColour: RedTone :2
+        exit 0"#]],
+    );
+    home.check(
+        &["map", "--query", "colours of a terminal"],
+        expect![[r#"
+        1 of 3 files, 2 of 5 symbols, nearest to `colours of a terminal` first
+        lib/paint.rs
+          pub enum TerminalColour :1
+          TerminalColour: RedTone :2
+        more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file
+        exit 0"#]],
+    );
+    home.check(
+        &["map", "--query", "kubernetes"],
+        expect![[r#"
+        none of 3 files matches; try other words
+        exit 3"#]],
+    );
+    home.check(
+        &["map", "--focus", "target/made.rs"],
+        expect![[r#"
+        error: target/made.rs is not in the map
+        hint: the map has files of languages that can be outlined, as git sees them: not ignored, not denied
+        exit 3"#]],
+    );
+}
+
+#[test]
+fn a_map_follows_changes_deletions_and_rules() {
+    let home = Home::new();
+    assert_eq!(home.files(&[]), ["src/store.rs", "lib/paint.rs", "src/search.rs"]);
+    home.write("src/search.rs", "pub fn renamed_search() {}\n");
+    std::fs::remove_file(home.project().join("lib/paint.rs")).unwrap();
+    let answer = home.json(&["map"]);
+    assert_eq!(answer["all_files"], 2);
+    assert!(answer.to_string().contains("renamed_search") && !answer.to_string().contains("findEntryQuickly"));
+    home.write(".claude/settings.json", r#"{"permissions": {"deny": ["Read(src/store.rs)"]}}"#);
+    assert_eq!(home.files(&[]), ["src/search.rs"]);
+}
+
+#[test]
+fn files_that_were_changed_together_are_near() {
+    let home = Home::new();
+    home.git(&["init", "-q"]);
+    home.git(&["add", "src/store.rs", "lib/paint.rs"]);
+    home.git(&["commit", "-q", "-m", "one"]);
+    home.write("src/other.rs", "pub fn nothing_in_common() {}\n");
+    assert_eq!(home.files(&["--focus", "lib/paint.rs"]).first().unwrap(), "src/store.rs");
+    home.write("lib/paint.rs", &format!("{PAINT}// more\n"));
+    home.git(&["add", "."]);
+    home.git(&["commit", "-q", "-m", "two"]);
+    assert_eq!(home.files(&["--focus", "src/other.rs"]).first().unwrap(), "src/search.rs", "after the next commit too");
+}
+
+#[test]
+fn a_search_finds_symbols_by_name_by_a_part_and_by_words_of_their_doc() {
+    let home = Home::new();
+    assert!(home.symbols("findEntryQuickly").is_empty(), "nothing is known before the first map");
+    home.weir(&["map"]);
+    for words in ["findEntryQuickly", "find_entry_quickly", "quickly", "needles haystacks"] {
+        assert_eq!(home.symbols(words), ["src/search.rs:3 findEntryQuickly"], "{words}");
+    }
+    assert_eq!(home.symbols("EntryStore::open_store").first().unwrap(), "src/store.rs:5 EntryStore.open_store");
+    assert!(home.symbols("kubernetes").is_empty());
+    home.check(
+        &["search", "findEntryQuickly"],
+        expect![[r#"
+        symbol src/search.rs:3 pub fn findEntryQuickly(store: &EntryStore) -> usize
+        exit 0"#]],
+    );
+    home.write("src/search.rs", &format!("\n\n{SEARCH}"));
+    assert_eq!(home.symbols("quickly"), ["src/search.rs:5 findEntryQuickly"], "the line is that of now");
+    home.write("src/search.rs", "\n");
+    assert!(home.symbols("quickly").is_empty(), "what is gone is not found");
+}
+
+#[test]
+fn two_maps_at_once_give_the_same() {
+    let home = Home::new();
+    for number in 0..60 {
+        home.write(&format!("src/file{number}.rs"), &format!("pub fn function_number_{number}() {{}}\n"));
+    }
+    let maps: Vec<Vec<String>> = std::thread::scope(|threads| {
+        let all: Vec<_> = (0..3).map(|_| threads.spawn(|| home.files(&["--budget", "4000"]))).collect();
+        all.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(maps[0].len(), 63);
+    assert!(maps.iter().all(|map| *map == maps[0]));
+}
