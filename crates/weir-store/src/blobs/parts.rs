@@ -28,12 +28,14 @@ impl Part {
             let path = folder.join(format!("{}.part", random_name(&folder)?));
             let file =
                 private_file_options().create_new(true).open(&path).map_err(|error| from_system(&path, &error))?;
-            // Another process may have taken the file for an orphan before the lock was there.
+            // Another process may have taken the file for an orphan before it was locked.
             match file.try_lock() {
-                Err(TryLockError::WouldBlock) => continue,
+                Err(TryLockError::WouldBlock) => {}
                 // Where the system has no such locks, age decides instead.
-                Ok(()) | Err(TryLockError::Error(_)) if path.exists() => return Ok(Self { path, file, length: 0 }),
-                Ok(()) | Err(TryLockError::Error(_)) => continue,
+                Ok(()) | Err(TryLockError::Error(_)) if has_a_name(&file, &path) => {
+                    return Ok(Self { path, file, length: 0 });
+                }
+                Ok(()) | Err(TryLockError::Error(_)) => {}
             }
         }
     }
@@ -52,7 +54,14 @@ impl Part {
 
     /// Gives it its name.
     pub(super) fn rename(&self, to: &Path) -> Result<()> {
-        std::fs::rename(&self.path, to).map_err(|error| from_system(to, &error))
+        std::fs::rename(&self.path, to).map_err(|error| match error.kind() {
+            // Without the name of the source this would read as if a text that is stored were missing.
+            std::io::ErrorKind::NotFound => {
+                let detail = format!("it is gone and cannot become {}", to.display());
+                StoreError::Unusable { path: self.path.clone(), detail }
+            }
+            _ => from_system(to, &error),
+        })
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -74,16 +83,31 @@ impl Drop for Part {
 /// Removes what killed processes left. Returns how many files those were.
 pub(super) fn sweep(blobs: &Path) -> usize {
     let Ok(files) = std::fs::read_dir(blobs.join(FOLDER)) else { return 0 };
-    files.flatten().filter(|file| is_orphan(&file.path()) && std::fs::remove_file(file.path()).is_ok()).count()
+    files.flatten().filter(|file| remove_orphan(&file.path())).count()
 }
 
-fn is_orphan(path: &Path) -> bool {
+/// Removes a file that no process holds. Keeps the lock until the file is gone, so that a process that has just created it
+/// and takes the lock next finds that it has no name any more.
+fn remove_orphan(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
-    match file.try_lock() {
+    let is_orphan = match file.try_lock() {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => false,
         Err(TryLockError::Error(_)) => super::is_old(path),
-    }
+    };
+    is_orphan && std::fs::remove_file(path).is_ok()
+}
+
+/// Whether the open file is still reachable. Another file may have got its path since, so the link count decides.
+#[cfg(unix)]
+fn has_a_name(file: &File, _path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    file.metadata().is_ok_and(|about| about.nlink() > 0)
+}
+
+#[cfg(not(unix))]
+fn has_a_name(_file: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 fn random_name(folder: &Path) -> Result<String> {
@@ -91,4 +115,51 @@ fn random_name(folder: &Path) -> Result<String> {
     getrandom::fill(&mut name)
         .map_err(|error| StoreError::Unusable { path: folder.to_owned(), detail: format!("no randomness: {error}") })?;
     Ok(name.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    /// One race: some threads sweep while parts are created. Returns how many parts lost their file.
+    fn race(parts: usize) -> usize {
+        let folder = tempfile::tempdir().unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        sweep(folder.path());
+                    }
+                });
+            }
+            let made = (0..parts).map(|_| Part::create(folder.path()).unwrap());
+            let gone = made.filter(|part| !part.path.exists()).count();
+            over.store(true, Ordering::Relaxed);
+            gone
+        })
+    }
+
+    #[test]
+    fn a_file_that_was_just_created_is_never_swept() {
+        assert_eq!(race(3_000), 0);
+    }
+
+    #[test]
+    #[ignore = "takes a minute"]
+    fn nightly_a_thousand_races_sweep_no_file_in_use() {
+        let gone: usize = (0..1_000).map(|_| race(100)).sum();
+        assert_eq!(gone, 0);
+    }
+
+    #[test]
+    fn a_part_without_its_file_is_named_in_the_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = Part::create(folder.path()).unwrap();
+        std::fs::remove_file(&part.path).unwrap();
+        let error = part.rename(&folder.path().join("a.zst")).unwrap_err().to_string();
+        assert!(error.contains(".part") && error.contains("a.zst"), "{error}");
+    }
 }
