@@ -1,7 +1,8 @@
 //! The user's rules: read from the settings of clients and from our own, once, into types that cannot be wrong.
 //!
 //! Invariant: what cannot be understood in a list of denials or questions never makes a verdict more lenient. Such a rule
-//! or file is reported as a [`Problem`], and as long as it stands every run asks.
+//! or file is reported as a [`Problem`], and as long as it stands every run asks. A rule that allows something enters
+//! [`Rules`] only from a source that [may widen](SourceKind::may_widen).
 
 mod command;
 mod paths;
@@ -35,7 +36,8 @@ impl Verdict {
     }
 }
 
-/// Where rules come from. All have the same power, since a denial wins wherever it stands; the kind is for people.
+/// Where rules come from. Each may restrict, since a denial wins wherever it stands; [`SourceKind::may_widen`] says which
+/// may also allow something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SourceKind {
     /// Settings of an organisation, which its users cannot change.
@@ -48,6 +50,19 @@ pub enum SourceKind {
     Local,
     /// Weir's own configuration.
     Own,
+}
+
+impl SourceKind {
+    /// Whether rules of this source may permit what would not be permitted without them.
+    ///
+    /// Files below a project come with it: whoever wrote the repository, or a program that ran in it, wrote them. They
+    /// are heard when they deny or ask, and ignored when they allow.
+    pub fn may_widen(self) -> bool {
+        match self {
+            Self::Managed | Self::User | Self::Own => true,
+            Self::Project | Self::Local => false,
+        }
+    }
 }
 
 /// A settings file in the format of Claude Code, read by the caller.
@@ -170,7 +185,8 @@ impl Rules {
         &self.problems
     }
 
-    /// Folders that the settings name as additional working folders: absolute, or starting with `~` as written there.
+    /// Folders that settings which [may widen](SourceKind::may_widen) name as additional working folders: absolute, or
+    /// starting with `~` as written there.
     pub fn additional_folders(&self) -> &[PathBuf] {
         &self.additional
     }
@@ -196,6 +212,9 @@ impl Rules {
     }
 
     fn add(&mut self, place: &settings::Place<'_>, verdict: Verdict, text: &str) {
+        if verdict == Verdict::Allow && !place.kind.may_widen() {
+            return;
+        }
         match settings::rule(place, verdict, text) {
             Ok(rule) => self.rules.push(rule),
             Err(wrong) => self.problem(place, verdict, Some(text), wrong),

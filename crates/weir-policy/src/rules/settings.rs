@@ -83,7 +83,7 @@ fn unreadable(rules: &mut Rules, place: &Place<'_>, wrong: String) {
 }
 
 fn additional(folders: Option<&Value>, place: &Place<'_>, rules: &mut Rules) {
-    let Some(folders) = folders else { return };
+    let Some(folders) = folders.filter(|_| place.kind.may_widen()) else { return };
     let texts = folders.as_array().map(|list| list.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
     let Some(Some(texts)) = texts else {
         rules.problems.push(Problem {

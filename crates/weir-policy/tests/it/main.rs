@@ -13,3 +13,4 @@ mod properties;
 mod rules;
 mod scripts;
 mod spellings;
+mod trust;
