@@ -1,7 +1,8 @@
 //! Removes secrets from text before it is stored, and marks in place what was removed.
 //!
 //! The rules are data (`rules`), after gitleaks' list of token shapes. One pass finds their literals (`scan`), small
-//! matchers look at what surrounds them (`token`, `pair`, `context`, `block`). The work is linear in the text, whatever
+//! matchers look at what surrounds them (`token`, `pair`, `context`, `block`). A text with escape sequences and other
+//! bytes that are not seen is looked at a second time as it is seen (`seen`). The work is linear in the text, whatever
 //! it says, and nothing is built or compiled at start: a hook calls this.
 //!
 //! Invariants: bytes outside the findings stay as they are, findings are sorted and disjoint, and redacting twice is
@@ -11,22 +12,27 @@ mod block;
 mod class;
 mod context;
 mod pair;
+mod redactor;
 mod rules;
 mod scan;
+mod seen;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod token;
 mod value;
+mod view;
 mod window;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use class::{DIGIT, LOWER};
+pub use redactor::Redactor;
 use rules::{BEARER_TOKEN, BY_SURROUNDINGS, CURL_PASSWORD, URL_PASSWORD};
 use scan::{Hit, Literal, Sign};
-pub use stream::{Passed, Redactor};
+pub use stream::Passed;
+use view::Search;
 use window::Window;
 
 /// A text without its secrets, and where they were.
@@ -57,6 +63,9 @@ impl Finding {
 
 /// Replaces each secret in `text` by a mark that names the rule: `[redacted:github-pat]`.
 pub fn redact(text: &[u8]) -> Redacted<'_> {
+    if let Search::Found(_) = view::search(text, 0) {
+        return redact_as_seen(text);
+    }
     let found = find(text);
     if found.is_empty() {
         return Redacted { text: Cow::Borrowed(text), found };
@@ -65,13 +74,34 @@ pub fn redact(text: &[u8]) -> Redacted<'_> {
     let mut kept = 0;
     for finding in &found {
         out.extend_from_slice(&text[kept..finding.start]);
-        out.extend_from_slice(MARK.as_bytes());
-        out.extend_from_slice(finding.rule.as_bytes());
-        out.push(b']');
+        Passed::Mark(finding.rule).write_to(&mut out);
         kept = finding.end;
     }
     out.extend_from_slice(&text[kept..]);
     Redacted { text: Cow::Owned(out), found }
+}
+
+/// The same for a text that is not seen as it is stored.
+fn redact_as_seen(text: &[u8]) -> Redacted<'_> {
+    let mut redactor = Redactor::new();
+    let (mut found, mut out, mut at) = (Vec::<Finding>::new(), Vec::with_capacity(text.len()), 0);
+    let mut follow = |passed: Passed<'_>| {
+        passed.write_to(&mut out);
+        match passed {
+            Passed::Text(part) => at += part.len(),
+            Passed::Mark(rule) => found.push(Finding::new(rule, at..at)),
+            Passed::Removed(length) => {
+                at += length;
+                if let Some(last) = found.last_mut() {
+                    last.end = at;
+                }
+            }
+        }
+    };
+    redactor.push_to(text, &mut follow);
+    redactor.finish_to(&mut follow);
+    let text = if found.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(out) };
+    Redacted { text, found }
 }
 
 const MARK: &str = "[redacted:";

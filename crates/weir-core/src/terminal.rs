@@ -15,11 +15,12 @@
 //! cleaning once; no piece of the text decides by where it was cut. Memory is bounded: a line longer than
 //! [`LONGEST_LINE`] is shown in pieces, and what follows cannot overwrite a piece that was shown.
 
-mod decode;
+pub(crate) mod decode;
+pub(crate) mod sequence;
 
 use std::borrow::Cow;
 
-use decode::{Decoder, Unit};
+use sequence::{Control, Parser, Screen};
 
 /// How much of a line is held back because it may still be overwritten.
 pub const LONGEST_LINE: usize = 64 << 10;
@@ -54,29 +55,16 @@ pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
 /// Cleans a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub struct Cleaner {
-    decoder: Decoder,
-    state: State,
-    /// What a sequence that may turn out to be none has swallowed.
-    held: Vec<u8>,
-    /// The last segment of the line that was not empty, and the one being written.
-    shown: Vec<u8>,
-    segment: Vec<u8>,
+    parser: Parser,
+    line: Line,
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
-    #[default]
-    Text,
-    /// After `ESC`.
-    Escape,
-    /// After `ESC` and a byte that announces another one: `ESC ( B`.
-    Intermediate,
-    /// After `ESC [`.
-    Control,
-    /// Within a string that `ESC \` ends; a bell too, if it is a title.
-    String { is_title: bool },
-    /// After `ESC` within a string.
-    StringEscape,
+/// The line being written.
+#[derive(Debug, Default)]
+struct Line {
+    /// The last segment that was not empty, and the one being written.
+    shown: Vec<u8>,
+    segment: Vec<u8>,
 }
 
 impl Cleaner {
@@ -95,209 +83,75 @@ impl Cleaner {
                 rest = &rest[plain..];
             }
             let line = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
-            self.push_line(&rest[..line], out);
+            self.parser.push(&rest[..line], &mut Lines { line: &mut self.line, out });
             rest = &rest[line..];
         }
     }
 
     /// Writes the rest.
     pub fn finish(mut self, out: &mut Vec<u8>) {
-        if let Some(unit) = self.decoder.finish() {
-            self.take(unit, out);
-        }
-        self.abandon(out);
-        out.extend_from_slice(if self.segment.is_empty() { &self.shown } else { &self.segment });
+        self.parser.finish(&mut Lines { line: &mut self.line, out });
+        out.append(self.line.seen());
     }
 
     fn is_at_line_start(&self) -> bool {
-        self.state == State::Text && self.decoder.is_empty() && self.shown.is_empty() && self.segment.is_empty()
-    }
-
-    /// Takes a line or part of one.
-    fn push_line(&mut self, line: &[u8], out: &mut Vec<u8>) {
-        let mut rest = line;
-        while let Some(&first) = rest.first() {
-            if self.state == State::Text && self.decoder.is_empty() {
-                let run = rest.iter().take(LONGEST_LINE).take_while(|&&byte| is_shown(byte)).count();
-                if run > 0 {
-                    self.show(&rest[..run], out);
-                    rest = &rest[run..];
-                    continue;
-                }
-            }
-            rest = &rest[1..];
-            if first < 0x80 && self.decoder.is_empty() {
-                self.take(Unit::Ascii(first), out);
-                continue;
-            }
-            for unit in self.decoder.push(first).into_iter().flatten() {
-                self.take(unit, out);
-            }
-        }
-    }
-
-    /// Takes one character, control character or byte that is neither.
-    fn take(&mut self, unit: Unit, out: &mut Vec<u8>) {
-        match self.state {
-            State::Text => self.take_text(unit, out),
-            State::Escape => self.take_escape(unit, out),
-            State::Intermediate => match unit.as_ascii() {
-                Some(0x20..=0x2f) => self.hold(unit, LONGEST_SEQUENCE, out),
-                Some(0x30..=0x7e) => self.end_sequence(),
-                _ => self.give_up(unit, out),
-            },
-            State::Control => match unit.as_ascii() {
-                Some(0x20..=0x3f) => self.hold(unit, LONGEST_SEQUENCE, out),
-                Some(last @ 0x40..=0x7e) => {
-                    self.control(last);
-                    self.end_sequence();
-                }
-                _ => self.give_up(unit, out),
-            },
-            State::String { is_title } => match unit {
-                Unit::Ascii(0x07) if is_title => self.end_sequence(),
-                Unit::C1(0x9c) => self.end_sequence(),
-                Unit::Ascii(ESCAPE) => self.state = State::StringEscape,
-                Unit::Ascii(b'\n' | 0x18 | 0x1a) => self.give_up(unit, out),
-                _ => self.hold(unit, LONGEST_STRING, out),
-            },
-            State::StringEscape => match unit {
-                Unit::Ascii(b'\\') => self.end_sequence(),
-                _ => {
-                    // Another sequence begins where this one should have ended.
-                    self.abandon(out);
-                    self.state = State::Escape;
-                    self.take(unit, out);
-                }
-            },
-        }
-    }
-
-    fn take_text(&mut self, unit: Unit, out: &mut Vec<u8>) {
-        match unit {
-            Unit::Ascii(ESCAPE) => self.state = State::Escape,
-            Unit::C1(byte) => self.begin_eight_bit(byte),
-            _ => self.take_plain(unit, out),
-        }
-    }
-
-    /// Takes what begins no sequence.
-    fn take_plain(&mut self, unit: Unit, out: &mut Vec<u8>) {
-        match unit {
-            Unit::Ascii(b'\n') => {
-                out.append(if self.segment.is_empty() { &mut self.shown } else { &mut self.segment });
-                out.push(b'\n');
-                self.shown.clear();
-                self.segment.clear();
-            }
-            Unit::Ascii(b'\r') => self.carriage_return(),
-            Unit::Ascii(0x08) => {
-                decode::pop_character(&mut self.segment);
-            }
-            Unit::Ascii(byte) if !is_shown(byte) => {}
-            Unit::C1(_) => {}
-            _ => self.show(unit.bytes(), out),
-        }
-    }
-
-    fn take_escape(&mut self, unit: Unit, out: &mut Vec<u8>) {
-        self.state = State::Text;
-        match unit {
-            Unit::Ascii(b'[') => self.state = State::Control,
-            Unit::Ascii(b']') => self.state = State::String { is_title: true },
-            Unit::Ascii(b'P' | b'X' | b'^' | b'_') => self.state = State::String { is_title: false },
-            Unit::Ascii(0x20..=0x2f) => {
-                self.state = State::Intermediate;
-                self.hold(unit, LONGEST_SEQUENCE, out);
-            }
-            Unit::Ascii(0x30..=0x7e) => {}
-            _ => self.take_text(unit, out),
-        }
-    }
-
-    /// Begins what an eight-bit control character stands for.
-    fn begin_eight_bit(&mut self, byte: u8) {
-        self.state = match byte {
-            0x9b => State::Control,
-            0x9d => State::String { is_title: true },
-            0x90 | 0x98 | 0x9e | 0x9f => State::String { is_title: false },
-            _ => State::Text,
-        };
-    }
-
-    /// Does what a control sequence says, as far as it changes which text of a line is seen.
-    fn control(&mut self, last: u8) {
-        match (last, self.held.as_slice()) {
-            (b'K', b"" | b"0") if self.segment.is_empty() => self.shown.clear(),
-            (b'K', b"2") => {
-                self.shown.clear();
-                self.segment.clear();
-            }
-            (b'K', b"1") => self.segment.clear(),
-            (b'G', b"" | b"0" | b"1") => self.carriage_return(),
-            _ => {}
-        }
-    }
-
-    fn carriage_return(&mut self) {
-        if !self.segment.is_empty() {
-            std::mem::swap(&mut self.shown, &mut self.segment);
-            self.segment.clear();
-        }
-    }
-
-    fn hold(&mut self, unit: Unit, most: usize, out: &mut Vec<u8>) {
-        self.held.extend_from_slice(unit.bytes());
-        if self.held.len() > most {
-            self.abandon(out);
-        }
-    }
-
-    fn end_sequence(&mut self) {
-        self.held.clear();
-        self.state = State::Text;
-    }
-
-    /// The sequence was none: shows what it swallowed, and then takes what ended it.
-    fn give_up(&mut self, unit: Unit, out: &mut Vec<u8>) {
-        self.abandon(out);
-        self.take_text(unit, out);
-    }
-
-    /// Shows what a sequence has swallowed that does not end. Nothing in it begins a sequence again.
-    fn abandon(&mut self, out: &mut Vec<u8>) {
-        self.state = State::Text;
-        let held = std::mem::take(&mut self.held);
-        let mut decoder = Decoder::default();
-        for &byte in &held {
-            for unit in decoder.push(byte).into_iter().flatten() {
-                self.take_plain(unit, out);
-            }
-        }
-        if let Some(unit) = decoder.finish() {
-            self.take_plain(unit, out);
-        }
-        self.held = held;
-        self.held.clear();
-    }
-
-    /// Adds to the line. A line that grows too long is settled as far as it goes.
-    fn show(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        let mut rest = bytes;
-        while self.segment.len() + rest.len() >= LONGEST_LINE {
-            let (now, later) = rest.split_at(LONGEST_LINE.saturating_sub(self.segment.len()).min(rest.len()));
-            out.append(&mut self.segment);
-            out.extend_from_slice(now);
-            self.shown.clear();
-            rest = later;
-        }
-        self.segment.extend_from_slice(rest);
+        self.parser.is_at_text() && self.line.shown.is_empty() && self.line.segment.is_empty()
     }
 }
 
-/// Whether an ASCII byte is shown as it is: printable, or a tab.
-fn is_shown(byte: u8) -> bool {
-    matches!(byte, b'\t' | 0x20..=0x7e)
+impl Line {
+    /// What is seen of it.
+    fn seen(&mut self) -> &mut Vec<u8> {
+        if self.segment.is_empty() { &mut self.shown } else { &mut self.segment }
+    }
+}
+
+/// Writes lines as they are seen in the end.
+struct Lines<'a> {
+    line: &'a mut Line,
+    out: &'a mut Vec<u8>,
+}
+
+impl Screen for Lines<'_> {
+    /// Adds to the line. A line that grows too long is settled as far as it goes.
+    fn show(&mut self, text: &[u8]) {
+        let Line { shown, segment } = self.line;
+        let mut rest = text;
+        while segment.len() + rest.len() >= LONGEST_LINE {
+            let (now, later) = rest.split_at(LONGEST_LINE.saturating_sub(segment.len()).min(rest.len()));
+            self.out.append(segment);
+            self.out.extend_from_slice(now);
+            shown.clear();
+            rest = later;
+        }
+        segment.extend_from_slice(rest);
+    }
+
+    fn control(&mut self, control: Control, _length: usize) {
+        let Line { shown, segment } = self.line;
+        match control {
+            Control::Nothing => {}
+            Control::LineEnd => {
+                self.out.append(self.line.seen());
+                self.out.push(b'\n');
+                self.line.shown.clear();
+                self.line.segment.clear();
+            }
+            Control::Return if segment.is_empty() => {}
+            Control::Return => {
+                std::mem::swap(shown, segment);
+                segment.clear();
+            }
+            Control::Back => decode::pop_character(segment),
+            Control::EraseAfter if segment.is_empty() => shown.clear(),
+            Control::EraseAfter => {}
+            Control::EraseBefore => segment.clear(),
+            Control::EraseLine => {
+                shown.clear();
+                segment.clear();
+            }
+        }
+    }
 }
 
 /// How many bytes from the beginning are whole lines with nothing to clean.

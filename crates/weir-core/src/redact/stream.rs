@@ -1,11 +1,11 @@
-//! Redacts a text that arrives in pieces, with bounded memory.
+//! Looks for secrets in a text that arrives in pieces, with bounded memory.
 //!
 //! A matcher at a literal reads a little before it and some way after it, always through its window. The window
 //! notices when something is read that is not known yet; then the literal waits for more text, and so does everything
 //! from shortly before it. What is passed on was therefore decided on the bytes that the whole text has there, and it
 //! does not matter where the pieces begin and end. No matcher but those of blocks reads farther than [`WINDOW`].
 //!
-//! Invariants: the result is that of [`super::redact`] for the whole text, unless a block is longer than [`WINDOW`];
+//! Invariants: what is found is what [`super::find`] finds in the whole text, unless a block is longer than [`WINDOW`];
 //! then the block stays closed until its end is seen: nothing of it is passed on. At most about twice [`WINDOW`] is
 //! held.
 
@@ -19,9 +19,9 @@ use super::window::Window;
 use super::{Finding, MARK, find_at, mark_at, merge};
 
 /// How much text may wait for what follows it. Three runs of 64 KiB, as in a JWT, are the most that a matcher reads.
-const WINDOW: usize = 256 << 10;
+pub(super) const WINDOW: usize = 256 << 10;
 /// How much text arrives before it is looked at.
-const BLOCK: usize = 64 << 10;
+pub(super) const BLOCK: usize = 64 << 10;
 /// How far before its literal a matcher reads: 256 bytes for `curl`, and the blanks and names around that.
 const BEFORE: usize = 1024;
 /// How far before its literal a secret can begin.
@@ -56,9 +56,9 @@ impl Passed<'_> {
     }
 }
 
-/// Removes secrets from a text that arrives in pieces.
+/// Finds secrets in a text that arrives in pieces.
 #[derive(Debug)]
-pub struct Redactor {
+pub(super) struct Stream {
     block: usize,
     window: usize,
     text: Vec<u8>,
@@ -79,7 +79,6 @@ pub struct Redactor {
     found: Vec<Finding>,
     /// Whether the text at `done` belongs to a secret whose mark was passed on already.
     inside: bool,
-    counts: Vec<(&'static str, u64)>,
 }
 
 #[derive(Debug)]
@@ -98,18 +97,8 @@ struct LongKey {
     is_within_line: bool,
 }
 
-impl Default for Redactor {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Redactor {
-    /// A redactor at the beginning of a text.
-    pub fn new() -> Self {
-        Self::with_sizes(BLOCK, WINDOW)
-    }
-
+impl Stream {
+    /// A stream at the beginning of a text, with these instead of [`BLOCK`] and [`WINDOW`].
     pub(super) fn with_sizes(block: usize, window: usize) -> Self {
         Self {
             block,
@@ -128,22 +117,16 @@ impl Redactor {
             key: None,
             found: Vec::new(),
             inside: false,
-            counts: Vec::new(),
         }
     }
 
-    /// Takes more text and writes what is decided of it.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        self.push_to(bytes, &mut |passed| passed.write_to(out));
-    }
-
-    /// Writes the rest. Returns how often each rule has found a secret.
-    pub fn finish(self, out: &mut Vec<u8>) -> Vec<(&'static str, u64)> {
-        self.finish_to(&mut |passed| passed.write_to(out))
+    /// Begins another text.
+    pub(super) fn restart(&mut self) {
+        *self = Self::with_sizes(self.block, self.window);
     }
 
     /// Takes more text and passes on what is decided of it.
-    pub fn push_to(&mut self, bytes: &[u8], pass: &mut impl FnMut(Passed<'_>)) {
+    pub(super) fn push_to(&mut self, bytes: &[u8], pass: &mut impl FnMut(Passed<'_>)) {
         for piece in bytes.chunks(self.block) {
             self.text.extend_from_slice(piece);
             if self.text.len() - self.scanned >= self.block + scan::LONGEST {
@@ -152,10 +135,9 @@ impl Redactor {
         }
     }
 
-    /// Passes on the rest. Returns how often each rule has found a secret.
-    pub fn finish_to(mut self, pass: &mut impl FnMut(Passed<'_>)) -> Vec<(&'static str, u64)> {
+    /// Passes on the rest.
+    pub(super) fn finish_to(&mut self, pass: &mut impl FnMut(Passed<'_>)) {
         self.advance(true, pass);
-        self.counts
     }
 
     /// How many bytes it holds, with all it has noted about them.
@@ -338,7 +320,6 @@ impl Redactor {
                     return;
                 }
                 pass(Passed::Mark(group.rule));
-                self.count(group.rule);
             }
             let to = group.end.min(limit);
             pass(Passed::Removed(to - self.done));
@@ -354,13 +335,6 @@ impl Redactor {
         }
         let done = self.done;
         self.found.retain(|finding| finding.end > done);
-    }
-
-    fn count(&mut self, rule: &'static str) {
-        match self.counts.iter_mut().find(|(name, _)| *name == rule) {
-            Some((_, count)) => *count += 1,
-            None => self.counts.push((rule, 1)),
-        }
     }
 
     /// Drops the first `length` bytes, which nobody looks at again.

@@ -3,6 +3,7 @@
 //! Sample secrets are put together at run time from an alphabet, so that no scanner takes this file for a leak.
 
 mod properties;
+mod seen;
 mod stream;
 
 use std::borrow::Cow;

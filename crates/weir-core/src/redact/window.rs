@@ -128,10 +128,17 @@ impl<'a> Window<'a> {
         }
         if last == b'm' {
             let start = self.run_while_back(at - 1, 16, |byte| DIGIT.has(byte) || byte == b';');
-            return self.before(start) == Some(b'[') && start >= 2 && self.byte(start - 2) == Some(0x1b);
+            return self.before(start) == Some(b'[') && self.ends_escape_sign(start - 1);
         }
         let hex = ANY_HEX.has(last) && back(2).is_some_and(|byte| ANY_HEX.has(byte));
         hex && (back(3) == Some(b'%') || (back(5) == Some(b'u') && back(6) == Some(b'\\')))
+    }
+
+    /// Whether an escape character ends at `at`, itself or as languages and JSON write it.
+    fn ends_escape_sign(&self, at: usize) -> bool {
+        const WRITTEN: [&[u8]; 4] = [b"\\u001b", b"\\x1b", b"\\033", b"\\e"];
+        let ends = |sign: &[u8]| at.checked_sub(sign.len()).is_some_and(|start| self.has_folded(start, sign));
+        ends(b"\x1b") || WRITTEN.iter().any(|sign| ends(sign))
     }
 
     /// Where the bytes that end at `at` begin to satisfy `keep`, at most `most` bytes back.

@@ -12,15 +12,17 @@ pub(super) enum Unit {
     Other([u8; 4], u8),
     /// An eight-bit control character.
     C1(u8),
+    /// A character of U+0080 to U+009F. It controls nothing and is not shown.
+    WideC1([u8; 2]),
 }
 
 impl Unit {
-    /// Its bytes; none for an eight-bit control character.
+    /// Its bytes in the text.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Self::Ascii(byte) => std::slice::from_ref(byte),
+            Self::Ascii(byte) | Self::C1(byte) => std::slice::from_ref(byte),
             Self::Other(bytes, length) => bytes.get(..usize::from(*length)).unwrap_or_default(),
-            Self::C1(_) => &[],
+            Self::WideC1(bytes) => bytes,
         }
     }
 
@@ -84,7 +86,7 @@ impl Decoder {
         self.length = 0;
         // U+0080 to U+009F are control characters however they are written. They begin no sequence: the more is shown.
         match unit {
-            Unit::Other([0xc2, 0x80..=0x9f, ..], 2) => Unit::C1(0x80),
+            Unit::Other([0xc2, byte @ 0x80..=0x9f, ..], 2) => Unit::WideC1([0xc2, byte]),
             other => other,
         }
     }
@@ -103,7 +105,7 @@ fn follows(last: u8, length: u8, byte: u8) -> bool {
 }
 
 /// Takes the last character away, or the last byte where that belongs to none.
-pub(super) fn pop_character(text: &mut Vec<u8>) {
+pub(crate) fn pop_character(text: &mut Vec<u8>) {
     let start = (1..=4.min(text.len())).map(|length| text.len() - length).find(|&at| text[at] & 0xc0 != 0x80);
     match start.filter(|&at| std::str::from_utf8(&text[at..]).is_ok()) {
         Some(at) => text.truncate(at),

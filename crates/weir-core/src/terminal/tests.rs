@@ -103,13 +103,13 @@ fn a_line_without_end_is_shown_in_pieces() {
     for _ in 0..1_000 {
         cleaner.push(b"spinning | \rspinning / \r", &mut out);
     }
-    assert!(out.is_empty() && cleaner.segment.capacity() + cleaner.shown.capacity() < 200);
+    assert!(out.is_empty() && cleaner.line.segment.capacity() + cleaner.line.shown.capacity() < 200);
     for _ in 0..10 {
         cleaner.push(&b"\x1b]0;".repeat(50_000), &mut out);
         cleaner.push(&b"\x9b".repeat(50_000), &mut out);
         cleaner.push(long.as_bytes(), &mut out);
     }
-    let held = cleaner.segment.capacity() + cleaner.shown.capacity() + cleaner.held.capacity();
+    let held = cleaner.line.segment.capacity() + cleaner.line.shown.capacity() + cleaner.parser.held();
     assert!(held < 4 * LONGEST_LINE, "{held}");
 }
 

@@ -1,0 +1,341 @@
+//! A text as it is seen, and which of its bytes stand for which of the stored text.
+//!
+//! Left out are escape sequences, control characters, what a backspace takes away, and characters without width. What
+//! ends a stretch of a line that is seen as one (a line end, a carriage return, an erased line) stays as one byte, and
+//! `_`, `-` and `.` are themselves where JSON or a URL writes them by their number.
+
+use std::collections::VecDeque;
+
+use crate::terminal::decode::pop_character;
+use crate::terminal::sequence::{Control, Screen};
+
+/// How many bytes backspaces may take away.
+const ROOM: usize = 256;
+/// How much may be unseen, beside eight times what is seen, before a text is cut.
+const MOST_UNSEEN: usize = 1 << 20;
+
+/// Bytes of the view that stand for bytes of the text.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// As many as `text`, or one that stands for all of them, or none.
+    view: usize,
+    text: usize,
+}
+
+/// What is seen of a text that arrives in pieces.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    /// What is seen and not taken yet.
+    pending: Vec<u8>,
+    runs: VecDeque<Run>,
+    /// How many of the last bytes a backspace may take away: those of the line as it is seen.
+    room: usize,
+    /// What may be the beginning of a character written by its number.
+    escape: Vec<u8>,
+    /// Where in `pending` the text is cut: so much was unseen there that it cannot all be held.
+    cut: Option<usize>,
+    /// How much was seen and unseen since the last cut.
+    seen: usize,
+    unseen: usize,
+}
+
+/// A part of a view that can no longer change.
+pub(super) struct Settled {
+    pub(super) seen: Vec<u8>,
+    /// Whether nothing that follows may belong to it.
+    pub(super) is_cut: bool,
+}
+
+impl View {
+    /// Takes what is seen and can no longer change, up to a cut.
+    pub(super) fn settled(&mut self) -> Option<Settled> {
+        let length = self.cut.unwrap_or(self.pending.len().saturating_sub(ROOM));
+        let is_cut = self.cut.take().is_some();
+        (length > 0 || is_cut).then(|| Settled { seen: self.pending.drain(..length).collect(), is_cut })
+    }
+
+    /// Takes the rest.
+    pub(super) fn finish(&mut self) -> Settled {
+        self.give_up_escape();
+        Settled { seen: std::mem::take(&mut self.pending), is_cut: true }
+    }
+
+    /// How many bytes of the text are seen as the next `view` bytes, with what stands unseen before each.
+    pub(super) fn follow(&mut self, view: usize) -> usize {
+        let (mut rest, mut text) = (view, 0);
+        while let Some(run) = self.runs.front_mut().filter(|_| rest > 0) {
+            if run.view == run.text && run.view > rest {
+                *run = Run { view: run.view - rest, text: run.text - rest };
+                return text + rest;
+            }
+            rest -= run.view;
+            text += run.text;
+            self.runs.pop_front();
+        }
+        text
+    }
+
+    /// How many bytes of the text stand unseen before the next that is seen.
+    pub(super) fn follow_unseen(&mut self) -> usize {
+        self.runs.pop_front_if(|run| run.view == 0).map_or(0, |run| run.text)
+    }
+
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.pending.capacity() + self.runs.capacity() * size_of::<Run>()
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.seen += bytes.len();
+        self.pending.extend_from_slice(bytes);
+        self.room = (self.room + bytes.len()).min(ROOM);
+        match self.runs.back_mut().filter(|run| run.view == run.text) {
+            Some(run) => *run = Run { view: run.view + bytes.len(), text: run.text + bytes.len() },
+            None => self.runs.push_back(Run { view: bytes.len(), text: bytes.len() }),
+        }
+    }
+
+    fn push_unseen(&mut self, length: usize) {
+        match self.runs.back_mut().filter(|run| run.view == 0) {
+            Some(run) => run.text += length,
+            None => self.runs.push_back(Run { view: 0, text: length }),
+        }
+        self.unseen += length;
+        if self.unseen > MOST_UNSEEN + 8 * self.seen {
+            self.cut = Some(self.pending.len());
+            (self.seen, self.unseen, self.room) = (0, 0, 0);
+        }
+    }
+
+    /// Adds a byte that stands for several.
+    fn push_for(&mut self, byte: u8, length: usize) {
+        self.seen += 1;
+        self.pending.push(byte);
+        self.room = (self.room + 1).min(ROOM);
+        self.runs.push_back(Run { view: 1, text: length });
+    }
+
+    /// Adds what ends a stretch of a line.
+    fn end_stretch(&mut self, byte: u8, length: usize) {
+        self.push_for(byte, length);
+        self.room = 0;
+    }
+
+    fn back(&mut self) {
+        let before = self.pending.len();
+        let mut kept = self.pending.split_off(before - self.room.min(4));
+        let characters = kept.len();
+        pop_character(&mut kept);
+        let popped = characters - kept.len();
+        self.pending.append(&mut kept);
+        self.room -= popped;
+        let mut unseen = 1;
+        let mut rest = popped;
+        while let Some(run) = self.runs.pop_back_if(|run| rest > 0 || run.view == 0) {
+            match run {
+                Run { view: 0, text } => unseen += text,
+                Run { view, text } if view == text => {
+                    unseen += rest.min(view);
+                    if view > rest {
+                        self.runs.push_back(Run { view: view - rest, text: view - rest });
+                    }
+                    rest = rest.saturating_sub(view);
+                }
+                Run { text, .. } => {
+                    unseen += text;
+                    rest -= 1;
+                }
+            }
+        }
+        self.push_unseen(unseen);
+    }
+
+    /// Takes a byte of a character that may be written by its number.
+    fn push_escape(&mut self, byte: u8) {
+        self.escape.push(byte);
+        match read_escape(&self.escape) {
+            Escape::Whole(character) => {
+                self.push_for(character, self.escape.len());
+                self.escape.clear();
+            }
+            Escape::Begun => {}
+            Escape::None => {
+                self.escape.pop();
+                self.give_up_escape();
+                self.show(&[byte]);
+            }
+        }
+    }
+
+    fn give_up_escape(&mut self) {
+        let escape = std::mem::take(&mut self.escape);
+        if !escape.is_empty() {
+            self.push(&escape);
+        }
+    }
+}
+
+impl Screen for View {
+    fn show(&mut self, text: &[u8]) {
+        let mut rest = text;
+        while let Some(&first) = rest.first() {
+            if !self.escape.is_empty() || first == b'%' || first == b'\\' {
+                rest = &rest[1..];
+                if self.escape.is_empty() { self.escape.push(first) } else { self.push_escape(first) }
+            } else if !first.is_ascii() {
+                // The parser shows one character at a time.
+                if is_without_width(rest) {
+                    self.push_unseen(rest.len());
+                } else {
+                    self.push(rest);
+                }
+                return;
+            } else {
+                let plain = rest.iter().position(|byte| b"%\\".contains(byte)).unwrap_or(rest.len());
+                self.push(&rest[..plain]);
+                rest = &rest[plain..];
+            }
+        }
+    }
+
+    fn control(&mut self, control: Control, length: usize) {
+        self.give_up_escape();
+        match control {
+            Control::Nothing | Control::EraseAfter => self.push_unseen(length),
+            Control::LineEnd => self.end_stretch(b'\n', length),
+            Control::Return | Control::EraseBefore | Control::EraseLine => self.end_stretch(b'\r', length),
+            Control::Back => self.back(),
+        }
+    }
+}
+
+/// Whether something in a text is not seen as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Search {
+    /// Here.
+    Found(usize),
+    /// Not before here, where something begins that is not complete.
+    Clear(usize),
+}
+
+/// Looks for what is not seen as it is stored, from the beginning of a character on.
+pub(super) fn search(text: &[u8], from: usize) -> Search {
+    let mut at = from;
+    while at < text.len() {
+        // Most text is plain, and a block of it is seen to be so at once.
+        let plain = text[at..].chunks(64).take_while(|block| is_plain(block)).map(<[u8]>::len).sum::<usize>();
+        at += plain;
+        let block_end = text.len().min(at + 64);
+        while at < block_end {
+            match width_of(&text[at..]) {
+                Width::Seen(length) => at += length,
+                Width::Unseen => return Search::Found(at),
+                Width::Incomplete => return Search::Clear(at),
+            }
+        }
+    }
+    Search::Clear(text.len())
+}
+
+fn is_plain(block: &[u8]) -> bool {
+    let special = |byte: u8| {
+        (byte < 0x20) & (byte != b'\n') & (byte != b'\t') & (byte != b'\r')
+            | (byte > 0x7e)
+            | (byte == b'%')
+            | (byte == b'\\')
+    };
+    !block.iter().fold(false, |any, &byte| any | special(byte))
+}
+
+enum Width {
+    Seen(usize),
+    Unseen,
+    Incomplete,
+}
+
+/// How what stands at the beginning of a text is seen.
+fn width_of(text: &[u8]) -> Width {
+    match text[0] {
+        b'\n' | b'\t' | b'\r' => Width::Seen(1),
+        0..0x20 | 0x7f => Width::Unseen,
+        b'%' | b'\\' => match read_escape(&text[..text.len().min(6)]) {
+            Escape::Whole(_) => Width::Unseen,
+            Escape::Begun => Width::Incomplete,
+            Escape::None => Width::Seen(1),
+        },
+        0x20..0x7f => Width::Seen(1),
+        _ => {
+            let head = &text[..text.len().min(4)];
+            match head.utf8_chunks().next() {
+                Some(chunk) if chunk.valid().is_empty() => {
+                    let length = chunk.invalid().len();
+                    match text[0] {
+                        _ if length == head.len() && is_beginning(head) => Width::Incomplete,
+                        0x80..0xa0 => Width::Unseen,
+                        _ => Width::Seen(length),
+                    }
+                }
+                Some(chunk) => {
+                    let length = chunk.valid().chars().next().map_or(1, char::len_utf8);
+                    let character = &text[..length];
+                    let is_control = character[0] == 0xc2 && character[1] < 0xa0;
+                    if is_control || is_without_width(character) { Width::Unseen } else { Width::Seen(length) }
+                }
+                None => Width::Seen(1),
+            }
+        }
+    }
+}
+
+/// Whether these bytes, which are no character, may be completed to one.
+fn is_beginning(bytes: &[u8]) -> bool {
+    matches!(std::str::from_utf8(bytes), Err(error) if error.error_len().is_none())
+}
+
+enum Escape {
+    Whole(u8),
+    Begun,
+    None,
+}
+
+/// Reads `_`, `-` or `.` written as `%5F` or `\u005f`, from the beginning of `text`.
+fn read_escape(text: &[u8]) -> Escape {
+    const WRITTEN: [(&str, u8); 3] = [("5f", b'_'), ("2d", b'-'), ("2e", b'.')];
+    let prefix: &[u8] = if text[0] == b'%' { b"%" } else { b"\\u00" };
+    if text.len() <= prefix.len() {
+        return if prefix.starts_with(text) { Escape::Begun } else { Escape::None };
+    }
+    let Some(digits) = text.strip_prefix(prefix) else { return Escape::None };
+    for (written, character) in WRITTEN {
+        let compared = digits.len().min(written.len());
+        if digits[..compared].eq_ignore_ascii_case(&written.as_bytes()[..compared]) {
+            return if compared == written.len() { Escape::Whole(character) } else { Escape::Begun };
+        }
+    }
+    Escape::None
+}
+
+/// Whether a character takes no place: the soft hyphen, joiners, marks of direction, tags. Not those that choose how
+/// the emoji before them is drawn: they are ordinary, and stand in no token.
+fn is_without_width(character: &[u8]) -> bool {
+    let character = std::str::from_utf8(character).ok().and_then(|text| text.chars().next());
+    matches!(
+        character,
+        Some(
+            '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}',
+        )
+    )
+}

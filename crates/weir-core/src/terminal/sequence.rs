@@ -1,0 +1,238 @@
+//! Tells text from what controls a terminal. [`super::Cleaner`] writes what is shown; redaction looks for secrets in it.
+//!
+//! Invariant: a [`Screen`] is told of every byte once and in order, however the text is cut into pieces.
+
+use super::decode::{Decoder, Unit};
+use super::{ESCAPE, LONGEST_LINE, LONGEST_SEQUENCE, LONGEST_STRING};
+
+/// What a text is shown on.
+pub(crate) trait Screen {
+    /// Shows ASCII text, one character, or bytes that are not one.
+    fn show(&mut self, text: &[u8]);
+    /// Does what `length` bytes say that are not shown.
+    fn control(&mut self, control: Control, length: usize);
+}
+
+/// What bytes do that are not shown, as far as it changes which text of a line is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Nothing that matters here: a colour, a title.
+    Nothing,
+    /// Ends the line.
+    LineEnd,
+    /// Goes to the beginning of the line.
+    Return,
+    /// Goes one character back.
+    Back,
+    /// Erases from here to the end of the line.
+    EraseAfter,
+    /// Erases from the beginning of the line to here.
+    EraseBefore,
+    /// Erases the line.
+    EraseLine,
+}
+
+/// Follows the sequences of a text that arrives in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Parser {
+    decoder: Decoder,
+    state: State,
+    /// How many bytes have begun the sequence.
+    opening: usize,
+    /// What a sequence that may turn out to be none has swallowed after them.
+    held: Vec<u8>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    /// After `ESC`.
+    Escape,
+    /// After `ESC` and a byte that announces another one: `ESC ( B`.
+    Intermediate,
+    /// After `ESC [`.
+    Control,
+    /// Within a string that `ESC \` ends; a bell too, if it is a title.
+    String { is_title: bool },
+    /// After `ESC` within a string.
+    StringEscape,
+}
+
+impl Parser {
+    /// Whether it is within no character and no sequence.
+    pub(crate) fn is_at_text(&self) -> bool {
+        self.state == State::Text && self.decoder.is_empty()
+    }
+
+    /// How many bytes it holds.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.held.capacity()
+    }
+
+    /// Takes more text.
+    pub(crate) fn push(&mut self, text: &[u8], screen: &mut impl Screen) {
+        let mut rest = text;
+        while let Some(&first) = rest.first() {
+            if self.is_at_text() {
+                let run = rest.iter().take(LONGEST_LINE).take_while(|&&byte| is_shown(byte)).count();
+                if run > 0 {
+                    screen.show(&rest[..run]);
+                    rest = &rest[run..];
+                    continue;
+                }
+            }
+            rest = &rest[1..];
+            if first < 0x80 && self.decoder.is_empty() {
+                self.take(Unit::Ascii(first), screen);
+                continue;
+            }
+            for unit in self.decoder.push(first).into_iter().flatten() {
+                self.take(unit, screen);
+            }
+        }
+    }
+
+    /// Ends the text.
+    pub(crate) fn finish(&mut self, screen: &mut impl Screen) {
+        if let Some(unit) = self.decoder.finish() {
+            self.take(unit, screen);
+        }
+        let is_escaped = self.state == State::StringEscape;
+        self.abandon(screen);
+        if is_escaped {
+            screen.control(Control::Nothing, 1);
+        }
+    }
+
+    /// Takes one character, control character or byte that is neither.
+    fn take(&mut self, unit: Unit, screen: &mut impl Screen) {
+        match self.state {
+            State::Text => self.take_text(unit, screen),
+            State::Escape => self.take_escape(unit, screen),
+            State::Intermediate => match unit.as_ascii() {
+                Some(0x20..=0x2f) => self.hold(unit, LONGEST_SEQUENCE, screen),
+                Some(0x30..=0x7e) => self.end_sequence(Control::Nothing, 1, screen),
+                _ => self.give_up(unit, screen),
+            },
+            State::Control => match unit.as_ascii() {
+                Some(0x20..=0x3f) => self.hold(unit, LONGEST_SEQUENCE, screen),
+                Some(last @ 0x40..=0x7e) => self.end_sequence(control(last, &self.held), 1, screen),
+                _ => self.give_up(unit, screen),
+            },
+            State::String { is_title } => match unit {
+                Unit::Ascii(0x07) if is_title => self.end_sequence(Control::Nothing, 1, screen),
+                Unit::C1(0x9c) => self.end_sequence(Control::Nothing, 1, screen),
+                Unit::Ascii(ESCAPE) => self.state = State::StringEscape,
+                Unit::Ascii(b'\n' | 0x18 | 0x1a) => self.give_up(unit, screen),
+                _ => self.hold(unit, LONGEST_STRING, screen),
+            },
+            State::StringEscape => match unit {
+                Unit::Ascii(b'\\') => self.end_sequence(Control::Nothing, 2, screen),
+                _ => {
+                    // Another sequence begins where this one should have ended.
+                    self.abandon(screen);
+                    self.begin(State::Escape, 1);
+                    self.take(unit, screen);
+                }
+            },
+        }
+    }
+
+    fn take_text(&mut self, unit: Unit, screen: &mut impl Screen) {
+        match unit {
+            Unit::Ascii(ESCAPE) => self.begin(State::Escape, 1),
+            // An eight-bit control character stands for ESC and another byte.
+            Unit::C1(0x9b) => self.begin(State::Control, 1),
+            Unit::C1(0x9d) => self.begin(State::String { is_title: true }, 1),
+            Unit::C1(0x90 | 0x98 | 0x9e | 0x9f) => self.begin(State::String { is_title: false }, 1),
+            _ => take_plain(unit, screen),
+        }
+    }
+
+    fn take_escape(&mut self, unit: Unit, screen: &mut impl Screen) {
+        match unit {
+            Unit::Ascii(b'[') => self.begin(State::Control, 2),
+            Unit::Ascii(b']') => self.begin(State::String { is_title: true }, 2),
+            Unit::Ascii(b'P' | b'X' | b'^' | b'_') => self.begin(State::String { is_title: false }, 2),
+            Unit::Ascii(0x20..=0x2f) => {
+                self.state = State::Intermediate;
+                self.hold(unit, LONGEST_SEQUENCE, screen);
+            }
+            Unit::Ascii(0x30..=0x7e) => self.end_sequence(Control::Nothing, 1, screen),
+            _ => self.give_up(unit, screen),
+        }
+    }
+
+    fn begin(&mut self, state: State, opening: usize) {
+        self.state = state;
+        self.opening = opening;
+    }
+
+    fn hold(&mut self, unit: Unit, most: usize, screen: &mut impl Screen) {
+        self.held.extend_from_slice(unit.bytes());
+        if self.held.len() > most {
+            self.abandon(screen);
+        }
+    }
+
+    /// Does what the sequence says that `last` more bytes end.
+    fn end_sequence(&mut self, control: Control, last: usize, screen: &mut impl Screen) {
+        screen.control(control, self.opening + self.held.len() + last);
+        self.held.clear();
+        self.begin(State::Text, 0);
+    }
+
+    /// The sequence was none: shows what it swallowed, and then takes what ended it.
+    fn give_up(&mut self, unit: Unit, screen: &mut impl Screen) {
+        self.abandon(screen);
+        self.take_text(unit, screen);
+    }
+
+    /// Shows what a sequence has swallowed that does not end. Nothing in it begins a sequence again.
+    fn abandon(&mut self, screen: &mut impl Screen) {
+        if self.opening > 0 {
+            screen.control(Control::Nothing, self.opening);
+        }
+        self.begin(State::Text, 0);
+        let mut decoder = Decoder::default();
+        for &byte in &self.held {
+            for unit in decoder.push(byte).into_iter().flatten() {
+                take_plain(unit, screen);
+            }
+        }
+        if let Some(unit) = decoder.finish() {
+            take_plain(unit, screen);
+        }
+        self.held.clear();
+    }
+}
+
+/// Takes what begins no sequence.
+fn take_plain(unit: Unit, screen: &mut impl Screen) {
+    match unit {
+        Unit::Ascii(b'\n') => screen.control(Control::LineEnd, 1),
+        Unit::Ascii(b'\r') => screen.control(Control::Return, 1),
+        Unit::Ascii(0x08) => screen.control(Control::Back, 1),
+        Unit::Ascii(byte) if !is_shown(byte) => screen.control(Control::Nothing, 1),
+        Unit::C1(_) | Unit::WideC1(_) => screen.control(Control::Nothing, unit.bytes().len()),
+        _ => screen.show(unit.bytes()),
+    }
+}
+
+/// What a control sequence with these parameters and this last byte does.
+fn control(last: u8, parameters: &[u8]) -> Control {
+    match (last, parameters) {
+        (b'K', b"" | b"0") => Control::EraseAfter,
+        (b'K', b"1") => Control::EraseBefore,
+        (b'K', b"2") => Control::EraseLine,
+        (b'G', b"" | b"0" | b"1") => Control::Return,
+        _ => Control::Nothing,
+    }
+}
+
+/// Whether an ASCII byte is shown as it is: printable, or a tab.
+fn is_shown(byte: u8) -> bool {
+    matches!(byte, b'\t' | 0x20..=0x7e)
+}
