@@ -19,6 +19,7 @@ use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError, from_system};
 pub(crate) use frames::FRAME;
 use frames::Frames;
+pub(crate) use parts::random_name;
 pub use reader::{BlobReader, Line};
 pub(crate) use stage::Staged;
 use stage::{Place, Stage};
@@ -231,7 +232,7 @@ fn sync_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn is_old(path: &Path) -> bool {
+pub(crate) fn is_old(path: &Path) -> bool {
     let age = path.metadata().and_then(|meta| meta.modified()).ok().and_then(|time| time.elapsed().ok());
     age.is_some_and(|age| age.as_secs() > 3600)
 }

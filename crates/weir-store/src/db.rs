@@ -2,6 +2,7 @@
 //! else, so every connection behaves the same.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, InterruptHandle, OpenFlags, Transaction, TransactionBehavior};
@@ -18,22 +19,61 @@ pub(crate) enum Durability {
     Power,
 }
 
+/// How long a database waits for other processes.
+#[derive(Debug, Clone, Copy)]
+pub enum Patience {
+    /// Each write as long as this.
+    Each(Duration),
+    /// All writes together until this moment.
+    Until(Instant),
+}
+
+impl Patience {
+    fn left(self) -> Duration {
+        match self {
+            Self::Each(patience) => patience,
+            Self::Until(end) => end.saturating_duration_since(Instant::now()),
+        }
+    }
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self::Each(PATIENCE)
+    }
+}
+
 /// One database file.
 pub(crate) struct Db {
     connection: Connection,
     path: PathBuf,
     durability: Durability,
+    patience: Patience,
     mapped: bool,
 }
 
 impl Db {
     /// Opens a database, making it or bringing it up to date first where needed.
-    pub(crate) fn open(path: &Path, migrations: &[Migration]) -> Result<Self> {
+    pub(crate) fn open(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
         create_private_file(path)?;
-        let mut db =
-            Self { connection: connect(path)?, path: path.to_owned(), durability: Durability::Process, mapped: false };
+        let (connection, path, durability) = (connect(path)?, path.to_owned(), Durability::Process);
+        let mut db = Self { connection, path, durability, patience, mapped: false };
+        db.set_patience(patience)?;
         migrate::bring_up_to_date(&mut db, migrations)?;
         Ok(db)
+    }
+
+    /// How long it waits for other processes.
+    pub(crate) fn patience(&self) -> Patience {
+        self.patience
+    }
+
+    /// Sets how long it waits for other processes. The engine's own waiting: sleeps of 1 to 100 ms. Shorter ones were
+    /// measured: they spare the unluckiest of eight writers half a second, and cost every hundredth append of all of them
+    /// some milliseconds.
+    pub(crate) fn set_patience(&mut self, patience: Patience) -> Result<()> {
+        self.patience = patience;
+        self.read(|connection| connection.busy_timeout(patience.left()))
     }
 
     /// Leaves the write-ahead log as it is when the connection closes.
@@ -93,6 +133,9 @@ impl Db {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T> {
         self.set_durability(durability)?;
+        if let Patience::Until(_) = self.patience {
+            self.set_patience(self.patience)?;
+        }
         transact(&mut self.connection, work).map_err(|fault| fault.at(&self.path))
     }
 
@@ -102,10 +145,10 @@ impl Db {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<Option<T>> {
-        let set = |db: &Self, patience| db.read(|connection| connection.busy_timeout(patience));
-        set(self, std::time::Duration::ZERO)?;
+        let patience = self.patience;
+        self.set_patience(Patience::Each(Duration::ZERO))?;
         let written = self.write(durability, work);
-        set(self, PATIENCE)?;
+        self.set_patience(patience)?;
         match written {
             Ok(result) => Ok(Some(result)),
             Err(StoreError::Busy { .. }) => Ok(None),
@@ -151,11 +194,11 @@ impl Db {
 
     /// Sets write-ahead logging on a new file. Other processes may be doing the same at this moment.
     pub(crate) fn set_write_ahead_logging(&self) -> Result<()> {
-        let deadline = std::time::Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.patience.left();
         loop {
             // The busy handler is not consulted for this change of mode, so the waiting is done here.
             match self.outside_transaction("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;") {
-                Err(StoreError::Busy { .. }) if std::time::Instant::now() < deadline => sleep(),
+                Err(StoreError::Busy { .. }) if Instant::now() < deadline => sleep(),
                 other => return other,
             }
         }
@@ -218,9 +261,6 @@ fn connect(path: &Path) -> Result<Connection> {
     // Without this the engine plans a statement anew whenever another value is bound to it, which cost two thirds of
     // a search. Our plans do not depend on values; a test looks at each of them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(named)?;
-    // The engine's own waiting: sleeps of 1 to 100 ms. Shorter ones were measured: they spare the unluckiest of eight
-    // writers half a second, and cost every hundredth append of all of them some milliseconds.
-    connection.busy_timeout(PATIENCE).map_err(named)?;
     connection
         .execute_batch(
             "PRAGMA synchronous = NORMAL;
@@ -240,5 +280,5 @@ fn connect(path: &Path) -> Result<Connection> {
 /// Waits before another try for a lock that the engine does not wait for.
 #[expect(clippy::disallowed_methods, reason = "the lock of another process cannot be waited for, only tried again")]
 fn sleep() {
-    std::thread::sleep(std::time::Duration::from_millis(2));
+    std::thread::sleep(Duration::from_millis(2));
 }

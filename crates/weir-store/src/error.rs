@@ -42,12 +42,10 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Another process held the store for too long.
-    #[error("the store is busy: {} was locked by another process for {seconds} s", path.display())]
+    #[error("the store is busy: another process holds the lock of {}", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
-        /// How long we waited.
-        seconds: u64,
     },
     /// A file or folder of the store could not be used.
     #[error("cannot use {}: {detail}", path.display())]
@@ -100,6 +98,13 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether the same write may work later: another process holds the store, the disk is full or fails.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Busy { .. } | Self::Full { .. } | Self::Engine { .. } | Self::Unusable { .. })
+    }
+}
+
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// What goes wrong inside a transaction, before it is known which file it happened at.
@@ -144,7 +149,7 @@ pub(crate) fn from_engine(path: &Path, error: &rusqlite::Error) -> StoreError {
         Some(Code::DatabaseCorrupt | Code::NotADatabase) => StoreError::Damaged { path, detail },
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => StoreError::ReadOnly { path },
         Some(Code::DiskFull) => StoreError::Full { path },
-        Some(Code::DatabaseBusy | Code::DatabaseLocked) => StoreError::Busy { path, seconds: PATIENCE.as_secs() },
+        Some(Code::DatabaseBusy | Code::DatabaseLocked) => StoreError::Busy { path },
         Some(Code::OperationInterrupted) => StoreError::Cancelled,
         _ => StoreError::Engine { path, detail },
     }

@@ -13,9 +13,11 @@ mod error;
 mod index;
 mod log;
 mod migrate;
+mod spool;
 mod store;
 
 pub use blobs::{BlobReader, Line, TextWriter};
+pub use db::Patience;
 pub use error::StoreError;
 pub use index::map::MapFile;
 pub use index::{Findings, Hit};
@@ -25,7 +27,8 @@ pub use log::history::{HistoryFilter, Moment};
 pub use log::hooks::{Guide, HookSeen};
 pub use log::projects::KnownProject;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
-pub use store::{Found, Health, Kept, MapChange, NewFile, NoteSeen, Owner, Store, Swept};
+pub use spool::{LONGEST_TEXT, Spool, Spooled};
+pub use store::{Found, Health, Kept, MapChange, NewFile, NotKept, NoteSeen, Owner, Store, Swept};
 
 #[cfg(test)]
 mod plan_tests;

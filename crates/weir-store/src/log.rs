@@ -15,6 +15,7 @@ pub(crate) mod projects;
 pub(crate) mod retention;
 pub(crate) mod runs;
 pub(crate) mod sources;
+pub(crate) mod spooled;
 
 use rusqlite::types::Type;
 
@@ -27,6 +28,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0003_hooks", sql: include_str!("log/migrations/0003_hooks.sql") },
     Migration { name: "0004_sources", sql: include_str!("log/migrations/0004_sources.sql") },
     Migration { name: "0005_session_files", sql: include_str!("log/migrations/0005_session_files.sql") },
+    Migration { name: "0007_spool", sql: include_str!("log/migrations/0007_spool.sql") },
 ];
 
 /// Reads a column that holds the written form of an enum.

@@ -88,6 +88,7 @@ fn checksum_of(migration: &Migration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::Patience;
 
     const FIRST: Migration = Migration { name: "0001_a", sql: "CREATE TABLE a (x INTEGER) STRICT;" };
     const SECOND: Migration = Migration { name: "0002_b", sql: "CREATE TABLE b (y TEXT) STRICT;" };
@@ -105,9 +106,9 @@ mod tests {
     fn an_older_database_catches_up_and_a_current_one_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
-        drop(Db::open(&path, &[FIRST]).unwrap());
+        drop(Db::open(&path, &[FIRST], Patience::default()).unwrap());
         for _ in 0..2 {
-            let db = Db::open(&path, &[FIRST, SECOND]).unwrap();
+            let db = Db::open(&path, &[FIRST, SECOND], Patience::default()).unwrap();
             assert_eq!(tables(&db), ["a", "b", "migrations"]);
         }
     }
@@ -116,9 +117,9 @@ mod tests {
     fn a_newer_database_is_refused_and_untouched() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
-        drop(Db::open(&path, &[FIRST, SECOND]).unwrap());
+        drop(Db::open(&path, &[FIRST, SECOND], Patience::default()).unwrap());
         let before = std::fs::read(&path).unwrap();
-        let error = Db::open(&path, &[FIRST]).err().unwrap();
+        let error = Db::open(&path, &[FIRST], Patience::default()).err().unwrap();
         assert!(matches!(error, StoreError::Newer { ref found, .. } if found == "0002_b"), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
@@ -127,9 +128,9 @@ mod tests {
     fn a_different_past_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
-        drop(Db::open(&path, &[FIRST]).unwrap());
+        drop(Db::open(&path, &[FIRST], Patience::default()).unwrap());
         let other = Migration { name: "0001_a", sql: "CREATE TABLE a (x TEXT) STRICT;" };
-        let error = Db::open(&path, &[other, SECOND]).err().unwrap();
+        let error = Db::open(&path, &[other, SECOND], Patience::default()).err().unwrap();
         assert!(matches!(error, StoreError::OtherHistory { .. }), "{error}");
     }
 
@@ -137,7 +138,7 @@ mod tests {
     fn a_migration_that_fails_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
-        assert!(Db::open(&path, &[FIRST, BROKEN]).is_err());
-        assert_eq!(tables(&Db::open(&path, &[FIRST]).unwrap()), ["a", "migrations"]);
+        assert!(Db::open(&path, &[FIRST, BROKEN], Patience::default()).is_err());
+        assert_eq!(tables(&Db::open(&path, &[FIRST], Patience::default()).unwrap()), ["a", "migrations"]);
     }
 }

@@ -10,6 +10,7 @@ mod keep;
 mod map;
 mod notes;
 mod sources;
+mod spool;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Query, Reference, Scope,
 use weir_embed::Embed;
 
 use crate::blobs::{BlobReader, Blobs};
-use crate::db::{Db, Durability, create_private_folder};
+use crate::db::{Db, Durability, Patience, create_private_folder};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::embed::Lock;
 use crate::index::{self, Findings, Hit, Learner};
@@ -31,7 +32,8 @@ use crate::log::places::{self, Place};
 use crate::log::projects::{self, KnownProject};
 use crate::log::{self, changes, entries, events};
 pub use care::{Health, Swept};
-pub use keep::Kept;
+pub(crate) use keep::redact_labels;
+pub use keep::{Kept, NotKept};
 pub use map::MapChange;
 pub use notes::NoteSeen;
 pub use sources::NewFile;
@@ -76,9 +78,14 @@ pub enum Found {
 impl Store {
     /// Opens the store in `folder`, making it if it is new.
     pub fn open(folder: &Path, owner: Owner, limits: Limits) -> Result<Self> {
+        Self::open_within(folder, owner, limits, Patience::default())
+    }
+
+    /// The same for a caller that waits no longer than this for other processes, now and later.
+    pub fn open_within(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
         create_private_folder(folder)?;
         let path = folder.join("log.db");
-        let log = Db::open(&path, log::MIGRATIONS)?;
+        let log = Db::open(&path, log::MIGRATIONS, patience)?;
         let blobs = Blobs::new(folder.join("blobs"), &path);
         let mut store = Self {
             folder: folder.to_owned(),
@@ -91,13 +98,21 @@ impl Store {
             learner: Learner::default(),
         };
         store.check_owner()?;
+        // What waits in the spool waits on if it cannot be taken in now.
+        let _ = store.take_in();
         Ok(store)
+    }
+
+    /// Sets how long each write waits for other processes.
+    pub fn set_patience(&mut self, patience: Patience) -> Result<()> {
+        self.log.set_patience(patience)?;
+        self.index.as_mut().map_or(Ok(()), |index| index.set_patience(patience))
     }
 
     /// Opens the store in `folder` for a process that writes a little and is gone. What would wait for the disk at its end
     /// is left to [`Self::close_after_hook`].
-    pub fn open_for_hook(folder: &Path, owner: Owner, limits: Limits) -> Result<Self> {
-        let store = Self::open(folder, owner, limits)?;
+    pub fn open_for_hook(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
+        let store = Self::open_within(folder, owner, limits, patience)?;
         store.log.is_short_lived()?;
         Ok(store)
     }
@@ -105,6 +120,11 @@ impl Store {
     /// Sets how long things are kept and how much room they may take, for whoever opened it before that was known.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
+    }
+
+    /// How long things are kept and how much room they may take.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Sets the model that finds by meaning; without one, words alone decide.
@@ -269,7 +289,7 @@ impl Store {
     fn opened_index(&mut self) -> Result<&mut Db> {
         let opened = match self.index.take() {
             Some(index) => index,
-            None => Db::open(&self.index_path(), index::MIGRATIONS)?,
+            None => Db::open(&self.index_path(), index::MIGRATIONS, self.log.patience())?,
         };
         Ok(self.index.insert(opened))
     }
@@ -325,12 +345,12 @@ impl Store {
     }
 }
 
-fn redacted_event(event: &Event) -> Event {
+pub(crate) fn redacted_event(event: &Event) -> Event {
     let data = event.data.as_deref().map(redacted_text);
     Event { text: redacted_text(&event.text), data, ..event.clone() }
 }
 
-fn redacted_text(text: &str) -> String {
+pub(crate) fn redacted_text(text: &str) -> String {
     String::from_utf8_lossy(&redact(text.as_bytes()).text).into_owned()
 }
 

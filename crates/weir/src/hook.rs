@@ -2,7 +2,8 @@
 //!
 //! Invariants: nothing is set up here that a hook does not need; whatever goes wrong is our fault, never the client's, so
 //! the answer is then empty, the exit code 0, and one line in a log that `weir doctor` shows; nothing is written to the
-//! client's terminal; what was told is in the log before the answer is given.
+//! client's terminal; what was told is in the log before the answer is given, or in the spool beside it when another process
+//! holds the log for longer than [`WAIT`].
 
 pub(crate) mod faults;
 mod guides;
@@ -13,14 +14,14 @@ pub(crate) mod rewrite;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use weir_clients::{Client, Done, Hook, Point, Reply, Start, Tool, ToolCall, Wire, capture};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
-use weir_store::{HookSeen, KnownProject, Owner, Store};
+use weir_store::{HookSeen, KnownProject, Owner, Patience, Spool, Spooled, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
@@ -32,6 +33,9 @@ use payload::Payload;
 pub(crate) const HOOK: &str = "hook";
 /// Anywhere in a command, this leaves it and its output alone.
 const LEAVE: &str = "weir:off";
+
+/// How long a hook waits for other processes in all. Clients give up on a hook after some seconds, and lose its answer.
+const WAIT: Duration = Duration::from_secs(1);
 
 /// The longest title of what is held.
 const TITLE: usize = 200;
@@ -79,13 +83,78 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
     let killed = rewrite::complete(&paths, &mut hook);
     let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
-    let (store, scope) = open_store(&env, &paths, &hook.folder, session)?;
-    let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, store, now: when::now() };
+    let place = Place::find(&env, &paths, &hook.folder, session)?;
+    let now = when::now();
+    let telling = Telling { client, hook: &hook, payload: &payload, event, started };
+    let store = match place.open(&paths, Patience::Until(Instant::now() + WAIT)) {
+        Ok(store) => store,
+        // Nothing can be read either; what the hook told is not lost for that.
+        Err(error) if error.may_pass() => {
+            let spooled = Spooled { texts_lost: loses_texts(&hook.point), ..telling.spooled(None, now) };
+            place.spool().put(&place.scope, &spooled, &Limits::default(), now)?;
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let (scope, spool) = (place.scope.clone(), place.spool());
+    let aside = Spooled::default();
+    let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, store, now, aside };
     // What happened is written down, whatever becomes of the answer.
     let said = call.answer(killed);
-    call.record(event, started)?;
+    call.record(&telling)?;
+    if !call.aside.is_empty() {
+        spool.put(&call.scope, &call.aside, call.store.limits(), now)?;
+    }
     call.store.close_after_hook()?;
     Ok(said?.and_then(|said| (client.reply)(&wire, &hook, &said.as_reply())))
+}
+
+/// What a hook has to tell.
+struct Telling<'a> {
+    client: &'static Client,
+    hook: &'a Hook,
+    payload: &'a Payload,
+    event: &'a str,
+    started: Instant,
+}
+
+impl Telling<'_> {
+    /// What it tells, with the repair of an earlier failure if it is one, and that it came.
+    fn spooled(&self, store: Option<(&Store, &Scope)>, now: Timestamp) -> Spooled {
+        let hook = brief(self.hook, self.payload);
+        let mut told: Vec<Event> = capture::events(&hook);
+        told.extend(store.and_then(|(store, scope)| repaired(store, scope, &hook)));
+        let seen = HookSeen {
+            client: self.client.name.to_owned(),
+            event: self.event.to_owned(),
+            at: now,
+            micros: self.started.elapsed().as_micros() as u64,
+            count: 1,
+        };
+        Spooled { told, seen: Some(seen), ..Spooled::default() }
+    }
+}
+
+/// The repair of an earlier failure, if that is what this is. Failures that cannot be read are not repaired.
+fn repaired(store: &Store, scope: &Scope, hook: &Hook) -> Option<Event> {
+    match &hook.point {
+        Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, .. }, Done { failed: false, .. }) => {
+            capture::fix(hook, &store.failures(scope).ok()?)
+        }
+        _ => None,
+    }
+}
+
+/// Puts off a write that may work later, by marking it in what goes to the spool; any other failure is one.
+fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Option<T>, CommandError> {
+    match result {
+        Ok(done) => Ok(Some(done)),
+        Err(error) if error.may_pass() => {
+            mark();
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What we say, with its words.
@@ -114,6 +183,8 @@ struct Call<'a> {
     scope: Scope,
     store: Store,
     now: Timestamp,
+    /// What could not be written to the store.
+    aside: Spooled,
 }
 
 impl Call<'_> {
@@ -139,32 +210,17 @@ impl Call<'_> {
     }
 
     /// Writes down what the hook told.
-    fn record(&mut self, event: &str, started: Instant) -> Result<(), CommandError> {
-        let hook = brief(self.hook, self.payload);
-        let mut told: Vec<Event> = capture::events(&hook);
-        told.extend(self.repaired(&hook)?);
-        let seen = HookSeen {
-            client: self.client.name.to_owned(),
-            event: event.to_owned(),
-            at: self.now,
-            micros: started.elapsed().as_micros() as u64,
-            count: 1,
-        };
-        self.store.record(&self.scope, &told, &seen)?;
-        if loses_texts(&hook.point) {
-            self.store.session_lost_texts(&self.scope)?;
+    fn record(&mut self, telling: &Telling<'_>) -> Result<(), CommandError> {
+        let Spooled { told, seen, .. } = telling.spooled(Some((&self.store, &self.scope)), self.now);
+        let Self { store, scope, aside, .. } = self;
+        if let Some(seen) = seen {
+            let recorded = store.record(scope, &told, &seen);
+            put_off(recorded, || (aside.told, aside.seen) = (told, Some(seen)))?;
+        }
+        if loses_texts(&self.hook.point) {
+            put_off(store.session_lost_texts(scope), || aside.texts_lost = true)?;
         }
         Ok(())
-    }
-
-    /// The repair of an earlier failure, if that is what this is.
-    fn repaired(&self, hook: &Hook) -> Result<Option<Event>, CommandError> {
-        match &hook.point {
-            Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, .. }, Done { failed: false, .. }) => {
-                Ok(capture::fix(hook, &self.store.failures(&self.scope)?))
-            }
-            _ => Ok(None),
-        }
     }
 }
 
@@ -178,23 +234,48 @@ fn loses_texts(point: &Point) -> bool {
     }
 }
 
-/// The store of the project that a folder lies in, and where the session stands there. A new store is made known to the
-/// user's.
-fn open_store(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<(Store, Scope), CommandError> {
-    let project = Project::discover(folder).map_err(unreadable)?;
-    let folder = paths.data.join("projects").join(project.folder_name());
-    let is_new = !folder.join("log.db").exists();
-    // To append an event needs no limits; whoever keeps a text sets the user's.
-    let limits = Limits::default();
-    let store = Store::open_for_hook(&folder, Owner::Project(project.key.clone()), limits.clone())?;
-    if is_new {
-        let root = project.root.display().to_string();
-        let (key, folder) = (project.key.0.clone(), project.folder_name());
-        let known = KnownProject { key, root, folder, used_at: when::now() };
-        Store::open(&paths.data.join("user"), Owner::User, limits)?.remember_project(&known)?;
+/// Where a session stands: its project, its scope and the folder of the project's store.
+struct Place {
+    project: Project,
+    scope: Scope,
+    folder: PathBuf,
+}
+
+impl Place {
+    /// The place of a session in a folder.
+    fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
+        let project = Project::discover(folder).map_err(unreadable)?;
+        let folder = paths.data.join("projects").join(project.folder_name());
+        let work = env.work.clone().or_else(|| project.head().branch);
+        let scope = Scope { project: project.key.clone(), work, session: Some(session) };
+        Ok(Self { project, scope, folder })
     }
-    let work = env.work.clone().or_else(|| project.head().branch);
-    Ok((store, Scope { project: project.key, work, session: Some(session) }))
+
+    /// The project's store. A new one is made known to the user's.
+    fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, StoreError> {
+        let is_new = !self.folder.join("log.db").exists();
+        // To append an event needs no limits; whoever keeps a text sets the user's.
+        let limits = Limits::default();
+        let owner = Owner::Project(self.project.key.clone());
+        let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
+        if is_new {
+            let root = self.project.root.display().to_string();
+            let (key, folder) = (self.project.key.0.clone(), self.project.folder_name());
+            let known = KnownProject { key, root, folder, used_at: when::now() };
+            let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, patience);
+            let remembered = user.and_then(|mut user| user.remember_project(&known));
+            // The next command that opens the project does it then.
+            if let Err(error) = remembered.or_else(|error| if error.may_pass() { Ok(()) } else { Err(error) }) {
+                return Err(error);
+            }
+        }
+        Ok(store)
+    }
+
+    /// The spool of its store.
+    fn spool(&self) -> Spool {
+        Spool::beside(&self.folder)
+    }
 }
 
 /// A hook with only the beginnings of texts that are too long to be here.

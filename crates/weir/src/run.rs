@@ -58,10 +58,12 @@ pub(crate) struct Order {
     pub source: Option<String>,
 }
 
-/// A run that is over, with its output kept.
+/// A run that is over.
 pub(crate) struct Done {
-    /// What is kept.
-    pub entry: Box<Entry>,
+    /// What is kept of it, or why nothing is.
+    pub kept: Result<Box<Entry>, CommandError>,
+    /// What it is called in lists.
+    pub title: String,
     /// What it printed.
     pub text: BlobReader,
     /// How it went.
@@ -145,10 +147,10 @@ fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, Comm
         reference: how.reference,
         ..NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, title(order))
     };
-    let (entry, text) = keep(context, new, writer)?;
+    let (kept, text) = keep(context, new, writer);
     drop(farewell);
     let caps = (context.config().run.output_bytes, place.spec.caps.memory_bytes);
-    Ok(Done { entry, text, outcome, steps: place.spec.steps.len(), caps, remarks })
+    Ok(Done { kept, title: title(order), text, outcome, steps: place.spec.steps.len(), caps, remarks })
 }
 
 /// Runs it in the best sandbox that is to be had and that the user accepts.
@@ -177,7 +179,9 @@ fn attempt(
                 // Whoever it is only shows it; that must not hold up the run.
                 let _ = tee.send(bytes.to_vec());
             }
-            writer.write(bytes).map_err(std::io::Error::other)
+            // Whatever becomes of the store, the run goes on, and its output is shown.
+            let _ = writer.write(bytes);
+            Ok(())
         })
     };
     match make(&place.spec) {
@@ -215,17 +219,29 @@ pub(crate) fn ask_at_length(spec: &Spec, patience: Duration, most_output: u64) -
     Ok(said)
 }
 
-fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> Result<(Box<Entry>, BlobReader), CommandError> {
+/// Keeps the output of a run. The run is over: whatever fails here, the caller gets the output.
+fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Entry>, CommandError>, BlobReader) {
     let scope = context.scope();
-    context.with_stores_here(|open| {
+    let mut output = None;
+    let kept = context.with_stores_here(|open| {
         let now = open.now;
         let store = open.project()?;
-        let reference = store.keep_written(&scope, new, writer, now)?.reference;
-        let gone = || failed("the output was removed while it was being kept").hint("run `weir doctor`");
-        let Found::Here(entry) = store.get(&scope, reference, now)? else { return Err(gone()) };
-        let text = store.text(&scope, reference)?.ok_or_else(gone)?;
-        Ok((entry, text))
-    })
+        let kept = match store.keep_and_open(&scope, new, writer, now) {
+            Ok((kept, text)) => {
+                output = Some(text);
+                kept
+            }
+            Err(failed) => {
+                output = failed.text;
+                return Err(failed.error.into());
+            }
+        };
+        match store.get(&scope, kept.reference, now)? {
+            Found::Here(entry) => Ok(entry),
+            _ => Err(failed("another process removed it at once").hint("raise quota_mb in the configuration")),
+        }
+    });
+    (kept, output.unwrap_or_else(|| BlobReader::of(Vec::new())))
 }
 
 /// A word as a shell takes it literally.

@@ -83,6 +83,43 @@ pub(crate) fn unreadable(error: io::Error) -> CommandError {
     CommandError::broken(&format!("the text cannot be read back: {error}"))
 }
 
+/// The beginning and the end of a text that is not in the store.
+pub(crate) struct Ends {
+    /// What is shown, with a line between the two that says what is left out.
+    pub text: String,
+    /// Whether that is all.
+    pub whole: bool,
+}
+
+/// A text within so many tokens: whole if it fits, else its beginning and its end.
+pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandError> {
+    // A token has a byte at least, and a few on average.
+    const BYTES_PER_TOKEN: u64 = 6;
+    let (bytes, room) = (text.bytes(), tokens as u64 * BYTES_PER_TOKEN);
+    let read =
+        |range| -> Result<String, CommandError> { Ok(String::from_utf8_lossy(&text.range(range)?).into_owned()) };
+    if bytes <= room {
+        let all = read(0..bytes)?;
+        if weir_tokens::count(&all) <= tokens {
+            return Ok(Ends { text: all, whole: true });
+        }
+    }
+    let head = read(0..bytes.min(room / 2))?;
+    let head = &head[..weir_tokens::fit(&head, tokens / 2)];
+    let tail = read(bytes.saturating_sub(room / 2).max(head.len() as u64)..bytes)?;
+    let mut tail = tail.as_str();
+    while weir_tokens::count(tail) > tokens / 2 {
+        tail = &tail[tail.ceil_char_boundary(tail.len() / 8 + 1)..];
+    }
+    let (head, tail) = (head.trim_end(), tail.trim_start());
+    // What is not UTF-8 is shown with other bytes, and then nobody knows how many are left out.
+    let line = match head.contains('\u{fffd}') || tail.contains('\u{fffd}') {
+        true => "… the middle is left out …".to_owned(),
+        false => format!("… {} bytes left out …", bytes - (head.len() + tail.len()) as u64),
+    };
+    Ok(Ends { text: format!("{head}\n{line}\n{tail}"), whole: false })
+}
+
 /// A frame up to its last line end, if it has one.
 fn cut_after_line(frame: &[u8]) -> &[u8] {
     frame.iter().rposition(|&byte| byte == b'\n').map_or(frame, |end| &frame[..=end])

@@ -110,7 +110,8 @@ fn has_a_name(_file: &File, path: &Path) -> bool {
     path.exists()
 }
 
-fn random_name(folder: &Path) -> Result<String> {
+/// A name that no other file has.
+pub(crate) fn random_name(folder: &Path) -> Result<String> {
     let mut name = [0u8; 12];
     getrandom::fill(&mut name)
         .map_err(|error| StoreError::Unusable { path: folder.to_owned(), detail: format!("no randomness: {error}") })?;

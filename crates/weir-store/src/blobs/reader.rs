@@ -44,6 +44,12 @@ pub struct Line<'a> {
     pub left_out: u64,
 }
 
+impl std::fmt::Debug for BlobReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BlobReader").field("hash", &self.hash).field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
 impl BlobReader {
     pub(super) fn new((hash, bytes): (blake3::Hash, u64), frames: Frames, lines: Vec<u32>, data: Data) -> Self {
         Self { hash, bytes, frames, lines, data }

@@ -28,8 +28,8 @@ pub(super) enum Place {
 }
 
 impl Staged {
-    /// The whole text, for who has to look into it.
-    pub(crate) fn text(&self) -> Result<Vec<u8>> {
+    /// The text, open for reading. It can be read whatever becomes of the entry.
+    pub(crate) fn reader(&self) -> Result<BlobReader> {
         let data = match &self.place {
             Place::Held(data) => Data::Held(data.clone()),
             Place::File(part) => {
@@ -39,7 +39,7 @@ impl Staged {
             }
         };
         let frames = Frames::from_bytes(&frames::to_bytes(&self.frames));
-        BlobReader::new((self.hash, self.bytes), frames, Vec::new(), data).all()
+        Ok(BlobReader::new((self.hash, self.bytes), frames, self.lines.clone(), data))
     }
 }
 

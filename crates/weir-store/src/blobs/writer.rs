@@ -7,9 +7,11 @@ use std::path::Path;
 use weir_core::redact::{Passed, Redactor};
 use weir_core::{Pieces, Stream};
 
+use super::reader::BlobReader;
 use super::stage::{Stage, Staged};
 use crate::db::Durability;
 use crate::error::{Result, StoreError};
+use crate::store::NotKept;
 
 /// A text on its way into the store. It needs no lock of the store, may go to another thread, and is kept with
 /// [`crate::Store::keep_written`].
@@ -20,7 +22,7 @@ pub struct TextWriter {
     redactor: Redactor,
     sink: Sink,
     bytes: u64,
-    failed: bool,
+    failed: Option<StoreError>,
 }
 
 /// A text that is complete.
@@ -39,29 +41,28 @@ struct Sink {
     /// From which stream the bytes came that redaction still holds.
     arrived: VecDeque<(Stream, u64)>,
     pieces: Pieces,
+    ends: Ends,
 }
 
 impl TextWriter {
     pub(super) fn new(folder: &Path) -> Self {
-        let sink =
-            Sink { stage: Stage::new(folder), mark: Vec::new(), arrived: VecDeque::new(), pieces: Pieces::default() };
-        Self { redactor: Redactor::new(), sink, bytes: 0, failed: false }
+        let sink = Sink {
+            stage: Stage::new(folder),
+            mark: Vec::new(),
+            arrived: VecDeque::new(),
+            pieces: Pieces::default(),
+            ends: Ends::default(),
+        };
+        Self { redactor: Redactor::new(), sink, bytes: 0, failed: None }
     }
 
-    /// Writes more of the text.
+    /// Writes more of the text. Once that has failed it fails again, but the two ends of the text are still remembered,
+    /// and [`crate::Store::keep_and_open`] gives them back with the reason.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.failed {
-            return Err(unfinished(self.sink.stage.folder()));
-        }
         self.bytes += bytes.len() as u64;
-        let (sink, mut outcome) = (&mut self.sink, Ok(()));
-        self.redactor.push_to(bytes, &mut |passed| {
-            if outcome.is_ok() {
-                outcome = sink.take(passed);
-            }
-        });
-        self.failed = outcome.is_err();
-        outcome
+        let (sink, failed) = (&mut self.sink, &mut self.failed);
+        self.redactor.push_to(bytes, &mut |passed| sink.take_unless(failed, passed));
+        if self.failed.is_some() { Err(unfinished(self.sink.stage.folder())) } else { Ok(()) }
     }
 
     /// Writes more of the text and notes from which stream it came. Where a secret goes, the mark in its place counts
@@ -80,23 +81,37 @@ impl TextWriter {
     }
 
     /// Ends the text.
-    pub(crate) fn finish(self, durability: Durability) -> Result<Written> {
-        let Self { redactor, mut sink, failed, .. } = self;
-        if failed {
-            return Err(unfinished(sink.stage.folder()));
+    pub(crate) fn finish(self, durability: Durability) -> Result<Written, NotKept> {
+        let Self { redactor, mut sink, mut failed, .. } = self;
+        let redactions = redactor.finish_to(&mut |passed| sink.take_unless(&mut failed, passed));
+        let staged = match failed {
+            Some(error) => Err(error),
+            None => sink.stage.finish(durability),
+        };
+        match staged {
+            Ok(staged) => Ok(Written { staged, redactions, pieces: sink.pieces }),
+            Err(error) => Err(NotKept { error, text: Some(BlobReader::of(sink.ends.joined())) }),
         }
-        let mut outcome = Ok(());
-        let redactions = redactor.finish_to(&mut |passed| {
-            if outcome.is_ok() {
-                outcome = sink.take(passed);
-            }
-        });
-        outcome?;
-        Ok(Written { staged: sink.stage.finish(durability)?, redactions, pieces: sink.pieces })
     }
 }
 
 impl Sink {
+    /// Takes what redaction leaves, and only remembers the ends of it once something has failed.
+    fn take_unless(&mut self, failed: &mut Option<StoreError>, passed: Passed<'_>) {
+        match passed {
+            Passed::Text(text) => self.ends.push(text),
+            Passed::Mark(_) => {
+                let mut mark = Vec::new();
+                passed.write_to(&mut mark);
+                self.ends.push(&mark);
+            }
+            Passed::Removed(_) => {}
+        }
+        if failed.is_none() {
+            *failed = self.take(passed).err();
+        }
+    }
+
     fn take(&mut self, passed: Passed<'_>) -> Result<()> {
         match passed {
             Passed::Text(text) => {
@@ -130,6 +145,50 @@ impl Sink {
                 self.arrived.pop_front();
             }
         }
+    }
+}
+
+/// The two ends of a text, for whoever has to show it though it could not be stored.
+#[derive(Default)]
+struct Ends {
+    first: Vec<u8>,
+    last: Vec<u8>,
+    /// How many bytes are between the two.
+    between: u64,
+}
+
+impl Ends {
+    /// How long each may be.
+    const LENGTH: usize = 64 << 10;
+
+    fn push(&mut self, text: &[u8]) {
+        let (first, rest) = text.split_at(text.len().min(Self::LENGTH - self.first.len()));
+        self.first.extend_from_slice(first);
+        let skipped = rest.len().saturating_sub(Self::LENGTH);
+        if skipped > 0 {
+            self.between += (self.last.len() + skipped) as u64;
+            self.last.clear();
+        }
+        self.last.extend_from_slice(&rest[skipped..]);
+        // Only now and then, so that each byte is moved about once.
+        if self.last.len() > 2 * Self::LENGTH {
+            self.drop_until(Self::LENGTH);
+        }
+    }
+
+    fn drop_until(&mut self, length: usize) {
+        let dropped = self.last.len().saturating_sub(length);
+        self.last.drain(..dropped);
+        self.between += dropped as u64;
+    }
+
+    fn joined(mut self) -> Vec<u8> {
+        self.drop_until(Self::LENGTH);
+        if self.between > 0 {
+            self.first.extend_from_slice(format!("\n… {} bytes left out …\n", self.between).as_bytes());
+        }
+        self.first.extend(self.last);
+        self.first
     }
 }
 

@@ -18,11 +18,12 @@ pub struct HookSeen {
     pub count: u64,
 }
 
-/// Notes that a hook came.
+/// Notes that a hook came. One that waited in the spool may be older than the last.
 pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO hooks (client, event, at, micros, count) VALUES (?1, ?2, ?3, ?4, 1)
-         ON CONFLICT (client) DO UPDATE SET event = ?2, at = ?3, micros = ?4, count = count + 1",
+         ON CONFLICT (client) DO UPDATE SET event = iif(?3 < at, event, ?2), micros = iif(?3 < at, micros, ?4),
+             at = max(at, ?3), count = count + 1",
     )?
     .execute(params![seen.client, seen.event, seen.at.0, seen.micros.cast_signed()])
     .map(drop)

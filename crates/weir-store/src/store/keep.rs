@@ -8,7 +8,7 @@ use weir_core::redact::redact;
 use weir_core::{EntryKind, Level, Limits, NewEntry, Reference, Scope, Timestamp};
 
 use super::{Owner, Store, redacted_text};
-use crate::blobs::{Blobs, Staged, TextWriter, Written};
+use crate::blobs::{BlobReader, Blobs, Staged, TextWriter, Written};
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, events, notes, places};
@@ -35,6 +35,21 @@ pub struct Kept {
     pub evicted: usize,
     /// Why what follows could not be done, making room or indexing. It is kept all the same.
     pub unfinished: Option<StoreError>,
+}
+
+/// Why a text that was written could not be kept.
+#[derive(Debug)]
+pub struct NotKept {
+    /// What went wrong.
+    pub error: StoreError,
+    /// The text, redacted, as far as it came.
+    pub text: Option<BlobReader>,
+}
+
+impl From<StoreError> for NotKept {
+    fn from(error: StoreError) -> Self {
+        Self { error, text: None }
+    }
 }
 
 /// What the log took.
@@ -71,24 +86,33 @@ impl Store {
     ///
     /// The output of a run is made searchable by the next search: so keeping it is one transaction on the log, and the
     /// model waits for nothing else.
-    pub fn keep_written(
+    pub fn keep_written(&mut self, scope: &Scope, entry: NewEntry, writer: TextWriter, now: Timestamp) -> Result<Kept> {
+        self.keep_and_open(scope, entry, writer, now).map(|(kept, _)| kept).map_err(|failed| failed.error)
+    }
+
+    /// The same, with the text open for reading: as it was stored, also if another process evicts the entry at once, and
+    /// also if it could not be kept.
+    pub fn keep_and_open(
         &mut self,
         scope: &Scope,
         mut entry: NewEntry,
         mut writer: TextWriter,
         now: Timestamp,
-    ) -> Result<Kept> {
+    ) -> Result<(Kept, BlobReader), NotKept> {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
         writer.write(&entry.text)?;
         let Written { staged, redactions, pieces } = writer.finish(durability_of(&entry))?;
+        let text = staged.reader()?;
         if let Some(run) = entry.run.as_mut().filter(|_| !pieces.is_empty()) {
             run.pieces = pieces;
         }
         // A note's text says what it cites.
-        entry.text = if entry.note.is_some() { staged.text()? } else { Vec::new() };
-        let taken = self.take(scope, &entry, (&staged, &redactions), now)?;
-        Ok(self.settle(taken, redactions, entry.kind != EntryKind::Run, now))
+        entry.text = if entry.note.is_some() { text.all()? } else { Vec::new() };
+        match self.take(scope, &entry, (&staged, &redactions), now) {
+            Ok(taken) => Ok((self.settle(taken, redactions, entry.kind != EntryKind::Run, now), text)),
+            Err(error) => Err(NotKept { error, text: Some(text) }),
+        }
     }
 
     /// Writes an entry to the log.
@@ -177,7 +201,7 @@ fn durability_of(entry: &NewEntry) -> Durability {
 }
 
 /// Redacts everything about an entry but its text.
-pub(super) fn redact_labels(entry: &mut NewEntry) {
+pub(crate) fn redact_labels(entry: &mut NewEntry) {
     entry.title = redacted_text(&entry.title);
     entry.source = entry.source.as_deref().map(redacted_text);
     if let Some(note) = &mut entry.note {

@@ -11,7 +11,7 @@ use weir_core::wording::one_line;
 use weir_core::{Scope, SessionKey};
 use weir_store::{Guide, HistoryFilter, Moment};
 
-use super::{Call, Said, TITLE};
+use super::{Call, Said, TITLE, put_off};
 use crate::config;
 use crate::error::CommandError;
 
@@ -30,7 +30,7 @@ const NOTES: usize = 4;
 pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>, CommandError> {
     let text = match start {
         // A client that asks once, and again after a compaction, does not say which it is.
-        Start::New => match call.store.take_waiting_guide(&call.scope)? {
+        Start::New => match take_waiting(call)? {
             Some(guide) => guide,
             None => welcome(call)?,
         },
@@ -44,20 +44,34 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>
             }
         }
     };
-    let _ = call.store.take_waiting_guide(&call.scope)?;
+    let _ = take_waiting(call)?;
     Ok(Some(text).filter(|text| !text.is_empty() && call.hook.takes.context).map(Said::Context))
 }
 
 /// Keeps the guide as it is now.
 pub(super) fn keep(call: &mut Call<'_>) -> Result<(), CommandError> {
     let scope = call.scope.clone();
-    call.store.thin(&scope, call.now)?;
+    // There is a next time to thin.
+    put_off(call.store.thin(&scope, call.now), || ())?;
     let text = written(call, &scope)?;
     if text.is_empty() {
         return Ok(());
     }
     let waiting = call.client.compaction != Compaction::Begins;
-    Ok(call.store.keep_guide(&scope, &Guide { text, waiting }, call.now)?)
+    let guide = Guide { text, waiting };
+    let kept = call.store.keep_guide(&scope, &guide, call.now);
+    put_off(kept, || call.aside.guide = Some(guide)).map(drop)
+}
+
+/// Takes the guide that waits. Where that cannot be written, it is read, and the spool says that it was taken.
+fn take_waiting(call: &mut Call<'_>) -> Result<Option<String>, CommandError> {
+    let taken = call.store.take_waiting_guide(&call.scope);
+    if let Some(taken) = put_off(taken, || ())? {
+        return Ok(taken);
+    }
+    let guide = call.store.guide(&call.scope)?.filter(|guide| guide.waiting && !call.aside.guide_taken);
+    call.aside.guide_taken |= guide.is_some();
+    Ok(guide.map(|guide| guide.text))
 }
 
 /// The guide that waits for a hook like this one.
@@ -65,7 +79,7 @@ pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<Said>, CommandError>
     if call.client.compaction == Compaction::Begins || !call.hook.takes.context || call.hook.subagent.is_some() {
         return Ok(None);
     }
-    let guide = call.store.take_waiting_guide(&call.scope)?;
+    let guide = take_waiting(call)?;
     Ok(guide.filter(|_| was_compacted(call)).map(Said::Context))
 }
 

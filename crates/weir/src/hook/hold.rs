@@ -12,14 +12,14 @@ use weir_clients::{Done, Tool, ToolCall};
 use weir_core::wording::one_line;
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
 use weir_digest::{About, Frame};
-use weir_store::{BlobReader, Store, TextWriter};
+use weir_store::{BlobReader, LONGEST_TEXT, NotKept, Store, TextWriter};
 
 use super::payload::copy;
 use super::{Call, LEAVE, TITLE, unreadable};
 use crate::config;
 use crate::error::CommandError;
 use crate::run::read_on;
-use crate::text::Stored;
+use crate::text::{Stored, ends};
 
 /// Up to this many tokens, an output is left alone.
 pub(super) const SMALL: usize = 2_000;
@@ -48,7 +48,10 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     if saved.is_none() && !call.payload.is_long(&done.output.text) && is_small(&done.output.text)?.is_some() {
         return Ok(None);
     }
-    held(call, used, done).map(Some)
+    match held(call, used, done)? {
+        Held::Back(shown) => Ok(Some(shown)),
+        Held::NotKept(_) => Ok(None),
+    }
 }
 
 /// What a command had printed when it was killed: whole if small.
@@ -56,7 +59,12 @@ pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     let printed = done.output.saved.as_deref().unwrap_or(Path::new(""));
     match small_file(printed).map_err(unreadable)? {
         Some(text) => Ok(format!("What the command had printed:\n{text}")),
-        None => held(call, used, done),
+        None => match held(call, used, done)? {
+            Held::Back(shown) => Ok(shown),
+            Held::NotKept(text) => {
+                Ok(format!("What the command had printed; it is not kept yet:\n{}", ends(&text, SMALL)?.text))
+            }
+        },
     }
 }
 
@@ -68,30 +76,46 @@ pub(super) fn small_file(path: &Path) -> std::io::Result<Option<String>> {
     weir_digest::whole(&std::fs::read(path)?.as_slice(), SMALL)
 }
 
+/// What became of an output that was to be held back.
+enum Held {
+    /// It is kept; this takes its place.
+    Back(String),
+    /// It could not be kept now. Its text is in the spool, unless it is too long for that.
+    NotKept(BlobReader),
+}
+
 /// Keeps an output and shows its digest.
-fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
+fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, CommandError> {
     let mut writer = call.store.writer()?;
     // Of a large file, a client reads the beginning; the digest is of the file that was asked for.
     // The tool itself has just read it, through links too.
     let read = used.tool.path().and_then(|path| call.hook.folder.join(path).canonicalize().ok());
     call.store.set_limits(config::read(&call.paths.config)?.limits);
     match done.output.saved.as_deref().or(read.as_deref()).and_then(open) {
-        Some(mut file) => copy(&mut file, &mut |bytes| put(&mut writer, bytes)).map_err(unreadable)?,
+        Some(mut file) => copy(&mut file, &mut |bytes| Ok(put(&mut writer, bytes))).map_err(unreadable)?,
         None => {
-            let mut to = |bytes: &[u8]| put(&mut writer, bytes);
+            let mut to = |bytes: &[u8]| Ok(put(&mut writer, bytes));
             call.payload.write(&done.output.text, &mut to).map_err(unreadable)?;
         }
     }
     let what = What { entry: entry(used, done), head: head(used, done) };
-    if let Tool::Read { path, .. } = &used.tool {
-        let head = what.head.clone();
-        let kept = keep(&mut call.store, &call.scope, what, writer, call.now)?;
-        return match outline::shown(&kept.text, Path::new(path), (&head, kept.reference))? {
-            Some(shown) => Ok(shown),
-            None => digest(&kept, &head),
-        };
+    let (entry, head) = (what.entry.clone(), what.head.clone());
+    let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
+        Ok(kept) => kept,
+        Err(NotKept { error, text: Some(text) }) if error.may_pass() => {
+            if text.bytes() <= LONGEST_TEXT {
+                call.aside.output = Some(NewEntry { text: text.all()?, ..entry });
+            }
+            return Ok(Held::NotKept(text));
+        }
+        Err(failed) => return Err(failed.error.into()),
+    };
+    if let Tool::Read { path, .. } = &used.tool
+        && let Some(shown) = outline::shown(&kept.text, Path::new(path), (&head, kept.reference))?
+    {
+        return Ok(Held::Back(shown));
     }
-    keep_and_show(&mut call.store, &call.scope, what, writer, call.now)
+    digest(&kept, &head).map(Held::Back)
 }
 
 /// Up to how many tokens the output of a tool is left alone; none when it always is.
@@ -110,8 +134,9 @@ fn open(path: &Path) -> Option<File> {
     is_file.then(|| File::open(path).ok()).flatten()
 }
 
-fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
-    writer.write(bytes).map_err(std::io::Error::other)
+/// Writes on, also when that has failed: who keeps the text is told.
+fn put(writer: &mut TextWriter, bytes: &[u8]) {
+    let _ = writer.write(bytes);
 }
 
 /// What is held back, and what is said of it first.
@@ -138,20 +163,14 @@ pub(super) fn keep_and_show(
     now: Timestamp,
 ) -> Result<String, CommandError> {
     let head = what.head.clone();
-    digest(&keep(store, scope, what, writer, now)?, &head)
+    let kept = keep(store, scope, what, writer, now).map_err(|failed| failed.error)?;
+    digest(&kept, &head)
 }
 
-fn keep(
-    store: &mut Store,
-    scope: &Scope,
-    what: What,
-    writer: TextWriter,
-    now: Timestamp,
-) -> Result<KeptText, CommandError> {
+fn keep(store: &mut Store, scope: &Scope, what: What, writer: TextWriter, now: Timestamp) -> Result<KeptText, NotKept> {
     let title = what.entry.title.clone();
-    let reference = store.keep_written(scope, what.entry, writer, now)?.reference;
-    let text = store.text(scope, reference)?.ok_or_else(|| CommandError::broken("what was kept is not there"))?;
-    Ok(KeptText { title, reference, text })
+    let (kept, text) = store.keep_and_open(scope, what.entry, writer, now)?;
+    Ok(KeptText { title, reference: kept.reference, text })
 }
 
 fn digest(kept: &KeptText, head: &str) -> Result<String, CommandError> {

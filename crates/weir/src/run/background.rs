@@ -145,11 +145,13 @@ fn look_after(task: Task) -> Result<(), CommandError> {
     let done = super::perform(&context, &order, &how);
     drop(send);
     let _ = writer.join();
-    if done.is_ok() {
+    // What could not be kept stays where the next call finds it, and keeps it.
+    let kept = done.and_then(|done| done.kept.map(drop));
+    if kept.is_ok() {
         files.remove();
     }
     drop(lock);
-    done.map(drop)
+    kept
 }
 
 /// The session's process holds the other end of standard input; when it is closed, the session is over.

@@ -11,7 +11,7 @@ use weir_digest::{About, Digest, Frame};
 use super::Done;
 use crate::answer::{Answer, size};
 use crate::error::CommandError;
-use crate::text::{Stored, unreadable};
+use crate::text::{Stored, ends, unreadable};
 
 /// Up to this many tokens, an output is shown whole.
 const WHOLE: usize = 2_000;
@@ -40,7 +40,7 @@ pub(crate) fn read_on(origin: Origin) -> &'static str {
 
 /// The answer to a single run; with an intent, what matches it first.
 pub(crate) fn answer(done: &Done, origin: Origin, intent: Option<&str>) -> Result<Answer, CommandError> {
-    let digest = weir_digest::budget(done.entry.bytes).max(if intent.is_some() { ASKED } else { 0 });
+    let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { ASKED } else { 0 });
     let shown = show(done, &Want { whole: WHOLE, digest, intent, read_on: read_on(origin) })?;
     let data = data(done, &shown);
     let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
@@ -51,16 +51,17 @@ pub(crate) fn answer(done: &Done, origin: Origin, intent: Option<&str>) -> Resul
 pub(crate) fn data(done: &Done, shown: &Shown) -> Value {
     let outcome = &done.outcome;
     json!({
-        "reference": done.entry.reference.to_string(),
+        "reference": done.kept.as_ref().ok().map(|entry| entry.reference.to_string()),
+        "not_kept": done.kept.as_ref().err().map(|error| &error.message),
         "ended": outcome.ended.as_str(),
         "exit_code": outcome.exit_code,
         "signal": outcome.signal,
         "millis": outcome.took.as_millis() as u64,
         "cpu_millis": outcome.cpu.as_millis() as u64,
         "sandbox": outcome.level.as_str(),
-        "bytes": done.entry.bytes,
+        "bytes": done.text.bytes(),
         "lines": shown.lines,
-        "redactions": done.entry.redactions,
+        "redactions": done.kept.as_ref().ok().map(|entry| entry.redactions),
         "whole": shown.whole,
         "remarks": done.remarks,
         "text": shown.body,
@@ -93,8 +94,12 @@ pub(crate) struct Shown {
 
 /// Shows a run's output: whole if it is short, else by its digest.
 pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> {
-    let bytes = done.entry.bytes;
+    let bytes = done.text.bytes();
     let ending = ending(done);
+    let entry = match &done.kept {
+        Ok(entry) => entry,
+        Err(why) => return unkept(done, why, want),
+    };
     let source = Stored::new(&done.text)?;
     let lines = source.lines()?;
     if let Some(body) = weir_digest::whole(&source, want.whole).map_err(unreadable)? {
@@ -108,22 +113,31 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
             lines,
         });
     }
-    let about = About { command: &done.entry.title };
+    let about = About { command: &done.title };
     let mut page = weir_digest::read(&source, about).map_err(unreadable)?;
     if let Some(intent) = want.intent {
         weir_digest::intent::find(&source, intent).map_err(unreadable)?.lead(&mut page);
     }
     let remarks: Vec<String> = done.remarks.iter().cloned().chain(source.remark()).collect();
-    let frame = Frame {
-        head: &ending,
-        remarks: &remarks,
-        reference: done.entry.reference,
-        lines,
-        bytes,
-        read_on: want.read_on,
-    };
+    let frame =
+        Frame { head: &ending, remarks: &remarks, reference: entry.reference, lines, bytes, read_on: want.read_on };
     let Digest { head, body, foot } = page.render(&frame, want.digest);
     Ok(Shown { head, body, foot, whole: false, lines })
+}
+
+/// Shows the output of a run that could not be kept: whole if it fits, else both ends. Nobody can ask for the rest.
+fn unkept(done: &Done, why: &CommandError, want: &Want<'_>) -> Result<Shown, CommandError> {
+    let text = ends(&done.text, want.whole.max(want.digest))?;
+    let hints = why.hints.iter().map(|hint| format!("; {hint}")).collect::<String>();
+    let what = if text.whole { "all of it is shown" } else { "both ends of it are shown" };
+    let remarks = done.remarks.iter().map(|remark| format!("\n{remark}")).collect::<String>();
+    let head = format!(
+        "{}\nits output is not kept: {}{hints}\n{what}; the run is over, do not run it again for this{remarks}",
+        ending(done),
+        why.message
+    );
+    let lines = done.text.line_ends_before(done.text.bytes())?;
+    Ok(Shown { head, body: text.text, foot: String::new(), whole: text.whole, lines })
 }
 
 /// The least that can be said of a run, for a list that has no room.
@@ -132,7 +146,8 @@ pub(crate) fn brief(done: &Done) -> String {
         (Ended::Exited, Some(code)) => format!("exit {code}"),
         (ended, _) => ended.to_string(),
     };
-    format!("{how}, {}, sandbox {} {}", size(done.entry.bytes), done.outcome.level.as_str(), done.entry.reference)
+    let kept = done.kept.as_ref().map_or_else(|_| "not kept".to_owned(), |entry| entry.reference.to_string());
+    format!("{how}, {}, sandbox {} {kept}", size(done.text.bytes()), done.outcome.level.as_str())
 }
 
 fn ending(done: &Done) -> String {
@@ -167,7 +182,7 @@ fn ending(done: &Done) -> String {
         0 => String::new(),
         left => format!("; {left} still running in the background, ended with it"),
     };
-    let redacted = match done.entry.redactions {
+    let redacted = match done.kept.as_ref().map_or(0, |entry| entry.redactions) {
         0 => String::new(),
         places => format!("; {places} redacted"),
     };

@@ -16,6 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Origin, SessionKey};
+use weir_store::Patience;
 
 use super::Files;
 use crate::config;
@@ -23,7 +24,7 @@ use crate::env::{Env, Paths};
 use crate::error::CommandError;
 use crate::hook::hold::{self, What};
 use crate::hook::payload::copy;
-use crate::hook::{TITLE, environment, faults, open_store, unreadable};
+use crate::hook::{Place, TITLE, environment, faults, unreadable};
 use crate::when;
 
 /// The argument that leads here.
@@ -32,6 +33,8 @@ pub(crate) const RELAY: &str = "relay-output";
 const LIVE: u64 = 4_000;
 /// A command that is done by then is shown at its end only.
 const LIVE_AFTER: Duration = Duration::from_secs(1);
+/// How long the relay waits for other processes before it shows the output as it is.
+const WAIT: Duration = Duration::from_secs(5);
 /// How often a running command is looked at.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
@@ -124,7 +127,8 @@ fn digest(
     let about: Value = serde_json::from_str(about).map_err(|error| CommandError::broken(&error.to_string()))?;
     let text = |key: &str| about[key].as_str().unwrap_or_default().to_owned();
     let session = SessionKey { client: text("client"), key: text("session") };
-    let (mut store, scope) = open_store(env, paths, Path::new(&text("folder")), session)?;
+    let place = Place::find(env, paths, Path::new(&text("folder")), session)?;
+    let mut store = place.open(paths, Patience::Until(Instant::now() + WAIT))?;
     store.set_limits(config::read(&paths.config)?.limits);
     let mut writer = store.writer()?;
     let mut file = File::open(&files.output).map_err(unreadable)?;
@@ -133,5 +137,5 @@ fn digest(
     let entry = NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), TITLE));
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
     let what = What { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
-    hold::keep_and_show(&mut store, &scope, what, writer, when::now()).map(Some)
+    hold::keep_and_show(&mut store, &place.scope, what, writer, when::now()).map(Some)
 }

@@ -1,0 +1,105 @@
+//! Takes in what hooks had to leave in the spool. Invariant: each record once, whatever ends the process: its name is
+//! written in the transaction that takes it in, and stays until its file is gone.
+
+use rusqlite::Transaction;
+use weir_core::{Limits, Scope};
+
+use super::{Owner, Store, keep};
+use crate::db::{Durability, Patience};
+use crate::error::{Fault, Result, StoreError};
+use crate::log::{events, files, hooks, places, spooled};
+use crate::spool::Spool;
+
+/// How many records one transaction takes in, so that other writers are not held up.
+const BATCH: usize = 256;
+
+impl Store {
+    /// Takes in what waits in the spool, oldest first, and returns how many records that were. A hook waits for the lock as
+    /// long as it may wait at all, so that its own events come after those that waited; any other call leaves the spool to
+    /// the next one if the lock is taken.
+    pub fn take_in(&mut self) -> Result<usize> {
+        let spool = Spool::beside(&self.folder);
+        let mut taken = 0;
+        loop {
+            let mut names = spool.names();
+            if names.is_empty() {
+                return Ok(taken);
+            }
+            names.truncate(BATCH);
+            match self.take_in_batch(&spool, &names) {
+                Ok(Some(count)) => taken += count,
+                Ok(None) => return Ok(taken),
+                Err((name, error)) if error.may_pass() || name.is_empty() => return Err(error),
+                Err((name, _)) => {
+                    spool.set_aside(&name);
+                    continue;
+                }
+            }
+            spool.remove(&names);
+            spool.tidy();
+        }
+    }
+
+    /// One transaction; none when the lock is taken. An error names the record that it is about, if it is about one.
+    fn take_in_batch(&mut self, spool: &Spool, names: &[String]) -> Result<Option<usize>, (String, StoreError)> {
+        let Owner::Project(project) = self.owner.clone() else { return Ok(None) };
+        let (blobs, limits) = (&self.blobs, &self.limits);
+        let mut at = String::new();
+        let work = |tx: &Transaction<'_>| -> Result<usize, Fault> {
+            spooled::forget(tx, |name| spool.has(name))?;
+            let mut count = 0;
+            for name in names {
+                at.clone_from(name);
+                if spooled::is_taken(tx, name)? {
+                    continue;
+                }
+                // Read under the lock: whoever had it before may have taken the record in and removed it.
+                let Some(read) = spool.read(name)? else { continue };
+                let scope = Scope { project: project.clone(), work: read.work.clone(), session: read.session.clone() };
+                let limits = Limits { run_days: read.run_days, page_days: read.page_days, ..limits.clone() };
+                apply((tx, blobs, &limits), &scope, read)?;
+                spooled::take(tx, name)?;
+                count += 1;
+            }
+            at.clear();
+            Ok(count)
+        };
+        let written = match self.log.patience() {
+            Patience::Until(_) => self.log.write(Durability::Process, work).map(Some),
+            Patience::Each(_) => self.log.write_if_free(Durability::Process, work),
+        };
+        written.map_err(|error| (at, error))
+    }
+}
+
+fn apply(
+    (tx, blobs, limits): (&Transaction<'_>, &crate::blobs::Blobs, &Limits),
+    scope: &Scope,
+    read: crate::spool::Read,
+) -> Result<(), Fault> {
+    let (at, spooled) = (read.at, read.spooled);
+    let place = places::find_or_make(tx, scope, at)?;
+    if let Some(mut output) = spooled.output {
+        let staged = blobs.stage(&output.text, Durability::Process)?;
+        output.text.clear();
+        keep::insert((tx, blobs, limits), scope, &output, (&staged, &[]), at)?;
+    }
+    for event in &spooled.told {
+        events::append(tx, place, event, at)?;
+    }
+    if let Some(session) = place.session {
+        if let Some(guide) = &spooled.guide {
+            hooks::keep_guide(tx, session, guide, at)?;
+        }
+        if spooled.guide_taken {
+            hooks::take_waiting(tx, session)?;
+        }
+    }
+    if spooled.texts_lost {
+        files::not_shown(tx, place.session)?;
+    }
+    if let Some(seen) = &spooled.seen {
+        hooks::see(tx, seen)?;
+    }
+    Ok(())
+}
