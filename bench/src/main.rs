@@ -7,6 +7,7 @@ mod digest;
 mod figures;
 mod hooks;
 mod index;
+mod load;
 mod map;
 mod outline;
 mod recall;
@@ -24,6 +25,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: weir-bench storm                  8 processes append events and notes, next to bare inserts
+       weir-bench storm PATH-OF-WEIR --minutes N
+                                         8 workers call everything, with kills, stops and a full disk; then what is left
        weir-bench scale [SIZE…]          keep and search at each size, next to bare FTS5 (1000 100000 1000000)
        weir-bench digest                 MB/s of every kind of digest, next to `wc -l` and to a scan for line ends
        weir-bench recall PATH-OF-WEIR [--half development] [--peer COMMAND] [--misses] [--write FILE]
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let good = match words.as_slice() {
         ["storm"] => storm::run(),
+        ["storm", path, "--minutes", minutes] => load::run(path, minutes.parse().unwrap()),
         ["storm-child", kind, folder, number] => storm::child(kind, folder.as_ref(), number),
         ["scale", sizes @ ..] => scale::run(sizes),
         ["digest"] => digest::run(),

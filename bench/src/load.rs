@@ -1,0 +1,224 @@
+//! Mixed load through the real program: eight workers call hooks, commands and servers, some are killed, some are stopped,
+//! and the disk fills up now and then. In the end everything that was acknowledged must be there, once and unchanged.
+
+mod calls;
+mod disk;
+mod mcp;
+mod verify;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::figures::Figures;
+use crate::text::Numbers;
+use disk::Disk;
+
+const WORKERS: usize = 8;
+/// So many calls in a hundred are killed, and so many are stopped for a while.
+const KILLED: u64 = 5;
+const STOPPED: u64 = 2;
+
+/// Everything the workers share.
+struct World {
+    weir: PathBuf,
+    home: PathBuf,
+    project: PathBuf,
+    disk: Disk,
+    begun: Instant,
+    over: AtomicBool,
+    told: Mutex<Told>,
+}
+
+/// What the workers have seen.
+#[derive(Default)]
+struct Told {
+    /// Every call that writes, by its mark.
+    calls: BTreeMap<String, Call>,
+    /// References that were given out, with their marks.
+    references: Vec<(String, String)>,
+    rows: BTreeMap<&'static str, Row>,
+    /// What went wrong that should not have.
+    wrong: Vec<String>,
+}
+
+/// One line of the table.
+#[derive(Default)]
+struct Row {
+    took: Figures,
+    calls: usize,
+    killed: usize,
+    stopped: usize,
+    /// Failures while the disk was full, and at other times.
+    failed_full: usize,
+    failed: usize,
+}
+
+/// A call that writes something.
+#[derive(Clone)]
+struct Call {
+    kind: Kind,
+    /// Whether the program said that it is kept.
+    acknowledged: bool,
+}
+
+/// What a call writes, and so where it is to be found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Prompt,
+    File,
+    Output,
+    Note,
+    Run,
+}
+
+/// How a call ended.
+struct Ended {
+    /// What it printed; none when it was killed.
+    output: Option<std::process::Output>,
+    stopped: bool,
+    /// Whether the disk was full at some moment of it.
+    full: bool,
+    took: Duration,
+}
+
+pub(crate) fn run(weir: &str, minutes: f64) -> bool {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join("docs")).unwrap();
+    let world = World {
+        weir: std::fs::canonicalize(weir).unwrap(),
+        disk: Disk::mount(&home.path().join("data")),
+        home: home.path().to_owned(),
+        project,
+        begun: Instant::now(),
+        over: AtomicBool::new(false),
+        told: Mutex::default(),
+    };
+    println!("{WORKERS} workers for {minutes} minutes; {}", world.disk.describe());
+    let end = Duration::from_secs_f64(minutes * 60.0);
+    std::thread::scope(|scope| {
+        for worker in 0..WORKERS {
+            let world = &world;
+            scope.spawn(move || calls::work(world, worker));
+        }
+        scope.spawn(|| index_and_stop(&world));
+        scope.spawn(|| world.disk.fill_now_and_then(|| world.is_over()));
+        while world.begun.elapsed() < end {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        world.over.store(true, Ordering::Relaxed);
+    });
+    table(&world);
+    verify::verify(&world)
+}
+
+impl World {
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    fn command(&self, arguments: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.weir);
+        command.args(arguments).current_dir(&self.project).env_clear();
+        command.env("HOME", &self.home).env("WEIR_DATA", self.data()).env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    fn data(&self) -> PathBuf {
+        self.home.join("data/weir")
+    }
+
+    /// Counts a call, and whether it failed.
+    fn count(&self, name: &'static str, ended: &Ended, good: bool) {
+        let mut told = self.told.lock().unwrap();
+        let row = told.rows.entry(name).or_default();
+        row.calls += 1;
+        match (ended.output.is_none(), ended.stopped) {
+            (true, _) => row.killed += 1,
+            (_, true) => row.stopped += 1,
+            _ => row.took.add(ended.took),
+        }
+        if ended.output.is_some() && !good {
+            *if ended.full { &mut row.failed_full } else { &mut row.failed } += 1;
+        }
+    }
+
+    /// Remembers a call that writes.
+    fn remember(&self, mark: &str, kind: Kind, acknowledged: bool) {
+        self.told.lock().unwrap().calls.insert(mark.to_owned(), Call { kind, acknowledged });
+    }
+
+    fn wrong(&self, what: String) {
+        self.told.lock().unwrap().wrong.push(what);
+    }
+}
+
+/// Indexes again and again, and stops the program for 5 to 20 seconds somewhere in between.
+fn index_and_stop(world: &World) {
+    let mut numbers = Numbers::new(99);
+    let mut round = 0;
+    while !world.is_over() {
+        round += 1;
+        for file in 0..20 {
+            let text: String = (0..20).map(|n| crate::text::paragraph(round * 1_000 + file * 20 + n)).collect();
+            std::fs::write(world.project.join(format!("docs/{file}.md")), text).unwrap();
+        }
+        let started = Instant::now();
+        let full = world.disk.is_full();
+        let mut child = world.command(&["index", "docs"]).stdout(quiet()).stderr(quiet()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(numbers.next() % 1_500));
+        let stopped = stop_for(child.id(), Duration::from_millis(5_000 + numbers.next() % 15_000));
+        let good = child.wait().unwrap().success();
+        let output = Some(std::process::Output { status: Default::default(), stdout: Vec::new(), stderr: Vec::new() });
+        let ended =
+            Ended { output, stopped, full: full || world.disk.was_full_since(started), took: started.elapsed() };
+        world.count("index", &ended, good);
+        pause(world, Duration::from_secs(numbers.next() % 15));
+    }
+}
+
+/// Stops a process for a while. Returns whether it was there to be stopped.
+fn stop_for(pid: u32, pause: Duration) -> bool {
+    let Some(pid) = Pid::from_raw(pid.cast_signed()) else { return false };
+    if kill_process(pid, Signal::STOP).is_err() {
+        return false;
+    }
+    std::thread::sleep(pause);
+    let _ = kill_process(pid, Signal::CONT);
+    true
+}
+
+/// Waits, unless it is over.
+fn pause(world: &World, pause: Duration) {
+    let since = Instant::now();
+    while since.elapsed() < pause && !world.is_over() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn quiet() -> std::process::Stdio {
+    std::process::Stdio::null()
+}
+
+fn table(world: &World) {
+    let told = world.told.lock().unwrap();
+    let headings = ["calls", "killed", "stopped", "failed full", "failed", "p50 ms", "p95", "p99", "max"];
+    println!("\n{:<20}{}", "", headings.map(|heading| format!("{heading:>12}")).concat());
+    for (name, row) in &told.rows {
+        let counts = [row.calls, row.killed, row.stopped, row.failed_full, row.failed];
+        let times = [0.5, 0.95, 0.99, 1.0].map(|share| row.took.quantile(share) / 1e3);
+        let counts = counts.map(|count| format!("{count:>12}")).concat();
+        println!("{name:<20}{counts}{}", times.map(|millis| format!("{millis:>12.0}")).concat());
+    }
+    println!("\nfull disk: {}", world.disk.report());
+}
+
+/// Whether a folder is there and holds something.
+fn holds_something(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some())
+}

@@ -1,0 +1,208 @@
+//! The calls of a worker, each with a mark of its own that is looked for in the end.
+
+use std::io::Write as _;
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Ended, KILLED, Kind, STOPPED, World, mcp, stop_for};
+use crate::text::{Numbers, word};
+
+/// Calls until it is over.
+pub(super) fn work(world: &World, worker: usize) {
+    let mut numbers = Numbers::new(worker as u64 + 1_000);
+    let mut count = 0;
+    while !world.is_over() {
+        count += 1;
+        let mark = format!("storm{worker}x{count:07}x");
+        match numbers.next() % 100 {
+            0..38 => hook_file(world, &mark, &mut numbers),
+            38..50 => hook_output(world, &mark, &mut numbers),
+            50..64 => hook_prompt(world, &mark, &mut numbers),
+            64..67 => hook_compact(world, &mark, &mut numbers),
+            67..77 => note(world, &mark, &mut numbers),
+            77..84 => search(world, &mut numbers),
+            84..88 => get(world, &mut numbers),
+            88..93 => run(world, &mark, &mut numbers),
+            _ => mcp::session(world, &mark, &mut numbers),
+        }
+    }
+}
+
+/// The text of an output: 28 KB that compress badly, so that half of them lie in files of their own.
+pub(super) fn output_of(mark: &str) -> String {
+    let seed = mark.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    let mut numbers = Numbers::new(seed);
+    let spread = if numbers.next().is_multiple_of(2) { 200 } else { 200_000_000 };
+    let mut text = format!("{mark}\n");
+    while text.len() < 28_000 {
+        text.push_str(&word(numbers.next() % spread));
+        text.push(if numbers.next().is_multiple_of(9) { '\n' } else { ' ' });
+    }
+    text
+}
+
+/// The text of a note.
+pub(super) fn note_of(mark: &str) -> String {
+    format!("{mark} is a thing that somebody has found out about the {} of this project", word(mark.len() as u64))
+}
+
+/// Calls the program, and kills it or stops it for a while now and then.
+fn call(world: &World, arguments: &[&str], input: &[u8], numbers: &mut Numbers) -> Ended {
+    let (fate, moment) = (numbers.next() % 100, Duration::from_millis(numbers.next() % 120));
+    let pause = Duration::from_millis(200 + numbers.next() % 2_500);
+    let started = Instant::now();
+    let was_full = world.disk.is_full();
+    let mut command = world.command(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // One that is killed does not read to the end.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let (mut killed, mut stopped) = (false, false);
+    if fate < KILLED {
+        std::thread::sleep(moment);
+        killed = child.try_wait().unwrap().is_none();
+        child.kill().unwrap();
+    } else if fate < KILLED + STOPPED {
+        std::thread::sleep(moment);
+        stopped = child.try_wait().unwrap().is_none() && stop_for(child.id(), pause);
+    }
+    let output = child.wait_with_output().unwrap();
+    let full = was_full || world.disk.was_full_since(started);
+    Ended { output: (!killed).then_some(output), stopped, full, took: started.elapsed() }
+}
+
+fn hook(world: &World, event: &str, more: Value, numbers: &mut Numbers) -> (Ended, Value) {
+    let mut payload = json!({
+        "session_id": "load", "cwd": world.project, "hook_event_name": event, "permission_mode": "default",
+        "transcript_path": world.home.join(".claude/projects/p/load.jsonl"),
+    });
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let ended = call(world, &["hook", "claude", event], payload.to_string().as_bytes(), numbers);
+    let answer = ended.output.as_ref().map_or(Value::Null, |output| {
+        if !output.status.success() || !output.stderr.is_empty() {
+            world.wrong(format!("{event}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr)));
+        }
+        serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
+    });
+    (ended, answer)
+}
+
+/// A hook cannot say that it failed. It has kept what it was told unless it was killed or the disk was full.
+fn was_kept(ended: &Ended) -> bool {
+    ended.output.is_some() && !ended.full
+}
+
+fn hook_file(world: &World, mark: &str, numbers: &mut Numbers) {
+    let path = world.project.join(format!("src/{mark}.rs"));
+    let more = json!({
+        "tool_name": "Write", "tool_use_id": mark, "tool_input": { "file_path": path, "content": "fn main() {}" },
+        "tool_response": { "type": "create", "filePath": path, "content": "fn main() {}" },
+    });
+    let (ended, _) = hook(world, "PostToolUse", more, numbers);
+    world.remember(mark, Kind::File, was_kept(&ended));
+    world.count("hook small", &ended, true);
+}
+
+fn hook_output(world: &World, mark: &str, numbers: &mut Numbers) {
+    let more = json!({
+        "tool_name": "Bash", "tool_use_id": mark, "duration_ms": 27, "tool_input": { "command": format!("./{mark}") },
+        "tool_response": { "stdout": output_of(mark), "stderr": "", "interrupted": false, "isImage": false },
+    });
+    let (ended, answer) = hook(world, "PostToolUse", more, numbers);
+    let shown = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap_or_default();
+    if let Some(reference) = reference(shown) {
+        world.told.lock().unwrap().references.push((reference, mark.to_owned()));
+    }
+    // What takes the place of an output says that it is kept, whatever the state of the disk.
+    world.remember(mark, Kind::Output, !shown.is_empty() || was_kept(&ended));
+    world.count("hook 28 KB", &ended, true);
+}
+
+fn hook_prompt(world: &World, mark: &str, numbers: &mut Numbers) {
+    let more = json!({ "prompt": format!("Look at {mark} once more") });
+    let (ended, _) = hook(world, "UserPromptSubmit", more, numbers);
+    world.remember(mark, Kind::Prompt, was_kept(&ended));
+    world.count("hook prompt", &ended, true);
+}
+
+fn hook_compact(world: &World, mark: &str, numbers: &mut Numbers) {
+    let (event, more, name) = match numbers.next().is_multiple_of(2) {
+        true => ("PreCompact", json!({ "trigger": "manual", "custom_instructions": mark }), "hook PreCompact"),
+        false => ("SessionStart", json!({ "source": "compact" }), "hook SessionStart"),
+    };
+    let (ended, _) = hook(world, event, more, numbers);
+    world.count(name, &ended, true);
+}
+
+fn note(world: &World, mark: &str, numbers: &mut Numbers) {
+    let ended = call(world, &["note", &note_of(mark)], b"", numbers);
+    let good = ended.output.as_ref().is_some_and(|output| output.status.success());
+    if let Some(reference) = ended.output.as_ref().filter(|_| good).and_then(|output| reference(&said(output))) {
+        world.told.lock().unwrap().references.push((reference, mark.to_owned()));
+    }
+    world.remember(mark, Kind::Note, good);
+    world.count("note", &ended, good);
+}
+
+fn search(world: &World, numbers: &mut Numbers) {
+    let Some((_, mark)) = some_reference(world, numbers) else { return };
+    let ended = call(world, &["search", &mark], b"", numbers);
+    let good = ended.output.as_ref().is_some_and(|output| matches!(output.status.code(), Some(0 | 3)));
+    world.count("search", &ended, good);
+}
+
+fn get(world: &World, numbers: &mut Numbers) {
+    let Some((reference, mark)) = some_reference(world, numbers) else { return };
+    let ended = call(world, &["get", &reference, "--raw"], b"", numbers);
+    let good = ended.output.as_ref().is_some_and(|output| matches!(output.status.code(), Some(0 | 3)));
+    if let Some(output) = ended.output.as_ref().filter(|output| output.status.success()) {
+        let text = said(output);
+        if text != expected(world, &mark) {
+            world.wrong(format!("{reference} of {mark} reads {} bytes of something else", text.len()));
+        }
+    }
+    world.count("get", &ended, good);
+}
+
+fn run(world: &World, mark: &str, numbers: &mut Numbers) {
+    let ended = call(world, &["run", "--json", &format!("echo {mark}; exit 3")], b"", numbers);
+    let (mut good, mut kept) = (false, false);
+    if let Some(output) = &ended.output {
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+        // Whether it could be kept or not: what it printed is shown, with the exit code of the run. Only a run that was
+        // never begun says nothing.
+        good = output.status.code() == Some(3) && answer["text"].as_str().is_some_and(|text| text.trim() == mark);
+        kept = answer["reference"].is_string();
+        if !good && !String::from_utf8_lossy(&output.stderr).contains("error:") {
+            world.wrong(format!("run {mark}: {}: {}", output.status, said(output)));
+        }
+    }
+    world.remember(mark, Kind::Run, kept);
+    world.count("run", &ended, good);
+}
+
+/// What is behind the reference of a mark.
+pub(super) fn expected(world: &World, mark: &str) -> String {
+    match world.told.lock().unwrap().calls.get(mark).map(|call| call.kind) {
+        Some(Kind::Output) => output_of(mark),
+        Some(Kind::Run) => format!("{mark}\n"),
+        _ => note_of(mark),
+    }
+}
+
+fn some_reference(world: &World, numbers: &mut Numbers) -> Option<(String, String)> {
+    let told = world.told.lock().unwrap();
+    let at = numbers.next() as usize % told.references.len().max(1);
+    told.references.get(at).filter(|(_, mark)| told.calls.contains_key(mark)).cloned()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The first reference in a text.
+pub(super) fn reference(text: &str) -> Option<String> {
+    let at = text.find("[ctx:")? + "[ctx:".len();
+    Some(text[at..].split(']').next()?.to_owned())
+}

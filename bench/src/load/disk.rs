@@ -1,0 +1,94 @@
+//! A small disk that is filled and emptied: a tmpfs, where one can be mounted.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::text::Numbers;
+
+/// How large it is.
+const SIZE: &str = "1g";
+/// How long it is left alone at the beginning, and between two times that it is full.
+const EMPTY_SECONDS: u64 = 45;
+/// How long it is full.
+const FULL_SECONDS: u64 = 12;
+
+pub(super) struct Disk {
+    folder: PathBuf,
+    mounted: bool,
+    /// When it was full: from the first byte of the filling until it was removed.
+    full: Mutex<Vec<(Instant, Option<Instant>)>>,
+}
+
+impl Disk {
+    pub(super) fn mount(folder: &Path) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let options = format!("size={SIZE},mode=0700");
+        let status = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "weir-load"]).arg(folder).status();
+        let mounted = status.is_ok_and(|status| status.success());
+        Self { folder: folder.to_owned(), mounted, full: Mutex::default() }
+    }
+
+    pub(super) fn describe(&self) -> String {
+        match self.mounted {
+            true => format!("the data folder is a tmpfs of {SIZE}, full for {FULL_SECONDS} s now and then"),
+            false => "the disk is never full: a tmpfs cannot be mounted here".to_owned(),
+        }
+    }
+
+    /// Fills the disk and empties it again, until it is over.
+    pub(super) fn fill_now_and_then(&self, over: impl Fn() -> bool) {
+        let mut numbers = Numbers::new(7);
+        while self.mounted && !over() {
+            wait(Duration::from_secs(EMPTY_SECONDS + numbers.next() % 30), &over);
+            if over() {
+                return;
+            }
+            self.full.lock().unwrap().push((Instant::now(), None));
+            let path = self.folder.join("filling");
+            let mut file = std::fs::File::create(&path).unwrap();
+            let since = Instant::now();
+            // What others give back meanwhile is taken too.
+            while since.elapsed() < Duration::from_secs(FULL_SECONDS) && !over() {
+                let block = if file.write_all(&[1; 1 << 20]).is_ok() { continue } else { [1; 4096] };
+                while file.write_all(&block).is_ok() {}
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            drop(file);
+            std::fs::remove_file(path).unwrap();
+            self.full.lock().unwrap().last_mut().unwrap().1 = Some(Instant::now());
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.full.lock().unwrap().last().is_some_and(|(_, end)| end.is_none())
+    }
+
+    /// Whether it was full at some moment since then.
+    pub(super) fn was_full_since(&self, since: Instant) -> bool {
+        self.full.lock().unwrap().last().is_some_and(|(_, end)| end.is_none_or(|end| end >= since))
+    }
+
+    pub(super) fn report(&self) -> String {
+        let full = self.full.lock().unwrap();
+        let seconds: u64 = full.iter().filter_map(|(begin, end)| Some((*end)?.duration_since(*begin).as_secs())).sum();
+        format!("{} times, {seconds} s in all", full.len())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        if self.mounted {
+            let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
+        }
+    }
+}
+
+fn wait(duration: Duration, over: impl Fn() -> bool) {
+    let since = Instant::now();
+    while since.elapsed() < duration && !over() {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

@@ -1,0 +1,113 @@
+//! A server that is called a few times, and killed now and then.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::calls::{note_of, reference};
+use super::{Ended, Kind, World};
+use crate::text::Numbers;
+
+struct Server {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    calls: u64,
+}
+
+/// One session: a few calls, of which the last may be cut off by a kill.
+pub(super) fn session(world: &World, mark: &str, numbers: &mut Numbers) {
+    let mut command = world.command(&["mcp"]);
+    let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let output = BufReader::new(process.stdout.take().unwrap());
+    let mut server = Server { process, output, calls: 0 };
+    let client = json!({ "name": "load", "version": "0" });
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    if server.ask("initialize", hello).is_some() {
+        server.tell("notifications/initialized");
+        for number in 0..4 {
+            one_call(world, &mut server, &format!("{mark}{number}"), numbers);
+        }
+    }
+    drop(server.process.stdin.take());
+    if numbers.next().is_multiple_of(5) {
+        server.process.kill().unwrap();
+    }
+    server.process.wait().unwrap();
+}
+
+fn one_call(world: &World, server: &mut Server, mark: &str, numbers: &mut Numbers) {
+    let (name, tool, arguments, kind) = match numbers.next() % 5 {
+        0 | 1 => ("mcp annotate", "ctx_annotate", json!({ "text": note_of(mark) }), Some(Kind::Note)),
+        2 | 3 => ("mcp search", "ctx_search", json!({ "queries": [mark] }), None),
+        _ => ("mcp execute", "ctx_execute", json!({ "code": format!("echo {mark}") }), Some(Kind::Run)),
+    };
+    let started = Instant::now();
+    let was_full = world.disk.is_full();
+    let kill = numbers.next() % 100 < super::KILLED;
+    server.send("tools/call", &json!({ "name": tool, "arguments": arguments }));
+    if kill {
+        std::thread::sleep(Duration::from_millis(numbers.next() % 120));
+        let _ = server.process.kill();
+    }
+    let answer = server.answer();
+    let text = answer.as_ref().and_then(|answer| answer["result"]["content"][0]["text"].as_str()).unwrap_or_default();
+    let good = answer.as_ref().is_some_and(|answer| answer["result"]["isError"] != true && answer["error"].is_null());
+    let full = was_full || world.disk.was_full_since(started);
+    if kind == Some(Kind::Run) && good && !text.contains(mark) {
+        world.wrong(format!("ctx_execute {mark} does not show what it printed: {text}"));
+    }
+    if let Some(kind) = kind {
+        // A short output is shown whole, without a reference; it is kept all the same, unless the answer says otherwise.
+        let kept = match kind {
+            Kind::Run => good && !text.contains("not kept"),
+            _ => good,
+        };
+        world.remember(mark, kind, kept);
+        if let Some(reference) = reference(text).filter(|_| good && kind == Kind::Note) {
+            world.told.lock().unwrap().references.push((reference, mark.to_owned()));
+        }
+    }
+    let output =
+        answer.map(|_| std::process::Output { status: Default::default(), stdout: Vec::new(), stderr: Vec::new() });
+    world.count(name, &Ended { output, stopped: false, full, took: started.elapsed() }, good);
+}
+
+impl Server {
+    fn ask(&mut self, method: &str, parameters: Value) -> Option<Value> {
+        self.send(method, &parameters);
+        self.answer()
+    }
+
+    fn send(&mut self, method: &str, parameters: &Value) {
+        self.calls += 1;
+        let line = json!({ "jsonrpc": "2.0", "id": self.calls, "method": method, "params": parameters });
+        self.write(&line);
+    }
+
+    fn tell(&mut self, method: &str) {
+        self.write(&json!({ "jsonrpc": "2.0", "method": method }));
+    }
+
+    fn write(&mut self, line: &Value) {
+        // One that was killed reads nothing any more.
+        if let Some(input) = &mut self.process.stdin {
+            let _ = input.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// The answer to the last call; none when the server has ended.
+    fn answer(&mut self) -> Option<Value> {
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let answer: Value = serde_json::from_str(&line).ok()?;
+            if answer["id"] == self.calls {
+                return Some(answer);
+            }
+        }
+    }
+}
