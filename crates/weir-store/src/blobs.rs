@@ -199,7 +199,7 @@ impl Blobs {
 
     /// A file holds whole zstd frames one after the other, so any zstd reads it.
     fn path_of(&self, hash: &blake3::Hash) -> PathBuf {
-        self.folder.join(format!("{}.zst", hash.to_hex()))
+        self.folder.join(file_name(hash.as_bytes()))
     }
 
     fn hash(&self, bytes: &[u8]) -> Result<blake3::Hash> {
@@ -208,6 +208,12 @@ impl Blobs {
             detail: "a hash of the wrong length".to_owned(),
         })
     }
+}
+
+/// The name of the file of a text with this hash.
+pub(crate) fn file_name(hash: &[u8]) -> String {
+    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{hex}.zst")
 }
 
 type Row = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);

@@ -171,6 +171,14 @@ impl Db {
         self.read(|c| c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))).map(|busy: i64| busy == 0)
     }
 
+    /// Writes a copy of the whole database, as it is at one moment, to a new file.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<()> {
+        let _ = std::fs::remove_file(path);
+        create_private_file(path)?;
+        let name = path.to_str().ok_or_else(|| from_system(path, &std::io::ErrorKind::InvalidFilename.into()))?;
+        self.read(|connection| connection.execute("VACUUM INTO ?1", [name]).map(drop))
+    }
+
     /// Gives the pages that nothing needs any more back to the system.
     pub(crate) fn give_back_space(&self) -> Result<()> {
         // The engine frees one page for each step of the statement.

@@ -21,6 +21,7 @@ pub use db::Patience;
 pub use error::StoreError;
 pub use index::map::MapFile;
 pub use index::{Findings, Hit};
+pub use log::export::{ExportedNote, ExportedRun};
 pub use log::files::SessionFile;
 pub use log::forget::{Forgotten, Plan, Selection};
 pub use log::history::{HistoryFilter, Moment};
@@ -28,7 +29,10 @@ pub use log::hooks::{Guide, HookSeen};
 pub use log::projects::KnownProject;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use spool::{LONGEST_TEXT, Spool, Spooled};
-pub use store::{Found, Health, Kept, MapChange, NewFile, NotKept, NoteSeen, Owner, Store, Swept};
+pub use store::{
+    Copied, Exported, ExportedEntry, ExportedEvent, Found, Health, Kept, MapChange, NewFile, NotKept, NoteSeen, Owner,
+    Store, Swept,
+};
 
 #[cfg(test)]
 mod plan_tests;

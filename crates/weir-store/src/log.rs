@@ -5,6 +5,7 @@
 pub(crate) mod changes;
 pub(crate) mod entries;
 pub(crate) mod events;
+pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod forget;
 pub(crate) mod history;

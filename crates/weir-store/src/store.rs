@@ -3,7 +3,9 @@
 //! Invariants: text is redacted before anything else sees it; an acknowledged write is in the log; the index is
 //! brought up to date before it is asked.
 
+mod backup;
 mod care;
+mod export;
 mod files;
 mod hooks;
 mod keep;
@@ -31,7 +33,9 @@ use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::places::{self, Place};
 use crate::log::projects::{self, KnownProject};
 use crate::log::{self, changes, entries, events};
+pub use backup::Copied;
 pub use care::{Health, Swept};
+pub use export::{Exported, ExportedEntry, ExportedEvent};
 pub(crate) use keep::redact_labels;
 pub use keep::{Kept, NotKept};
 pub use map::MapChange;
@@ -269,6 +273,11 @@ impl Store {
         self.log.read(projects::all)
     }
 
+    /// Forgets that there was a project, once its store is another's.
+    pub fn forget_project(&mut self, key: &str) -> Result<()> {
+        self.log.write(Durability::Process, |tx| projects::forget(tx, key))
+    }
+
     /// Brings the index up to the log. Called by whatever asks the index; cheap when there is nothing to do.
     pub fn catch_up(&mut self) -> Result<usize> {
         self.open_index()?;
@@ -328,10 +337,7 @@ impl Store {
 
     /// A folder copied or renamed to another project's place must not be taken for that project's store.
     fn check_owner(&mut self) -> Result<()> {
-        let key = match &self.owner {
-            Owner::Project(key) => key.0.clone(),
-            Owner::User => "user".to_owned(),
-        };
+        let key = owner_key(&self.owner);
         let read = |c: &Connection| {
             c.query_row("SELECT key FROM owner WHERE id = 1", [], |row| row.get::<_, String>(0)).optional()
         };
@@ -342,6 +348,14 @@ impl Store {
                 tx.execute("INSERT OR IGNORE INTO owner (id, key) VALUES (1, ?1)", [&key]).map(drop)
             }),
         }
+    }
+}
+
+/// How an owner is written in the log.
+fn owner_key(owner: &Owner) -> String {
+    match owner {
+        Owner::Project(key) => key.0.clone(),
+        Owner::User => "user".to_owned(),
     }
 }
 

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, Origin, Scope, SessionKey, Timestamp};
-use weir_store::{KnownProject, Owner, Store};
+use weir_store::{KnownProject, Owner, Patience, Store};
 
 use crate::config::{self, Config};
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::git::Head;
 use crate::meaning::Model;
+use crate::moved;
 use crate::project::Project;
 use crate::run::Running;
 use crate::when;
@@ -181,6 +182,11 @@ impl Context {
         self.shared.paths.data.join("projects").join(self.shared.project.folder_name())
     }
 
+    /// What to say of an empty store: that the project may have been elsewhere before.
+    pub(crate) fn moved_hint(&self, open: &mut Open<'_>) -> Option<String> {
+        moved::hint(open, &self.shared.project, &self.shared.paths.data.join("projects"))
+    }
+
     /// The folder of the user's store.
     pub(crate) fn user_folder(&self) -> PathBuf {
         self.shared.paths.data.join("user")
@@ -192,7 +198,7 @@ impl Context {
         work: impl FnOnce(&mut Open<'_>) -> Result<T, CommandError>,
     ) -> Result<T, CommandError> {
         let mut stores = lock(&self.shared.stores);
-        work(&mut Open { context: self, stores: &mut stores, now: when::now() })
+        work(&mut Open { context: self, stores: &mut stores, now: when::now(), patience: Patience::default() })
     }
 
     /// Runs work on the stores, off the async thread. Cancelling the call ends the statement that runs.
@@ -214,7 +220,8 @@ impl Context {
                 cancel.cancelled().await;
                 interrupt();
             });
-            let mut open = Open { context: &context, stores: &mut stores, now: when::now() };
+            let patience = Patience::default();
+            let mut open = Open { context: &context, stores: &mut stores, now: when::now(), patience };
             let result = work(&mut open);
             watch.abort();
             result
@@ -232,6 +239,7 @@ pub(crate) struct Open<'a> {
     stores: &'a mut Stores,
     /// The time the work began.
     pub now: Timestamp,
+    patience: Patience,
 }
 
 impl Open<'_> {
@@ -243,12 +251,24 @@ impl Open<'_> {
         }
     }
 
-    /// The project's store.
+    /// Sets how long writes wait for other processes, for stores that are open and those that will be.
+    pub(crate) fn set_patience(&mut self, patience: Patience) -> Result<(), CommandError> {
+        self.patience = patience;
+        let Stores { project, user } = &mut *self.stores;
+        project.iter_mut().chain(user).try_for_each(|store| store.set_patience(patience))?;
+        Ok(())
+    }
+
+    /// The project's store. What hooks had to leave beside it is taken in first.
     pub(crate) fn project(&mut self) -> Result<&mut Store, CommandError> {
         let context = self.context;
-        if self.stores.project.is_none() {
+        if let Some(store) = &mut self.stores.project {
+            // What cannot be taken in now waits on.
+            let _ = store.take_in();
+        } else {
             let owner = Owner::Project(context.shared.project.key.clone());
-            let mut store = Store::open(&context.project_folder(), owner, context.shared.config.limits.clone())?;
+            let limits = context.shared.config.limits.clone();
+            let mut store = Store::open_within(&context.project_folder(), owner, limits, self.patience)?;
             // Whoever comes by sweeps, since there is no daemon that would. An answer never waits for it to succeed.
             let _ = store.remove_expired(self.now);
             store.set_model(context.shared.model.get(&context.shared.config.meaning));
@@ -259,6 +279,7 @@ impl Open<'_> {
                 used_at: self.now,
             };
             self.user()?.remember_project(&known)?;
+            moved::remember(&context.project_folder(), &context.shared.project);
             self.stores.project = Some(store);
         }
         self.stores.project.as_mut().ok_or_else(cancelled)
@@ -268,7 +289,8 @@ impl Open<'_> {
     pub(crate) fn user(&mut self) -> Result<&mut Store, CommandError> {
         if self.stores.user.is_none() {
             let shared = &self.context.shared;
-            let mut store = Store::open(&self.context.user_folder(), Owner::User, shared.config.limits.clone())?;
+            let limits = shared.config.limits.clone();
+            let mut store = Store::open_within(&self.context.user_folder(), Owner::User, limits, self.patience)?;
             store.set_model(shared.model.get(&shared.config.meaning));
             self.stores.user = Some(store);
         }

@@ -2,6 +2,8 @@
 
 use weir_store::StoreError;
 
+use crate::holders;
+
 /// What kind of failure it is. The kind decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
@@ -87,8 +89,9 @@ impl From<StoreError> for CommandError {
                 "run `weir doctor --rebuild-index`; the index is made anew from the log and nothing is lost".to_owned()
             }
             StoreError::Damaged { path, .. } => format!(
-                "nothing was changed; restore {0} from a backup, or move it away to start anew: mv {0} {0}.damaged",
-                path.display()
+                "nothing was changed; bring a backup back with `weir restore FILE --force`, or move the store away to start \
+                 anew: mv {0} {0}.damaged",
+                path.parent().unwrap_or(path).display()
             ),
             StoreError::Newer { .. } => "nothing was changed; update weir to the version that wrote it".to_owned(),
             StoreError::OtherHistory { .. } => {
@@ -102,7 +105,10 @@ impl From<StoreError> for CommandError {
             StoreError::Full { .. } => {
                 "free some space, or lower quota_mb in the configuration; what was kept before is safe".to_owned()
             }
-            StoreError::Busy { .. } => "try again; `weir doctor` shows who may be holding it".to_owned(),
+            StoreError::Busy { path } => match holders::of(path) {
+                Some(who) => format!("it is {who}; wait for it to end, or end it"),
+                None => "`weir doctor` names the process, as long as it holds the lock".to_owned(),
+            },
             StoreError::Unusable { .. } => "see that the folder exists and is yours".to_owned(),
             StoreError::OtherProject => "this folder was copied from another project; remove it".to_owned(),
             StoreError::NoSuchLevel { level } => {

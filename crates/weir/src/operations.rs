@@ -159,7 +159,7 @@ fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
 }
 
 /// A name that nobody else has.
-fn random_name() -> Result<String, CommandError> {
+pub(crate) fn random_name() -> Result<String, CommandError> {
     let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("no randomness: {error}")))?;
     Ok(weir_core::Reference::from_bits(bits).as_str().to_owned())
 }

@@ -20,7 +20,7 @@ use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Reference};
 use weir_runner::runtimes::Language;
 use weir_runner::{Farewell, Outcome, Run, RunError, Spec, Stopper, Streams};
-use weir_store::{BlobReader, Found, TextWriter};
+use weir_store::{BlobReader, Found, Patience, TextWriter};
 
 use crate::answer::one_line;
 use crate::config::Sandbox;
@@ -37,6 +37,9 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// A program that is asked about itself has a moment.
 const A_MOMENT: Duration = Duration::from_secs(5);
+
+/// How long the output of a run waits for another process that holds the store, before it is shown without being kept.
+const KEEP_WAIT: Duration = Duration::from_secs(5);
 
 /// The helper of a run is this program itself, whatever has become of its file.
 const HELPER: &str = "/proc/self/exe";
@@ -225,6 +228,7 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
     let mut output = None;
     let kept = context.with_stores_here(|open| {
         let now = open.now;
+        open.set_patience(Patience::Each(KEEP_WAIT))?;
         let store = open.project()?;
         let kept = match store.keep_and_open(&scope, new, writer, now) {
             Ok((kept, text)) => {
@@ -232,7 +236,7 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
                 kept
             }
             Err(failed) => {
-                output = failed.text;
+                output = failed.text.map(|text| *text);
                 return Err(failed.error.into());
             }
         };
@@ -241,6 +245,7 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
             _ => Err(failed("another process removed it at once").hint("raise quota_mb in the configuration")),
         }
     });
+    let _ = context.with_stores_here(|open| open.set_patience(Patience::default()));
     (kept, output.unwrap_or_else(|| BlobReader::of(Vec::new())))
 }
 

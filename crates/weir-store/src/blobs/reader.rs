@@ -105,6 +105,16 @@ impl BlobReader {
         Ok(text)
     }
 
+    /// Reads the whole text, frame by frame, and compares it with its address.
+    pub(crate) fn verify(&self) -> Result<()> {
+        let mut hasher = blake3::Hasher::new();
+        for number in 0..self.frame_count() {
+            hasher.update(&self.frame(number)?);
+        }
+        let same = hasher.finalize() == self.hash;
+        if same { Ok(()) } else { Err(self.damaged("the text does not have the hash it is stored under")) }
+    }
+
     /// Whether it is no text: it has a NUL near its beginning.
     pub fn is_binary(&self) -> Result<bool> {
         Ok(terminal::is_binary(&self.range(0..terminal::BINARY_HEAD as u64)?))

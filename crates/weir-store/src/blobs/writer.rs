@@ -90,7 +90,7 @@ impl TextWriter {
         };
         match staged {
             Ok(staged) => Ok(Written { staged, redactions, pieces: sink.pieces }),
-            Err(error) => Err(NotKept { error, text: Some(BlobReader::of(sink.ends.joined())) }),
+            Err(error) => Err(NotKept { error, text: Some(Box::new(BlobReader::of(sink.ends.joined()))) }),
         }
     }
 }

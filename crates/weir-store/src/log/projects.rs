@@ -31,6 +31,10 @@ pub(crate) fn find(connection: &Connection, key: &str) -> rusqlite::Result<Optio
     rows.next()?.map(read).transpose()
 }
 
+pub(crate) fn forget(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM projects WHERE key = ?1")?.execute([key]).map(drop)
+}
+
 /// All of them; a person has tens, not millions.
 pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<KnownProject>> {
     let mut statement = connection.prepare_cached("SELECT key, root, folder, used_at FROM projects ORDER BY key")?;

@@ -43,7 +43,7 @@ pub struct NotKept {
     /// What went wrong.
     pub error: StoreError,
     /// The text, redacted, as far as it came.
-    pub text: Option<BlobReader>,
+    pub text: Option<Box<BlobReader>>,
 }
 
 impl From<StoreError> for NotKept {
@@ -101,7 +101,8 @@ impl Store {
     ) -> Result<(Kept, BlobReader), NotKept> {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
-        writer.write(&entry.text)?;
+        // Whether anything could not be written is told at the end, with what there is of the text.
+        let _ = writer.write(&entry.text);
         let Written { staged, redactions, pieces } = writer.finish(durability_of(&entry))?;
         let text = staged.reader()?;
         if let Some(run) = entry.run.as_mut().filter(|_| !pieces.is_empty()) {
@@ -111,7 +112,7 @@ impl Store {
         entry.text = if entry.note.is_some() { text.all()? } else { Vec::new() };
         match self.take(scope, &entry, (&staged, &redactions), now) {
             Ok(taken) => Ok((self.settle(taken, redactions, entry.kind != EntryKind::Run, now), text)),
-            Err(error) => Err(NotKept { error, text: Some(text) }),
+            Err(error) => Err(NotKept { error, text: Some(Box::new(text)) }),
         }
     }
 

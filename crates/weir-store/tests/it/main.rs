@@ -21,6 +21,7 @@ mod rebuild;
 mod retention;
 mod search;
 mod sources;
+mod spool;
 mod storm;
 mod support;
 mod written;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::Origin;
 
-use super::{mcp, notes, paint, policy, setup, signal};
+use super::{mcp, notes, paint, policy, setup, signal, stores};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -74,6 +74,7 @@ fn command() -> Command {
         .args([json, folder])
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())
+        .subcommands(stores::commands())
         .subcommands([notes::command(), policy::command(), mcp, completions])
 }
 
@@ -116,6 +117,9 @@ fn call(
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;
         return finish(answer, arguments.get_flag("json"));
+    }
+    if let Some(answer) = stores::run(&context, name, arguments) {
+        return answer?.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
     }
     if let Some(task) = setup::task(name) {
         let asker = paint::asker();

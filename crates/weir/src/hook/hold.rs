@@ -81,7 +81,7 @@ enum Held {
     /// It is kept; this takes its place.
     Back(String),
     /// It could not be kept now. Its text is in the spool, unless it is too long for that.
-    NotKept(BlobReader),
+    NotKept(Box<BlobReader>),
 }
 
 /// Keeps an output and shows its digest.

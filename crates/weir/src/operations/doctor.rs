@@ -1,10 +1,11 @@
 //! `ctx_doctor`: checks everything, with the fix for whatever is wrong.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::json;
 use weir_core::Level;
-use weir_store::{Health, HookSeen, StoreError};
+use weir_store::{Health, HookSeen, Patience, Spool, StoreError};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
@@ -15,6 +16,9 @@ use crate::faces::setup::health as clients;
 use crate::hook::faults;
 use crate::run::health;
 use crate::when;
+
+/// How long a check waits for another process.
+const WAIT: Duration = Duration::from_secs(1);
 
 /// Check Weir itself, and say how to mend it.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -43,7 +47,15 @@ Exit code 3 means that something is wrong. Nothing leaves this machine.";
         let runs = tokio::task::spawn_blocking(move || check_runs(&here)).await;
         let runs = runs.map_err(|error| CommandError::broken(&error.to_string()))?;
         let here = context.clone();
-        context.with_stores(move |open| examine(open, &here, runs, self.rebuild_index)).await
+        context
+            .with_stores(move |open| {
+                // Who asks what is wrong must not wait for what is wrong.
+                open.set_patience(Patience::Each(WAIT))?;
+                let answer = examine(open, &here, runs, self.rebuild_index);
+                open.set_patience(Patience::default())?;
+                answer
+            })
+            .await
     }
 }
 
@@ -96,6 +108,8 @@ fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, rebuild: bo
     checks.extend(runs);
     checks.extend(clients::clients(context).into_iter().map(Check::from));
     checks.extend(check_hooks(open, context));
+    checks.extend(check_spool(context));
+    checks.extend(context.moved_hint(open).map(|hint| Check::good("moved", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
         checks.extend(check_store(open, context, (name, level), rebuild));
     }
@@ -151,6 +165,24 @@ fn check_hooks(open: &mut Open<'_>, context: &Context) -> Vec<Check> {
     checks
 }
 
+/// Whether anything waits that hooks could not write to the log.
+fn check_spool(context: &Context) -> Vec<Check> {
+    const NAME: &str = "spool";
+    let spool = Spool::beside(&context.project_folder());
+    let (waiting, unreadable) = spool.waiting();
+    let bad = |text: String, fix: String| Check { name: NAME, good: false, text, fix: Some(fix) };
+    let mut checks = Vec::new();
+    if waiting > 0 {
+        let text = format!("{} of hooks could not be written to the log yet", counted(waiting, "record", "records"));
+        checks.push(bad(text, "the next call takes them in, once the log can be written".to_owned()));
+    }
+    if unreadable > 0 {
+        let text = format!("{} of hooks cannot be read", counted(unreadable, "record", "records"));
+        checks.push(bad(text, format!("once understood, remove them: rm '{}'/*.unreadable", spool.folder().display())));
+    }
+    checks
+}
+
 fn check_store(
     open: &mut Open<'_>,
     context: &Context,
@@ -175,6 +207,11 @@ fn check_store(
             name,
             format!("swept: {} expired, {} evicted, {} stray files", swept.expired, swept.evicted, swept.orphans),
         )),
+        // Nothing else can be written either, and what is wrong is known.
+        Err(error @ StoreError::Busy { .. }) => {
+            checks.push(Check::bad(name, error));
+            return checks;
+        }
         Err(error) => checks.push(Check::bad(name, error)),
     }
     match store.check() {
@@ -194,7 +231,7 @@ fn describe(name: &'static str, health: &Health) -> Vec<Check> {
     );
     let mut checks = vec![Check::good(name, size)];
     for problem in &health.log_problems {
-        let fix = "restore it from a backup; run `weir doctor --rebuild-index` afterwards".to_owned();
+        let fix = "bring a backup back with `weir restore FILE --force`".to_owned();
         checks.push(Check { name, good: false, text: format!("log: {problem}"), fix: Some(fix) });
     }
     for problem in &health.index_problems {

@@ -63,8 +63,17 @@ Examples:
             limit: limit + 1,
         };
         let scope = context.scope();
-        let moments = context.with_stores(move |open| Ok(open.project()?.history(&scope, &filter)?)).await?;
-        Ok(answer(&moments, limit, Budget::new(self.budget, BUDGET)))
+        let here = context.clone();
+        let (moments, moved) = context
+            .with_stores(move |open| {
+                let moments = open.project()?.history(&scope, &filter)?;
+                let moved = if moments.is_empty() { here.moved_hint(open) } else { None };
+                Ok((moments, moved))
+            })
+            .await?;
+        let mut answer = answer(&moments, limit, Budget::new(self.budget, BUDGET));
+        answer.text.extend(moved.iter().map(|hint| format!("\n{hint}")));
+        Ok(answer)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Hooks as a client calls them: a process, JSON in, JSON or nothing out.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
+mod busy;
 mod guides;
 mod held;
 mod hostile;

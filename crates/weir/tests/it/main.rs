@@ -14,3 +14,4 @@ mod mcp;
 mod notes;
 mod runs;
 mod setup;
+mod stores;

@@ -13,5 +13,6 @@ mod languages;
 mod looks;
 mod readers;
 mod spellings;
+mod unkept;
 mod work;
 mod world;

@@ -1,0 +1,193 @@
+//! Reads the log from its beginning, page by page.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// An event as it is exported.
+#[derive(Debug, Clone)]
+pub struct ExportedEvent {
+    /// Its place in the order.
+    pub id: i64,
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+    /// The client and the key of its session.
+    pub session: Option<(String, String)>,
+    /// The work it belongs to.
+    pub work: Option<String>,
+    /// What happened.
+    pub kind: String,
+    /// How much it matters.
+    pub priority: String,
+    /// In one sentence.
+    pub text: String,
+    /// More, as JSON.
+    pub data: Option<String>,
+    /// The reference of the entry it speaks of, and why that is gone.
+    pub gone: Option<(String, String)>,
+}
+
+/// An entry as it is exported.
+#[derive(Debug, Clone)]
+pub struct ExportedEntry {
+    /// The event that kept it.
+    pub event: ExportedEvent,
+    /// Its handle.
+    pub reference: String,
+    /// What it is.
+    pub kind: String,
+    /// Who wrote it.
+    pub origin: String,
+    /// How far it is seen.
+    pub level: String,
+    /// One line that names it.
+    pub title: String,
+    /// Where the text came from.
+    pub source: Option<String>,
+    /// In how many places something was redacted.
+    pub redactions: i64,
+    /// Whether a note keeps it from expiring.
+    pub pinned: bool,
+    /// When it expires.
+    pub expires_at: Option<i64>,
+    /// What makes it a note.
+    pub note: Option<ExportedNote>,
+    /// How the run went.
+    pub run: Option<ExportedRun>,
+}
+
+/// What makes an entry a note.
+#[derive(Debug, Clone)]
+pub struct ExportedNote {
+    /// What sort of note.
+    pub kind: String,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// Which one on its topic.
+    pub revision: i64,
+    /// The reference of the note that took its place.
+    pub superseded_by: Option<String>,
+    /// What was checked out.
+    pub commit: Option<String>,
+    /// The branch.
+    pub branch: Option<String>,
+    /// The files it is bound to, with the hashes of their content.
+    pub files: Vec<(String, String)>,
+    /// References of what it cites.
+    pub cites: Vec<String>,
+}
+
+/// How a run went.
+#[derive(Debug, Clone)]
+pub struct ExportedRun {
+    /// What it returned.
+    pub exit_code: Option<i64>,
+    /// The signal that ended it.
+    pub signal: Option<i64>,
+    /// How long it took.
+    pub millis: i64,
+    /// What it ran in.
+    pub sandbox: String,
+    /// How it ended.
+    pub ended: String,
+}
+
+/// One row of the log, with the id of its text if it is an entry.
+pub(crate) enum Thing {
+    Event(ExportedEvent),
+    Entry(Box<ExportedEntry>, i64),
+}
+
+/// The next things after an id, with their ids. What kept an entry that is gone is left out; that it is gone is not.
+pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite::Result<Vec<(i64, Thing)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.id, v.at, s.client, s.key, w.name, v.kind, v.priority, v.text, v.data, g.reference, g.why,
+             e.reference, e.kind, e.origin, e.level, e.title, e.source, e.redactions, e.pinned, e.expires_at, e.blob_id
+         FROM events v LEFT JOIN sessions s ON s.id = v.session_id LEFT JOIN works w ON w.id = v.work_id
+             LEFT JOIN entries e ON e.id = v.id LEFT JOIN gone g ON g.entry_id = v.entry_id
+         WHERE v.id > ?1 ORDER BY v.id LIMIT ?2",
+    )?;
+    let mut rows = statement.query(params![after, most.cast_signed()])?;
+    let mut things = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (client, key): (Option<String>, Option<String>) = (row.get(2)?, row.get(3)?);
+        let (gone, why): (Option<String>, Option<String>) = (row.get(9)?, row.get(10)?);
+        let event = ExportedEvent {
+            id: row.get(0)?,
+            at: row.get(1)?,
+            session: client.zip(key),
+            work: row.get(4)?,
+            kind: row.get(5)?,
+            priority: row.get(6)?,
+            text: row.get(7)?,
+            data: row.get(8)?,
+            gone: gone.zip(why),
+        };
+        let id = event.id;
+        let Some(reference) = row.get::<_, Option<String>>(11)? else {
+            things.push((id, Thing::Event(event)));
+            continue;
+        };
+        let entry = ExportedEntry {
+            event,
+            reference,
+            kind: row.get(12)?,
+            origin: row.get(13)?,
+            level: row.get(14)?,
+            title: row.get(15)?,
+            source: row.get(16)?,
+            redactions: row.get(17)?,
+            pinned: row.get(18)?,
+            expires_at: row.get(19)?,
+            note: note(connection, id)?,
+            run: run(connection, id)?,
+        };
+        things.push((id, Thing::Entry(Box::new(entry), row.get(20)?)));
+    }
+    Ok(things)
+}
+
+/// Whether an entry is still there.
+pub(crate) fn is_there(connection: &Connection, id: i64) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM entries WHERE id = ?1")?.exists([id])
+}
+
+fn note(connection: &Connection, id: i64) -> rusqlite::Result<Option<ExportedNote>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT n.kind, n.topic, n.revision, e.reference, n.commit_id, n.branch
+         FROM notes n LEFT JOIN entries e ON e.id = n.superseded_by WHERE n.entry_id = ?1",
+    )?;
+    let note = statement.query_row([id], |row| {
+        Ok(ExportedNote {
+            kind: row.get(0)?,
+            topic: row.get(1)?,
+            revision: row.get(2)?,
+            superseded_by: row.get(3)?,
+            commit: row.get(4)?,
+            branch: row.get(5)?,
+            files: Vec::new(),
+            cites: Vec::new(),
+        })
+    });
+    let Some(mut note) = note.optional()? else { return Ok(None) };
+    let mut files = connection.prepare_cached("SELECT path, hash FROM note_files WHERE entry_id = ?1 ORDER BY path")?;
+    note.files = files.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    let mut cites = connection.prepare_cached(
+        "SELECT e.reference FROM citations c JOIN entries e ON e.id = c.entry_id WHERE c.note_id = ?1 ORDER BY e.id",
+    )?;
+    note.cites = cites.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(Some(note))
+}
+
+fn run(connection: &Connection, id: i64) -> rusqlite::Result<Option<ExportedRun>> {
+    let mut statement =
+        connection.prepare_cached("SELECT exit_code, signal, millis, sandbox, ended FROM runs WHERE entry_id = ?1")?;
+    let run = statement.query_row([id], |row| {
+        Ok(ExportedRun {
+            exit_code: row.get(0)?,
+            signal: row.get(1)?,
+            millis: row.get(2)?,
+            sandbox: row.get(3)?,
+            ended: row.get(4)?,
+        })
+    });
+    run.optional()
+}

@@ -1,0 +1,137 @@
+//! Copies of a whole store: made while others write, checked before they take a store's place. The index is derived and
+//! left out.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use weir_core::Limits;
+
+use super::{Owner, Store, owner_key};
+use crate::blobs::{Blobs, file_name};
+use crate::db::{Db, Durability, Patience, create_private_folder};
+use crate::error::{Fault, Result, StoreError, from_system};
+use crate::log;
+
+/// How often a copy is begun anew because a text was removed meanwhile, before other writers are made to wait.
+const TRIES: usize = 3;
+
+/// What a copy holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// The copy of the log.
+    pub log: PathBuf,
+    /// The files of large texts.
+    pub texts: Vec<PathBuf>,
+    /// Names of files of texts that the log names and that are not there.
+    pub missing: Vec<String>,
+    /// Entries in the log.
+    pub entries: u64,
+    /// Events in the log.
+    pub events: u64,
+}
+
+impl Store {
+    /// Copies the log and the texts, as they are at one moment, into a folder that is on the same disk.
+    pub fn copy_to(&mut self, folder: &Path) -> Result<Copied> {
+        for _ in 0..TRIES {
+            let copied = copy(&self.log, &self.folder, folder)?;
+            if copied.missing.is_empty() {
+                return Ok(copied);
+            }
+        }
+        // Now nobody removes anything meanwhile: what is missing then is really not there.
+        let reader = Db::open(self.log.path(), log::MIGRATIONS, self.log.patience())?;
+        let own = self.folder.clone();
+        self.log.write(Durability::Process, |_| copy(&reader, &own, folder).map_err(Fault::from))
+    }
+
+    /// Whether nothing was ever kept or told here.
+    pub fn is_blank(&self) -> Result<bool> {
+        let (entries, events) = self.log.read(counts)?;
+        Ok(entries == 0 && events == 0)
+    }
+
+    /// Opens a copy, whoever it is of, checks everything in it, and makes it the store of `owner`. Returns how many entries
+    /// and events it has. `missing` names the files of texts that are known to be lost.
+    pub fn take_over_copy(
+        folder: &Path,
+        owner: &Owner,
+        missing: &[String],
+        mut tell: impl FnMut(u64),
+    ) -> Result<(u64, u64)> {
+        let path = folder.join("log.db");
+        let mut log = Db::open(&path, log::MIGRATIONS, Patience::default())?;
+        let damaged = |detail: String| StoreError::Damaged { path: path.clone(), detail };
+        if let Some(problem) = log.integrity_problems()?.into_iter().next() {
+            return Err(damaged(problem));
+        }
+        let blobs = Blobs::new(folder.join("blobs"), &path);
+        let texts: Vec<(i64, Vec<u8>, bool)> = log.read(|c| {
+            let mut statement = c.prepare("SELECT id, hash, data IS NULL FROM blobs")?;
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+        })?;
+        for (number, (id, hash, filed)) in texts.iter().enumerate() {
+            if *filed && missing.contains(&file_name(hash)) {
+                continue;
+            }
+            match blobs.open(&log, |_| Ok(Some(((), *id))))? {
+                Some(((), text)) => text.verify()?,
+                None => return Err(damaged("a text is missing".to_owned())),
+            }
+            tell(number as u64 + 1);
+        }
+        // A copy is not made with write-ahead logging.
+        log.set_write_ahead_logging()?;
+        let key = owner_key(owner);
+        log.write(Durability::Power, |tx| {
+            tx.execute("INSERT INTO owner (id, key) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET key = ?1", [&key])
+        })?;
+        log.truncate_write_ahead_log()?;
+        log.read(counts)
+    }
+
+    /// Makes the store in a folder that of another owner. Whoever opens it as what it was is refused from then on.
+    pub fn hand_over(folder: &Path, from: Owner, to: &Owner) -> Result<()> {
+        let mut store = Self::open(folder, from, Limits::default())?;
+        let key = owner_key(to);
+        store.log.write(Durability::Power, |tx| tx.execute("UPDATE owner SET key = ?1 WHERE id = 1", [&key]).map(drop))
+    }
+}
+
+/// One try.
+fn copy(log: &Db, from: &Path, to: &Path) -> Result<Copied> {
+    create_private_folder(&to.join("blobs"))?;
+    let copied = to.join("log.db");
+    log.copy_to(&copied)?;
+    let connection = Db::open(&copied, log::MIGRATIONS, Patience::default())?;
+    let hashes: Vec<Vec<u8>> = connection.read(|c| {
+        let mut statement = c.prepare("SELECT hash FROM blobs WHERE data IS NULL ORDER BY hash")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    })?;
+    let (entries, events) = connection.read(counts)?;
+    let (mut texts, mut missing) = (Vec::new(), Vec::new());
+    for hash in hashes {
+        let name = file_name(&hash);
+        let (source, target) = (from.join("blobs").join(&name), to.join("blobs").join(&name));
+        match link_or_copy(&source, &target) {
+            Ok(()) => texts.push(target),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing.push(name),
+            Err(error) => return Err(from_system(&source, &error)),
+        }
+    }
+    Ok(Copied { log: copied, texts, missing, entries, events })
+}
+
+/// Texts never change, so another name for the file is as good as a copy.
+fn link_or_copy(source: &Path, target: &Path) -> std::io::Result<()> {
+    match std::fs::hard_link(source, target) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => std::fs::copy(source, target).map(drop),
+        other => other,
+    }
+}
+
+fn counts(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned);
+    Ok((count("SELECT count(*) FROM entries")?, count("SELECT count(*) FROM events WHERE kind <> 'kept'")?))
+}

@@ -1,0 +1,47 @@
+//! Everything in a store, one thing after the other, for whoever wants to have it elsewhere.
+
+use super::Store;
+use crate::blobs::BlobReader;
+use crate::error::{Fault, Result, StoreError};
+use crate::log::export;
+pub use crate::log::export::{ExportedEntry, ExportedEvent};
+
+/// One thing of a store.
+pub enum Exported {
+    /// Something that happened.
+    Event(ExportedEvent),
+    /// Something kept, with its text, or why that cannot be read.
+    Entry(Box<ExportedEntry>, Result<BlobReader, StoreError>),
+}
+
+impl Store {
+    /// Hands everything to `take`, in the order in which it came, until that fails. One thing is in memory at a time.
+    pub fn export<E>(&self, mut take: impl FnMut(Exported) -> Result<(), E>) -> Result<Result<(), E>> {
+        const PAGE: usize = 500;
+        let mut after = 0;
+        loop {
+            let page = self.log.read(|c| export::page(c, after, PAGE))?;
+            let Some(last) = page.last().map(|(id, _)| *id) else { return Ok(Ok(())) };
+            after = last;
+            for (id, thing) in page {
+                let exported = match thing {
+                    export::Thing::Event(event) => Exported::Event(event),
+                    export::Thing::Entry(entry, blob_id) => {
+                        let find = |c: &rusqlite::Connection| -> Result<_, Fault> {
+                            Ok(export::is_there(c, id)?.then_some(((), blob_id)))
+                        };
+                        match self.blobs.open(&self.log, find) {
+                            // Another process has removed it since.
+                            Ok(None) => continue,
+                            Ok(Some(((), text))) => Exported::Entry(entry, Ok(text)),
+                            Err(error) => Exported::Entry(entry, Err(error)),
+                        }
+                    }
+                };
+                if let Err(error) = take(exported) {
+                    return Ok(Err(error));
+                }
+            }
+        }
+    }
+}

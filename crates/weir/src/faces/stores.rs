@@ -1,0 +1,198 @@
+//! Commands about a whole store: to back it up, restore it, export it, and take over that of a folder that was moved.
+//!
+//! Invariant: a store is put in place in one step, once it is complete and checked; until then nothing is changed.
+
+mod adopt;
+mod backup;
+mod export;
+mod restore;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use weir_core::Level;
+use weir_store::{Owner, Store};
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+/// The commands.
+pub(crate) fn commands() -> [Command; 4] {
+    [backup::command(), restore::command(), export::command(), adopt::command()]
+}
+
+/// Runs one of them; none when it is none of them. One that writes to standard output itself has no answer.
+pub(crate) fn run(
+    context: &Context,
+    name: &str,
+    arguments: &ArgMatches,
+) -> Option<Result<Option<Answer>, CommandError>> {
+    match name {
+        "backup" => Some(backup::run(context, arguments).map(Some)),
+        "restore" => Some(restore::run(context, arguments).map(Some)),
+        "export" => Some(export::run(context, arguments)),
+        "adopt" => Some(adopt::run(context, arguments).map(Some)),
+        _ => None,
+    }
+}
+
+fn file_argument(help: &'static str) -> Arg {
+    Arg::new("file").value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
+}
+
+fn user_argument() -> Arg {
+    Arg::new("user").long("user").action(ArgAction::SetTrue).help("Use the store of what is seen from every project")
+}
+
+fn force_argument(help: &'static str) -> Arg {
+    Arg::new("force").long("force").action(ArgAction::SetTrue).help(help)
+}
+
+/// The path given, as seen from where the command was started.
+fn path_of(context: &Context, arguments: &ArgMatches, name: &str) -> Option<PathBuf> {
+    arguments.get_one::<PathBuf>(name).map(|path| context.env().folder.join(path))
+}
+
+/// Which store a command is about.
+struct Which {
+    level: Level,
+    owner: Owner,
+    folder: PathBuf,
+}
+
+impl Which {
+    fn asked(context: &Context, arguments: &ArgMatches) -> Self {
+        if arguments.get_flag("user") { Self::user(context) } else { Self::project(context) }
+    }
+
+    fn project(context: &Context) -> Self {
+        let owner = Owner::Project(context.project().key.clone());
+        Self { level: Level::Project, owner, folder: context.project_folder() }
+    }
+
+    fn user(context: &Context) -> Self {
+        Self { level: Level::User, owner: Owner::User, folder: context.user_folder() }
+    }
+
+    /// Refuses to go on if something is kept in it already, unless that may be replaced.
+    fn check_free(&self, force: bool) -> Result<(), CommandError> {
+        if force || !self.folder.join("log.db").exists() || open(self)?.is_blank()? {
+            return Ok(());
+        }
+        let message = format!("cannot replace the store in {}: it is not empty", self.folder.display());
+        Err(CommandError::new(ErrorKind::Usage, message)
+            .hint("back it up with `weir backup FILE`, then repeat this with --force; the old store is set aside"))
+    }
+}
+
+fn open(which: &Which) -> Result<Store, CommandError> {
+    Ok(Store::open(&which.folder, which.owner.clone(), weir_core::Limits::default())?)
+}
+
+/// A folder in the making, beside the stores. It goes with this, and the next command removes what a killed one left.
+struct Scratch {
+    path: PathBuf,
+    _lock: File,
+}
+
+const SCRATCH: &str = ".making-";
+const LOCK: &str = "lock";
+
+impl Scratch {
+    fn new(within: &Path) -> Result<Self, CommandError> {
+        let failed = |error: std::io::Error| cannot_use(within, &error);
+        private_folder(within).map_err(failed)?;
+        sweep(within);
+        let path = within.join(format!("{SCRATCH}{}", crate::operations::random_name()?));
+        private_folder(&path).map_err(failed)?;
+        let lock = File::create(path.join(LOCK)).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Puts its content, `inner`, in the place of a folder, in one step. Returns where the folder that was there is now.
+    fn put_in_place(&self, inner: &Path, folder: &Path) -> Result<Option<PathBuf>, CommandError> {
+        let failed = |error: std::io::Error| cannot_use(folder, &error);
+        if !folder.exists() {
+            std::fs::rename(inner, folder).map_err(failed)?;
+            return Ok(None);
+        }
+        exchange(inner, folder).map_err(failed)?;
+        Ok(Some(inner.to_owned()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes what killed commands left.
+fn sweep(within: &Path) {
+    for entry in std::fs::read_dir(within).into_iter().flatten().flatten() {
+        let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH));
+        let free = || File::open(entry.path().join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok());
+        if ours && free() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Swaps two folders, so that at no moment there is none.
+fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        if renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+    }
+    // Where the file system cannot do it in one step.
+    let aside = one.with_extension("aside");
+    std::fs::rename(other, &aside)?;
+    std::fs::rename(one, other)?;
+    std::fs::rename(&aside, one)
+}
+
+/// What became of the store that was in the place before: one that was empty goes, any other is set aside.
+fn settle_old(old: Option<PathBuf>, which: &Which) -> Result<Option<PathBuf>, CommandError> {
+    let Some(old) = old else { return Ok(None) };
+    let blank = Store::open(&old, which.owner.clone(), weir_core::Limits::default()).and_then(|store| store.is_blank());
+    if blank.unwrap_or(false) {
+        return Ok(None);
+    }
+    let name = which.folder.file_name().unwrap_or_default().to_string_lossy();
+    let aside = which.folder.with_file_name(format!("{name}.replaced-{}", crate::operations::random_name()?));
+    std::fs::rename(&old, &aside).map_err(|error| cannot_use(&old, &error))?;
+    Ok(Some(aside))
+}
+
+/// Says which processes go on with a store that is no longer in its place.
+fn still_open(folder: &Path) -> Option<String> {
+    let who = crate::holders::having_open(&folder.join("log.db"))?;
+    Some(format!("{who} still has the old store open; restart it"))
+}
+
+fn private_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn private_file(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))
+        .hint("see that the folder exists, is yours and has room")
+}

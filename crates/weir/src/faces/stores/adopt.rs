@@ -1,0 +1,125 @@
+//! `weir adopt`: takes over the store of a folder that was moved or renamed.
+
+use std::path::{Component, Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use serde_json::json;
+use weir_core::ProjectKey;
+use weir_store::{KnownProject, Owner, Store, StoreError};
+
+use super::{Scratch, Which, cannot_use, force_argument, path_of, settle_old, still_open};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::project::Project;
+use crate::{moved, when};
+
+pub(super) fn command() -> Command {
+    let old = Arg::new("old")
+        .value_name("OLD-FOLDER")
+        .value_parser(value_parser!(PathBuf))
+        .required(true)
+        .help("The folder where the project was before");
+    Command::new("adopt")
+        .about("Take over the store of a project that was moved or renamed")
+        .after_help(
+            "Examples:\n  mv ~/src/old ~/src/new; cd ~/src/new; weir adopt ~/src/old\n\n\
+             Run it where the project is now. A project that is still in the old folder keeps its store. A store that was \
+             made here since is replaced only if nothing is kept in it, or with --force, and set aside then.",
+        )
+        .arg(old)
+        .arg(force_argument("Replace a store that is not empty"))
+}
+
+pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let Some(old) = path_of(context, arguments, "old") else { return Err(CommandError::usage("name the old folder")) };
+    let old = plain(&old);
+    let projects = context.with_stores_here(|open| Ok(open.user()?.projects()?))?;
+    let known = projects.iter().find(|project| was_at(project, &old)).ok_or_else(|| unknown(&old, &projects))?;
+    let which = Which::project(context);
+    if known.key == context.project().key.0 {
+        return Err(CommandError::usage(format!("the store of {} is the one of this project", old.display())));
+    }
+    if Project::discover(&old).is_ok_and(|project| project.key.0 == known.key) {
+        return Err(CommandError::usage(format!(
+            "cannot take the store of {}: the project is still there",
+            old.display()
+        ))
+        .hint("to have a copy here: `weir -C OLD-FOLDER backup FILE`, then `weir restore FILE` here"));
+    }
+    which.check_free(arguments.get_flag("force"))?;
+    let from = which.folder.with_file_name(&known.folder);
+    if !from.join("log.db").exists() {
+        return Err(CommandError::new(ErrorKind::NotFound, format!("there is no store of {} any more", old.display())));
+    }
+    let open = still_open(&from);
+    match Store::hand_over(&from, Owner::Project(ProjectKey(known.key.clone())), &which.owner) {
+        // It was handed over before, and then something came in between.
+        Err(StoreError::OtherProject) => Store::hand_over(&from, which.owner.clone(), &which.owner)?,
+        other => other?,
+    }
+    let within = which.folder.parent().unwrap_or(Path::new("/")).to_owned();
+    let scratch = Scratch::new(&within)?;
+    let aside = match scratch.put_in_place(&from, &which.folder)? {
+        // What was here is now where the old store was.
+        Some(replaced) => {
+            let moved = scratch.path.join("store");
+            std::fs::rename(&replaced, &moved).map_err(|error| cannot_use(&replaced, &error))?;
+            settle_old(Some(moved), &which)?
+        }
+        None => None,
+    };
+    let project = context.project();
+    let here = KnownProject {
+        key: project.key.0.clone(),
+        root: project.root.display().to_string(),
+        folder: project.folder_name(),
+        used_at: when::now(),
+    };
+    context.with_stores_here(|open| {
+        let user = open.user()?;
+        user.remember_project(&here)?;
+        Ok(user.forget_project(&known.key)?)
+    })?;
+    let mut text = format!("this project has the store of {} now; try `weir history`", old.display());
+    if let Some(aside) = &aside {
+        text.push_str(&format!("\nthe store that was here is in {}; remove it once you are sure", aside.display()));
+    }
+    text.extend(open.iter().map(|open| format!("\n{open}")));
+    let data = json!({
+        "from": old.display().to_string(), "replaced": aside.map(|aside| aside.display().to_string()), "open": open,
+    });
+    Ok(Answer::new(text, data))
+}
+
+/// Whether a project was in this folder.
+fn was_at(project: &KnownProject, folder: &Path) -> bool {
+    Path::new(&project.root) == folder || moved::home(&project.key) == Some(folder)
+}
+
+fn unknown(old: &Path, projects: &[KnownProject]) -> CommandError {
+    let gone: Vec<String> = projects
+        .iter()
+        .filter(|project| !Path::new(&project.root).exists())
+        .map(|project| project.root.clone())
+        .collect();
+    let hint = match gone.is_empty() {
+        true => "no project that is known has gone from its folder".to_owned(),
+        false => format!("these have gone from their folders: {}", gone.join(", ")),
+    };
+    CommandError::new(ErrorKind::NotFound, format!("no project is known that was in {}", old.display())).hint(hint)
+}
+
+/// A path without `.` and `..`, for a folder that is no longer there.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+        plain
+    })
+}

@@ -1,0 +1,121 @@
+//! `weir backup`: the log and the texts of a store in one file, as they are at one moment.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use clap::{ArgMatches, Command};
+use serde_json::json;
+use weir_store::{Copied, Owner};
+
+use super::{Scratch, Which, cannot_use, file_argument, force_argument, path_of, private_file, user_argument};
+use crate::answer::{Answer, counted, size};
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::when;
+
+/// The first file of a backup, which says what it is.
+pub(super) const MANIFEST: &str = "weir-backup.json";
+/// What the manifest says of itself.
+pub(super) const FORMAT: &str = "weir-backup";
+pub(super) const VERSION: u64 = 1;
+/// Texts are compressed already; more effort would gain nothing.
+const LEVEL: i32 = 3;
+
+pub(super) fn command() -> Command {
+    Command::new("backup")
+        .about("Back up the store of this project into one file")
+        .after_help(
+            "Examples:\n  weir backup ~/backups/project.weir\n  weir backup --user ~/backups/user.weir\n\n\
+             The file holds everything that is kept, as it is at one moment; others may go on writing meanwhile. \
+             `weir restore FILE` brings it back. It is a tar file, compressed with zstd. The search index is left out: \
+             it is made again from the rest.",
+        )
+        .arg(file_argument("The file to write").required(true))
+        .arg(user_argument())
+        .arg(force_argument("Replace a file that exists"))
+}
+
+pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let Some(file) = path_of(context, arguments, "file") else { return Err(CommandError::usage("name a file")) };
+    if file.exists() && !arguments.get_flag("force") {
+        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it exists", file.display()))
+            .hint("name another file, or repeat it with --force"));
+    }
+    let which = Which::asked(context, arguments);
+    context.tell("copying the log");
+    // On the disk of the store, so that texts need not be copied twice.
+    let scratch = Scratch::new(&which.folder)?;
+    let level = which.level;
+    let copied = context.with_stores_here(|open| Ok(open.store(level)?.copy_to(&scratch.path)?))?;
+    let manifest = json!({
+        "format": FORMAT,
+        "version": VERSION,
+        "weir": env!("CARGO_PKG_VERSION"),
+        "made_at": when::show(when::now()),
+        "owner": if which.owner == Owner::User { "user" } else { "project" },
+        "project": context.project().root.display().to_string(),
+        "entries": copied.entries,
+        "events": copied.events,
+        "texts": copied.texts.len(),
+        "missing": copied.missing,
+    });
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let unfinished = file.with_file_name(format!(".{name}.{}", crate::operations::random_name()?));
+    let written = write(context, &unfinished, &manifest.to_string(), &copied);
+    let written = written.and_then(|bytes| std::fs::rename(&unfinished, &file).map(|()| bytes));
+    let bytes = written.map_err(|error| {
+        let _ = std::fs::remove_file(&unfinished);
+        cannot_use(&file, &error)
+    })?;
+    let mut text = format!(
+        "{} and {} are in {} ({}); bring them back with `weir restore`",
+        counted(copied.entries as usize, "entry", "entries"),
+        counted(copied.events as usize, "event", "events"),
+        file.display(),
+        size(bytes)
+    );
+    if !copied.missing.is_empty() {
+        let missing = counted(copied.missing.len(), "text", "texts");
+        text.push_str(&format!("\n{missing} could not be backed up: the files are missing; run `weir doctor`"));
+    }
+    let mut data = manifest;
+    data["file"] = json!(file.display().to_string());
+    data["bytes"] = json!(bytes);
+    Ok(Answer { found: copied.missing.is_empty(), ..Answer::new(text, data) })
+}
+
+/// Writes the file and waits for the disk. Returns its length.
+fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std::io::Result<u64> {
+    let mut encoder = zstd::Encoder::new(private_file(path)?, LEVEL)?;
+    encoder.include_checksum(true)?;
+    let mut archive = tar::Builder::new(encoder);
+    append(&mut archive, MANIFEST, manifest.len() as u64, manifest.as_bytes())?;
+    let log = File::open(&copied.log)?;
+    append(&mut archive, "log.db", log.metadata()?.len(), log)?;
+    for (number, path) in copied.texts.iter().enumerate() {
+        let text = File::open(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        append(&mut archive, &format!("blobs/{name}"), text.metadata()?.len(), text)?;
+        if number.is_multiple_of(100) {
+            context.tell(&format!("writing text {} of {}", number + 1, copied.texts.len()));
+        }
+    }
+    let mut file = archive.into_inner()?.finish()?;
+    file.flush()?;
+    file.sync_all()?;
+    Ok(file.metadata()?.len())
+}
+
+fn append(
+    archive: &mut tar::Builder<impl Write>,
+    name: &str,
+    length: u64,
+    content: impl std::io::Read,
+) -> std::io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(length);
+    header.set_mode(0o600);
+    header.set_cksum();
+    archive.append_data(&mut header, name, content)
+}

@@ -1,0 +1,222 @@
+//! `weir export`: everything in a store as JSON Lines, as docs/export.md describes them.
+
+use std::io::{BufWriter, Write};
+
+use clap::{ArgMatches, Command};
+use serde_json::{Value, json};
+use weir_store::{BlobReader, Exported, ExportedEntry, ExportedEvent, StoreError};
+
+use super::{Which, cannot_use, file_argument, force_argument, path_of, private_file, user_argument};
+use crate::answer::{Answer, counted};
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::when;
+
+pub(super) fn command() -> Command {
+    Command::new("export")
+        .about("Write everything that is kept as JSON Lines")
+        .after_help(
+            "Examples:\n  weir export > project.jsonl\n  weir export project.jsonl\n  weir export | jq -r \
+             'select(.type == \"entry\" and .kind == \"note\") | .text'\n\n\
+             One line for each entry and event, oldest first, with the whole texts. Secrets were removed when they were kept. \
+             docs/export.md describes the format. To bring a store back, use `weir backup` and `weir restore`.",
+        )
+        .arg(file_argument("The file to write [default: standard output]"))
+        .arg(user_argument())
+        .arg(force_argument("Replace a file that exists"))
+}
+
+pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<Answer>, CommandError> {
+    let which = Which::asked(context, arguments);
+    let Some(file) = path_of(context, arguments, "file") else {
+        return match write(context, &which, &mut BufWriter::new(std::io::stdout().lock())) {
+            Ok(_) => Ok(None),
+            // A reader that has seen enough closes the pipe.
+            Err(Failed::Written(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
+            Err(failed) => Err(failed.into_error("standard output")),
+        };
+    };
+    if file.exists() {
+        if !arguments.get_flag("force") {
+            return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it exists", file.display()))
+                .hint("name another file, or repeat it with --force"));
+        }
+        std::fs::remove_file(&file).map_err(|error| cannot_use(&file, &error))?;
+    }
+    let output = private_file(&file).map_err(|error| cannot_use(&file, &error))?;
+    let counts = write(context, &which, &mut BufWriter::new(output)).map_err(|failed| {
+        let _ = std::fs::remove_file(&file);
+        failed.into_error(&file.display().to_string())
+    })?;
+    let (entries, events, unreadable) = (counts.entries, counts.events, counts.unreadable);
+    let mut text = format!(
+        "{} and {} are in {}",
+        counted(entries, "entry", "entries"),
+        counted(events, "event", "events"),
+        file.display()
+    );
+    if unreadable > 0 {
+        text.push_str(&format!("\n{} without its text: run `weir doctor`", counted(unreadable, "entry", "entries")));
+    }
+    let data =
+        json!({ "entries": entries, "events": events, "unreadable": unreadable, "file": file.display().to_string() });
+    Ok(Some(Answer { found: unreadable == 0, ..Answer::new(text, data) }))
+}
+
+#[derive(Default)]
+struct Counts {
+    entries: usize,
+    events: usize,
+    unreadable: usize,
+}
+
+enum Failed {
+    Written(std::io::Error),
+    Command(CommandError),
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        Self::Written(error)
+    }
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Command(error.into())
+    }
+}
+
+impl Failed {
+    fn into_error(self, place: &str) -> CommandError {
+        match self {
+            Self::Written(error) => CommandError::new(ErrorKind::Failed, format!("cannot write to {place}: {error}")),
+            Self::Command(error) => error,
+        }
+    }
+}
+
+fn write(context: &Context, which: &Which, out: &mut impl Write) -> Result<Counts, Failed> {
+    let mut counts = Counts::default();
+    let head = json!({
+        "type": "head", "format": "weir-export", "version": 1, "weir": env!("CARGO_PKG_VERSION"),
+        "made_at": when::show(when::now()), "project": context.project().root.display().to_string(),
+    });
+    writeln!(out, "{head}")?;
+    let level = which.level;
+    let mut failed = None;
+    let exported = context.with_stores_here(|open| {
+        let store = open.store(level)?;
+        let done = store.export(|thing| -> Result<(), Failed> {
+            match thing {
+                Exported::Event(event) => {
+                    counts.events += 1;
+                    writeln!(out, "{}", event_line(&event))?;
+                }
+                Exported::Entry(entry, text) => {
+                    counts.entries += 1;
+                    counts.unreadable += usize::from(text.is_err());
+                    entry_line(out, &entry, text)?;
+                }
+            }
+            if (counts.entries + counts.events).is_multiple_of(1_000) {
+                context.tell(&format!("{} entries, {} events", counts.entries, counts.events));
+            }
+            Ok(())
+        })?;
+        failed = done.err();
+        Ok(())
+    });
+    exported.map_err(Failed::Command)?;
+    match failed {
+        Some(failed) => Err(failed),
+        None => Ok(out.flush().map(|()| counts)?),
+    }
+}
+
+fn event_line(event: &ExportedEvent) -> Value {
+    let mut line = json!({
+        "type": "event", "number": event.id, "at": event.at, "kind": event.kind, "priority": event.priority,
+        "text": event.text, "client": event.session.as_ref().map(|(client, _)| client),
+        "session": event.session.as_ref().map(|(_, key)| key), "work": event.work,
+        // Data that is no JSON is given as it is.
+        "data": event.data.as_ref().map(|data| serde_json::from_str(data).unwrap_or_else(|_| json!(data))),
+    });
+    if let Some((reference, why)) = &event.gone {
+        line["reference"] = json!(reference);
+        line["gone"] = json!(why);
+    }
+    line
+}
+
+fn entry_line(out: &mut impl Write, entry: &ExportedEntry, text: Result<BlobReader, StoreError>) -> Result<(), Failed> {
+    let event = &entry.event;
+    let mut line = json!({
+        "type": "entry", "number": event.id, "at": event.at, "reference": entry.reference, "kind": entry.kind,
+        "origin": entry.origin, "level": entry.level, "title": entry.title, "source": entry.source,
+        "client": event.session.as_ref().map(|(client, _)| client),
+        "session": event.session.as_ref().map(|(_, key)| key), "work": event.work,
+        "redactions": entry.redactions, "pinned": entry.pinned, "expires_at": entry.expires_at,
+    });
+    if let Some(note) = &entry.note {
+        line["note"] = json!({
+            "kind": note.kind, "topic": note.topic, "revision": note.revision, "superseded_by": note.superseded_by,
+            "commit": note.commit, "branch": note.branch, "cites": note.cites,
+            "files": note.files.iter().map(|(path, hash)| json!({ "path": path, "hash": hash })).collect::<Vec<_>>(),
+        });
+    }
+    if let Some(run) = &entry.run {
+        line["run"] = json!({
+            "exit_code": run.exit_code, "signal": run.signal, "millis": run.millis, "sandbox": run.sandbox,
+            "ended": run.ended,
+        });
+    }
+    let text = match text {
+        Ok(text) => text,
+        Err(error) => {
+            line["unreadable"] = json!(error.to_string());
+            return Ok(writeln!(out, "{line}")?);
+        }
+    };
+    // The text may be larger than memory, so it is put in piece by piece.
+    let line = line.to_string();
+    out.write_all(line.strip_suffix('}').unwrap_or(&line).as_bytes())?;
+    if is_utf8(&text)? {
+        out.write_all(b",\"text\":\"")?;
+        each_piece(&text, |piece| {
+            let quoted = serde_json::to_string(&String::from_utf8_lossy(piece)).map_err(std::io::Error::from)?;
+            Ok(out.write_all(&quoted.as_bytes()[1..quoted.len() - 1])?)
+        })?;
+    } else {
+        out.write_all(b",\"text_hex\":\"")?;
+        each_piece(&text, |piece| {
+            let hex: String = piece.iter().map(|byte| format!("{byte:02x}")).collect();
+            Ok(out.write_all(hex.as_bytes())?)
+        })?;
+    }
+    Ok(out.write_all(b"\"}\n")?)
+}
+
+fn is_utf8(text: &BlobReader) -> Result<bool, Failed> {
+    let mut valid = true;
+    each_piece(text, |piece| {
+        valid &= std::str::from_utf8(piece).is_ok();
+        Ok(())
+    })?;
+    Ok(valid)
+}
+
+/// Hands over a text in pieces that end where a character does, if it is text.
+fn each_piece(text: &BlobReader, mut take: impl FnMut(&[u8]) -> Result<(), Failed>) -> Result<(), Failed> {
+    let mut rest = Vec::new();
+    for number in 0..text.frame_count() {
+        rest.extend(text.frame(number)?);
+        let whole = match std::str::from_utf8(&rest) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => rest.len(),
+        };
+        take(&rest[..whole])?;
+        rest.drain(..whole);
+    }
+    if rest.is_empty() { Ok(()) } else { take(&rest) }
+}

@@ -1,0 +1,132 @@
+//! `weir restore`: brings a backup back, also into another folder than it was made in.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use clap::{ArgMatches, Command};
+use serde_json::{Value, json};
+use weir_store::Store;
+
+use super::backup::{FORMAT, MANIFEST, VERSION};
+use super::{
+    Scratch, Which, cannot_use, file_argument, force_argument, path_of, private_file, private_folder, settle_old,
+    still_open,
+};
+use crate::answer::{Answer, counted};
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+
+/// More than this no manifest has.
+const LONGEST_MANIFEST: u64 = 16 << 20;
+
+pub(super) fn command() -> Command {
+    Command::new("restore")
+        .about("Bring a backup back as the store of this project")
+        .after_help(
+            "Examples:\n  weir restore ~/backups/project.weir\n  weir -C ~/src/other restore project.weir\n\n\
+             Everything in the backup is checked before anything is changed. A store that is not empty is replaced only \
+             with --force, and set aside then. A backup made with --user is restored as what is seen from every project.",
+        )
+        .arg(file_argument("The backup").required(true))
+        .arg(force_argument("Replace a store that is not empty"))
+}
+
+pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let Some(file) = path_of(context, arguments, "file") else { return Err(CommandError::usage("name a backup")) };
+    let input = File::open(&file)
+        .map_err(|error| CommandError::new(ErrorKind::NotFound, format!("cannot open {}: {error}", file.display())))?;
+    let mut archive = tar::Archive::new(zstd::Decoder::new(input).map_err(|error| damaged(&file, &error))?);
+    let mut entries = archive.entries().map_err(|error| damaged(&file, &error))?;
+    let manifest = manifest(entries.next()).map_err(|error| damaged(&file, &error))?;
+    let which = if manifest["owner"] == "user" { Which::user(context) } else { Which::project(context) };
+    let force = arguments.get_flag("force");
+    which.check_free(force)?;
+
+    let within = which.folder.parent().unwrap_or(Path::new("/")).to_owned();
+    let scratch = Scratch::new(&within)?;
+    let made = scratch.path.join("store");
+    private_folder(&made.join("blobs")).map_err(|error| cannot_use(&made, &error))?;
+    let mut texts = 0;
+    for entry in entries {
+        let name = entry.and_then(|entry| unpack(entry, &made)).map_err(|error| damaged(&file, &error))?;
+        texts += u64::from(name.starts_with("blobs/"));
+        if texts.is_multiple_of(100) {
+            context.tell(&format!("reading text {texts}"));
+        }
+    }
+    // To the very end, where the checksum is.
+    std::io::copy(&mut archive.into_inner(), &mut std::io::sink()).map_err(|error| damaged(&file, &error))?;
+    if manifest["texts"] != texts || !made.join("log.db").exists() {
+        return Err(damaged(&file, &std::io::Error::other("it is not complete")));
+    }
+    let missing: Vec<String> = serde_json::from_value(manifest["missing"].clone()).unwrap_or_default();
+    let tell = |number: u64| {
+        if number.is_multiple_of(100) {
+            context.tell(&format!("checking text {number}"))
+        }
+    };
+    let (entries, events) = Store::take_over_copy(&made, &which.owner, &missing, tell).map_err(|error| {
+        let error = CommandError::from(error);
+        CommandError::new(error.kind, format!("cannot restore {}: {}", file.display(), error.message))
+            .hint("nothing was changed; try an older backup")
+    })?;
+    which.check_free(force)?;
+    let open = still_open(&which.folder);
+    let old = scratch.put_in_place(&made, &which.folder)?;
+    let aside = settle_old(old, &which)?;
+    let mut text = format!(
+        "{} and {} are restored from {}, made at {}",
+        counted(entries as usize, "entry", "entries"),
+        counted(events as usize, "event", "events"),
+        file.display(),
+        manifest["made_at"].as_str().unwrap_or("an unknown time"),
+    );
+    if let Some(aside) = &aside {
+        text.push_str(&format!("\nthe store that was here is in {}; remove it once you are sure", aside.display()));
+    }
+    text.extend(open.iter().map(|open| format!("\n{open}")));
+    let data = json!({
+        "entries": entries, "events": events, "from": file.display().to_string(), "made_at": manifest["made_at"],
+        "replaced": aside.map(|aside| aside.display().to_string()), "open": open,
+    });
+    Ok(Answer::new(text, data))
+}
+
+/// What the backup says of itself.
+fn manifest(first: Option<std::io::Result<tar::Entry<'_, impl Read>>>) -> std::io::Result<Value> {
+    let wrong = || std::io::Error::other("it is not a backup of weir");
+    let mut entry = first.ok_or_else(wrong)??;
+    if entry.path()?.as_os_str() != MANIFEST || entry.size() > LONGEST_MANIFEST {
+        return Err(wrong());
+    }
+    let mut text = String::new();
+    entry.read_to_string(&mut text)?;
+    let manifest: Value = serde_json::from_str(&text)?;
+    if manifest["format"] != FORMAT {
+        return Err(wrong());
+    }
+    if manifest["version"] != VERSION {
+        return Err(std::io::Error::other(format!("it was made by a newer weir ({})", manifest["weir"])));
+    }
+    Ok(manifest)
+}
+
+/// Writes one file of a backup. Only what a backup holds may be in one: anything else could lead elsewhere.
+fn unpack(mut entry: tar::Entry<'_, impl Read>, folder: &Path) -> std::io::Result<String> {
+    let name = entry.path()?.to_str().unwrap_or_default().to_owned();
+    let text = name.strip_prefix("blobs/").and_then(|file| file.strip_suffix(".zst"));
+    let known = name == "log.db" || text.is_some_and(|hash| blake3::Hash::from_hex(hash).is_ok());
+    if !known || !entry.header().entry_type().is_file() {
+        return Err(std::io::Error::other(format!("`{name}` does not belong there")));
+    }
+    let mut file = private_file(&folder.join(&name))?;
+    std::io::copy(&mut entry, &mut file)?;
+    file.sync_all()?;
+    Ok(name)
+}
+
+fn damaged(file: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("cannot restore {}: {error}", file.display()))
+        .hint("nothing was changed; the file is damaged or is not a backup")
+}

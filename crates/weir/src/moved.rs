@@ -1,0 +1,72 @@
+//! Notices that a project was moved: its store is empty, and a project that is known has gone from its folder. Invariant: a
+//! guess is only told, with the command that acts on it; nothing is taken over by itself.
+
+use std::path::{Path, PathBuf};
+
+use weir_store::KnownProject;
+
+use crate::context::Open;
+use crate::project::Project;
+
+/// The file beside the log that says which folder on the disk the project is.
+const PLACE: &str = "place";
+
+/// The folder that a project's identity names: that of its repository, or its own.
+pub(crate) fn home(key: &str) -> Option<&Path> {
+    let path = Path::new(key.strip_prefix("git:").or_else(|| key.strip_prefix("path:"))?);
+    Some(if path.ends_with(".git") { path.parent()? } else { path })
+}
+
+/// Remembers which folder on the disk the project is, for the day it is somewhere else.
+pub(crate) fn remember(store: &Path, project: &Project) {
+    let Some(place) = place(project) else { return };
+    let path = store.join(PLACE);
+    if std::fs::read_to_string(&path).ok().as_ref() != Some(&place) {
+        // It only helps to guess.
+        let _ = std::fs::write(path, place);
+    }
+}
+
+/// What to say to whoever finds an empty store here: that the project may have come from elsewhere.
+pub(crate) fn hint(open: &mut Open<'_>, project: &Project, stores: &Path) -> Option<String> {
+    if !open.project().ok()?.is_blank().ok()? {
+        return None;
+    }
+    let known = open.user().ok()?.projects().ok()?;
+    let own = (home(&project.key.0).and_then(Path::file_name), place(project));
+    let is_it = |other: &&KnownProject| {
+        let store = stores.join(&other.folder);
+        let place = std::fs::read_to_string(store.join(PLACE)).ok();
+        let same = home(&other.key).and_then(Path::file_name) == own.0 || (place.is_some() && place == own.1);
+        same && other.key != project.key.0 && has_gone(other) && store.join("log.db").exists()
+    };
+    let mut candidates: Vec<&KnownProject> = known.iter().filter(is_it).collect();
+    candidates.sort_by_key(|other| std::cmp::Reverse(other.used_at));
+    let from: PathBuf = home(&candidates.first()?.key)?.to_owned();
+    Some(format!(
+        "a project that was in {0} is no longer there; if it is this one: weir adopt {1}",
+        from.display(),
+        crate::run::quoted(&from.display().to_string())
+    ))
+}
+
+fn has_gone(project: &KnownProject) -> bool {
+    !Path::new(&project.root).exists() && home(&project.key).is_some_and(|home| !home.exists())
+}
+
+/// The folder's number on its disk, which stays when it is moved or renamed there.
+fn place(project: &Project) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let key = project.key.0.as_str();
+        let folder = key.strip_prefix("git:").or_else(|| key.strip_prefix("path:"))?;
+        let about = std::fs::metadata(folder).ok()?;
+        Some(format!("{}:{}\n", about.dev(), about.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = project;
+        None
+    }
+}
