@@ -111,6 +111,8 @@ struct Found {
     more: bool,
     /// Where there is something to find, when nothing was found.
     sources: Vec<String>,
+    /// Where the project may have been before, when there is nothing to find.
+    moved: Option<String>,
     /// Symbols of the project's files, best first.
     symbols: Vec<FoundSymbol>,
 }
@@ -136,7 +138,10 @@ async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<Found>, Comm
     let work = move |open: &mut Open<'_>| {
         let mut all = Vec::with_capacity(queries.len());
         for query in queries {
-            let found = search(open, &scope, query)?;
+            let mut found = search(open, &scope, query)?;
+            if found.findings.hits.is_empty() && found.sources.is_empty() {
+                found.moved = own.moved_hint(open);
+            }
             all.push(with_symbols(&own, open, &scope, found)?);
         }
         Ok(all)
@@ -179,7 +184,7 @@ fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, Com
     let more = findings.hits.len() > query.limit;
     findings.hits.truncate(query.limit);
     let sources = if findings.hits.is_empty() { open.project()?.sources(scope)? } else { Vec::new() };
-    Ok(Found { query, findings, more, sources, symbols: Vec::new() })
+    Ok(Found { query, findings, more, sources, moved: None, symbols: Vec::new() })
 }
 
 /// Scores of two stores cannot be compared, since a word is rare or common in each by itself. So each list is taken

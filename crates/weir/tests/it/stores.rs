@@ -253,6 +253,8 @@ fn a_project_that_was_moved_finds_its_store_again() {
     std::fs::rename(home.path("first"), home.path("renamed")).unwrap();
     let empty = both(&home.weir("renamed", &["history"]));
     assert!(empty.contains(&format!("weir adopt {}", home.path("first").display())), "{empty}");
+    let nothing = both(&home.weir("renamed", &["search", "tide"]));
+    assert!(nothing.contains("weir adopt "), "{nothing}");
     let doctor = both(&home.weir("renamed", &["doctor"]));
     assert!(doctor.contains("weir adopt "), "{doctor}");
     home.ok("renamed", &["adopt", "../first"]);

@@ -110,6 +110,7 @@ fn nothing_line(text: &str, found: &Found) -> String {
     }
     if found.sources.is_empty() {
         line.push_str("; nothing is kept here yet: ctx_index or ctx_fetch_and_index make something searchable");
+        line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     } else {
         let named: Vec<String> = found.sources.iter().take(SOURCES).map(|source| one_line(source, 60)).collect();
         line.push_str(&format!("; kept here, newest first: {}", named.join(", ")));
