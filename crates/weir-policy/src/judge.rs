@@ -102,7 +102,11 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
     let mut best: Option<(Verdict, &Rule, &'static str)> = None;
     for rule in rules.iter() {
         let Subject::Command(pattern) = &rule.subject else { continue };
-        let found = match (rule.verdict, pattern.matches(command)) {
+        let matched = match rule.verdict {
+            Verdict::Allow => pattern.matches(command),
+            _ => pattern.matches_any_order(command),
+        };
+        let found = match (rule.verdict, matched) {
             // A denial of a bare program is one of all its uses, since its binary is masked.
             (Verdict::Deny, _) if pattern.matches_program(command) => Some(Verdict::Deny),
             (_, Match::No) => None,

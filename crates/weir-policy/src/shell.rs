@@ -7,6 +7,7 @@ mod checks;
 mod code;
 mod gaps;
 mod git;
+mod globals;
 mod heredocs;
 mod kinds;
 mod quotes;
@@ -19,6 +20,7 @@ mod wrappers;
 
 use std::collections::HashSet;
 
+pub(crate) use globals::without_globals;
 pub use words::{Piece, Word};
 
 /// A longer script is not looked at: it asks.

@@ -1,6 +1,6 @@
 //! Patterns of commands, as in `Bash(npm run test:*)`, and how they match words of which not all are known.
 
-use crate::shell::{Command, Piece, Word, base_name};
+use crate::shell::{Command, Piece, Word, base_name, without_globals};
 
 /// A pattern over the text of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct CommandPattern {
     spellings: Vec<String>,
     /// The program, when the pattern is about all uses of one.
     program: Option<String>,
+    /// The options it names, each with its place among the words.
+    options: Vec<(usize, String)>,
 }
 
 /// Whether a command matches a pattern.
@@ -39,7 +41,10 @@ impl CommandPattern {
         spellings.extend(unquoted);
         spellings.dedup();
         let program = Some(base_name(start)).filter(|name| is_program(name) && !start.contains(' '));
-        Ok(Self { spellings, program: program.map(str::to_owned) })
+        let words = start.split(' ').enumerate();
+        let options = words.filter(|(at, word)| *at > 0 && is_option(word) && !word.contains('*'));
+        let options = options.map(|(at, word)| (at, word.to_owned())).collect();
+        Ok(Self { spellings, program: program.map(str::to_owned), options })
     }
 
     /// The program, when the pattern is about it whatever its arguments.
@@ -70,9 +75,69 @@ impl CommandPattern {
         }
     }
 
+    /// Whether a command matches in any way it could have been written: without the options before its subcommand, and
+    /// with the options that the pattern names in the pattern's order. For rules that deny or ask.
+    pub fn matches_any_order(&self, command: &Command) -> Match {
+        let plain = without_globals(command);
+        let readings = [command].into_iter().chain(&plain);
+        let each = readings.map(|reading| self.matches(reading).max(self.matches_in_order(reading)));
+        each.max().unwrap_or(Match::No)
+    }
+
+    /// Whether a command matches once its options stand where the pattern has them.
+    fn matches_in_order(&self, command: &Command) -> Match {
+        if self.options.is_empty() {
+            return Match::No;
+        }
+        let end = command.words.iter().position(|word| word.literal() == Some("--")).unwrap_or(command.words.len());
+        let (before, after) = command.words.split_at(end);
+        let is_named = |word: &Word| {
+            word.literal().is_some_and(|text| self.options.iter().any(|(_, option)| shares(option, text)))
+        };
+        let (named, mut words): (Vec<Word>, Vec<Word>) = before.iter().cloned().partition(is_named);
+        let given: Vec<&str> = named.iter().filter_map(Word::literal).collect();
+        if !self.options.iter().all(|(_, option)| is_given(option, &given)) {
+            return Match::No;
+        }
+        words.extend_from_slice(after);
+        for (at, option) in &self.options {
+            words.insert((*at).min(words.len()), Word::known(option));
+        }
+        self.matches(&Command { words, ..command.clone() })
+    }
+
     /// Whether the program itself is meant and the command runs it, also when the rule names no arguments.
     pub fn matches_program(&self, command: &Command) -> bool {
         self.program.is_some() && self.program.as_deref() == command.program()
+    }
+}
+
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-') && word != "--"
+}
+
+/// The letters of short options in one word.
+fn letters(word: &str) -> Option<&str> {
+    let letters = word.strip_prefix('-')?;
+    (!letters.is_empty() && letters.chars().all(|c| c.is_ascii_alphabetic())).then_some(letters)
+}
+
+/// Whether a word is an option, or holds a part of those that are written together.
+fn shares(option: &str, word: &str) -> bool {
+    match (letters(option), letters(word)) {
+        (Some(option), Some(word)) => word.chars().any(|letter| option.contains(letter)),
+        _ => option == word,
+    }
+}
+
+/// Whether an option stands among the words, its letters in whatever order and together with others.
+fn is_given(option: &str, words: &[&str]) -> bool {
+    match letters(option) {
+        Some(wanted) => {
+            let given: String = words.iter().filter_map(|word| letters(word)).collect();
+            wanted.chars().all(|letter| given.contains(letter))
+        }
+        None => words.contains(&option),
     }
 }
 

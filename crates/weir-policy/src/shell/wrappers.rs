@@ -17,7 +17,12 @@ pub(super) struct Wrapper {
     operands: usize,
 }
 
-const fn wrapper(name: &'static str, short: &'static str, long: &'static [&'static str], operands: usize) -> Wrapper {
+pub(super) const fn wrapper(
+    name: &'static str,
+    short: &'static str,
+    long: &'static [&'static str],
+    operands: usize,
+) -> Wrapper {
     Wrapper { name, short, long, operands }
 }
 
@@ -70,13 +75,17 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("rlwrap", "abcCdDfFgHlmMoPqsStwz", &[], 0),
     wrapper("run0", "u", &["--user", "--group"], 0),
     wrapper("runcon", "turl", &[], 1),
+    wrapper("runuser", "ugGcsTPw", &["--user", "--group", "--supp-group", "--shell", "--whitelist-environment"], 0),
+    wrapper("s6-setuidgid", "", &[], 1),
     wrapper("setarch", "", &[], 1),
     wrapper("setpriv", "", &["--reuid", "--regid", "--groups", "--inh-caps", "--ambient-caps", "--bounding-set"], 0),
     wrapper("setsid", "", &[], 0),
+    wrapper("setuidgid", "", &[], 1),
     wrapper("softlimit", "adfmosctlprn", &[], 0),
     wrapper("stdbuf", "ioe", &["--input", "--output", "--error"], 0),
     wrapper("strace", "aeEIoOpPsSuUXb", &[], 0),
     wrapper("su-exec", "", &[], 1),
+    wrapper("sudo-rs", "ugpCrtThDRUac", &["--user", "--group", "--prompt", "--host", "--chdir", "--chroot"], 0),
     wrapper("sudo", "ugpCrtThDRUac", &["--user", "--group", "--prompt", "--host", "--chdir", "--chroot"], 0),
     wrapper("systemd-cat", "tp", &[], 0),
     wrapper("systemd-inhibit", "", &[], 0),

@@ -102,3 +102,66 @@ fn no_spelling_of_a_denied_program_is_allowed() {
 fn spellings_are_denied_where_they_are_understood_and_ask_where_not() {
     expect_file!["golden/spellings.txt"].assert_eq(&verdicts(&denying(&["Bash(sudo *)"]), SPELLINGS));
 }
+
+/// A rule, ways to write what it denies, and commands that are something else.
+const ORDERS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "Bash(git push *)",
+        &[
+            "git push",
+            "git -C . push",
+            "git --no-pager push origin",
+            "git -c a.b=c push",
+            "git -P push",
+            "git -p push",
+            "git --git-dir .git push",
+            "git --git-dir=.git --work-tree . push",
+            "git --bare push",
+            "git --namespace=x push",
+            "git --namespace x push",
+            "git --literal-pathspecs push",
+            "git -C a -C b --no-optional-locks push",
+            "/usr/bin/git -C . push",
+            "runuser -u x git push",
+            "runuser -u x -- git -P push",
+            "sudo -u x git -C . push",
+            "sudo-rs git push",
+            "setuidgid x git push",
+        ],
+        &["git status", "git -C push status", "git stash push", "git log --grep push"],
+    ),
+    (
+        "Bash(npm publish:*)",
+        &["npm --silent publish", "npm -w x publish", "npm --prefix a publish --tag b", "npm --workspace=x publish"],
+        &["npm test", "npm run publish-docs", "npm -w publish test"],
+    ),
+    (
+        "Bash(rm -rf *)",
+        &["rm -rf x", "rm -fr x", "rm -r -f x", "rm -f -v -r x", "rm -rfv x", "rm x -rf", "rm -vfr -- x"],
+        &["rm -f x", "rm -r x", "rm -r -- -f", "rm x"],
+    ),
+    ("Bash(git push --force *)", &["git push origin --force", "git -C . push o main --force"], &["git push origin"]),
+    (
+        "Bash(cargo publish *)",
+        &["cargo +nightly publish", "cargo -q publish", "cargo --config a=b publish"],
+        &["cargo test"],
+    ),
+    (
+        "Bash(kubectl delete *)",
+        &["kubectl -n x delete pod a", "kubectl --context=y delete pod a"],
+        &["kubectl get pods"],
+    ),
+];
+
+#[test]
+fn options_before_a_subcommand_and_their_order_hide_nothing_that_is_denied() {
+    for (rule, same, other) in ORDERS {
+        let rules = denying(&[rule]);
+        for script in *same {
+            assert_eq!(judge(&rules, script).verdict, Verdict::Deny, "{rule} with {script}");
+        }
+        for script in *other {
+            assert_eq!(judge(&rules, script).verdict, Verdict::Allow, "{rule} with {script}");
+        }
+    }
+}
