@@ -23,7 +23,7 @@ mod frame;
 mod tests;
 
 pub use client::call;
-pub use deny::{Refusal, check, programs};
+pub use deny::{Refusal, check, may_have, programs};
 
 use weir_core::run::Stream;
 

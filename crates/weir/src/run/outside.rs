@@ -35,7 +35,7 @@ const PLAIN: &[&str] = &["HOME", "USER", "LOGNAME", "LANG", "TZ"];
 const USES: u32 = 3;
 /// What the programs need of the environment: names, or how names begin.
 const VARIABLES: &[(&str, &[&str])] = &[
-    ("gh", &["GH_", "GITHUB_TOKEN"]),
+    ("gh", &["GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "GH_CONFIG_DIR"]),
     ("aws", &["AWS_"]),
     ("gcloud", &["CLOUDSDK_", "GOOGLE_APPLICATION_CREDENTIALS"]),
     ("kubectl", &["KUBECONFIG"]),
@@ -172,6 +172,11 @@ fn run_outside(
     let mut environment: Vec<_> = context.env().for_runs.iter().filter(|(name, _)| plain(name)).cloned().collect();
     environment.push(("PATH".into(), path));
     environment.extend(context.env().beginning_with(wanted));
+    if environment.iter().any(|(name, _)| name == "GH_HOST") {
+        // Without a server of the user's choice, they would be sent to the one that a checkout names.
+        environment.extend(context.env().beginning_with(&["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"]));
+    }
+    environment.retain(|(name, value)| broker::may_have(&name.to_string_lossy(), &value.to_string_lossy()));
     let argv = [program.into()].into_iter().chain(call.argv[1..].iter().cloned()).collect();
     let spec = Spec { network: Network::Host, environment, ..Spec::new(Level::None, argv, folder) };
     let run = Run {

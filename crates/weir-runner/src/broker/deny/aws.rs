@@ -1,7 +1,7 @@
 //! Amazon's `aws`. What describes and lists in any service, and of what gets things the few that give out neither
 //! credentials nor files: there are too many services to know what else `get-…` may mean.
 
-use super::{FILES, HANDS_OUT, IDENTITY, Match, Program, REVEALS, SHELL};
+use super::{ELSEWHERE, FILES, HANDS_OUT, IDENTITY, Match, Program, REVEALS, SHELL, STARTED_WITH, values_of};
 
 pub(super) const AWS: Program = Program {
     name: "aws",
@@ -38,6 +38,10 @@ pub(super) const AWS: Program = Program {
         ("ssm get-parameters", "parameters hold credentials"),
         ("ssm get-parameters-by-path", "parameters hold credentials"),
         ("ssm get-parameter-history", "parameters hold credentials"),
+        ("autoscaling describe-launch-configurations", STARTED_WITH),
+        ("ec2 describe-launch-template-versions", STARTED_WITH),
+        ("ecs describe-task-definition", STARTED_WITH),
+        ("lambda list-functions", STARTED_WITH),
         ("ssm start-session", SHELL),
         ("ecs execute-command", SHELL),
         ("ec2-instance-connect", SHELL),
@@ -111,8 +115,24 @@ fn only_shows(action: &str) -> bool {
     shows && !["credential", "secret", "password", "token"].iter().any(|word| action.contains(word))
 }
 
-/// A value may name a file or an address to be read from.
-fn arguments(_: &[&str], words: &[&str]) -> Option<&'static str> {
+/// A value may name a file or an address to be read from; a region is a part of the name of the server.
+fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     let reads = |word: &&str| ["file://", "fileb://", "http://", "https://"].iter().any(|scheme| word.contains(scheme));
-    words.iter().any(reads).then_some(FILES)
+    if words.iter().any(reads) {
+        return Some(FILES);
+    }
+    if !values_of(&AWS, words, "--region").into_iter().all(is_region) {
+        return Some(ELSEWHERE);
+    }
+    let about_users_data = words.iter().any(|word| word.to_lowercase().contains("userdata"));
+    (command == ["ec2", "describe-instance-attribute"] && about_users_data).then_some(STARTED_WITH)
+}
+
+/// Whether a text has the form of a region, such as `eu-west-1` or `us-gov-east-1`.
+pub(in crate::broker) fn is_region(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [first, middle @ .., number] = &parts[..] else { return false };
+    let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    first.len() == 2 && is_word(first) && !middle.is_empty() && middle.iter().all(is_word) && is_number
 }

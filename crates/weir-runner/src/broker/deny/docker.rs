@@ -7,7 +7,7 @@ use super::{FILES, HANDS_OUT, IDENTITY, Program, SHELL, STARTS, listed, no_objec
 pub(super) const DOCKER: Program = Program {
     name: "docker",
     globals: &[],
-    switches: &[],
+    switches: &["--version"],
     command: |words| listed(COMMANDS, words),
     refused: &[
         ("run", ROOT),

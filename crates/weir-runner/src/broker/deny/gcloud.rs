@@ -1,7 +1,7 @@
 //! Google's `gcloud`. What lists and describes in the groups below. A word such as `list` may also be the name of a
 //! machine, as in `gcloud compute ssh list`, so the groups before it are named one by one.
 
-use super::{FILES, HANDS_OUT, IDENTITY, Match, Program, REVEALS, SHELL, listed, no_objection};
+use super::{FILES, HANDS_OUT, IDENTITY, Match, Program, REVEALS, SHELL, STARTED_WITH, listed, values_of};
 
 pub(super) const GCLOUD: Program = Program {
     name: "gcloud",
@@ -13,6 +13,12 @@ pub(super) const GCLOUD: Program = Program {
         ("config", IDENTITY),
         ("init", IDENTITY),
         ("secrets", "it is about credentials"),
+        ("app versions describe", STARTED_WITH),
+        ("compute instances describe", STARTED_WITH),
+        ("functions describe", STARTED_WITH),
+        ("run jobs describe", STARTED_WITH),
+        ("run revisions describe", STARTED_WITH),
+        ("run services describe", STARTED_WITH),
         ("compute ssh", SHELL),
         ("compute scp", SHELL),
         ("compute start-iap-tunnel", SHELL),
@@ -40,7 +46,7 @@ pub(super) const GCLOUD: Program = Program {
     ],
     abbreviates: true,
     valued: "",
-    arguments: no_objection,
+    arguments,
 };
 
 /// Groups in which `list` and `describe` may be asked for.
@@ -102,4 +108,16 @@ fn command(words: &[&str]) -> Match {
         (Match::Nothing, Match::Nothing) => Match::Nothing,
         _ => Match::Beginning,
     }
+}
+
+/// Of machines and services, a list in another form than a table has all that a description has.
+fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
+    let [group @ .., "list"] = command else { return None };
+    let described = format!("{} describe", group.join(" "));
+    if !GCLOUD.refused.iter().any(|(refused, _)| *refused == described) {
+        return None;
+    }
+    let is_table =
+        |format: &str| format.starts_with("table(") && !["metadata", "env"].iter().any(|it| format.contains(it));
+    (!values_of(&GCLOUD, words, "--format").into_iter().all(is_table)).then_some(STARTED_WITH)
 }

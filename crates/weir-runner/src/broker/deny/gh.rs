@@ -1,7 +1,9 @@
-//! GitHub's `gh`. What reads, and what writes to issues and pull requests alone. Not what changes the checkout or runs
-//! `git` in it (`pr create`, `pr checkout`, `pr merge`, `repo clone`), since that happens outside the sandbox.
+//! GitHub's `gh`. What reads, variables of Actions included, which GitHub keeps apart from secrets; and what writes to
+//! issues and pull requests of the checkout's own repository. Not what changes the checkout or runs `git` in it (`pr
+//! create`, `pr checkout`, `pr merge`, `repo clone`), since that happens outside the sandbox, and no server but the user's:
+//! `gh` sends the token for enterprise servers to whichever host it is told.
 
-use super::{FILES, HANDS_OUT, IDENTITY, Program, SHELL, STARTS, has_letter, listed};
+use super::{ELSEWHERE, FILES, HANDS_OUT, IDENTITY, Program, SHELL, STARTS, has_letter, listed, values_of};
 
 pub(super) const GH: Program = Program {
     name: "gh",
@@ -96,6 +98,23 @@ pub(super) const COMMANDS: &[&str] = &[
     "workflow view",
 ];
 
+/// Commands that write.
+const WRITES: &[&str] = &[
+    "issue close",
+    "issue comment",
+    "issue create",
+    "issue edit",
+    "issue reopen",
+    "pr close",
+    "pr comment",
+    "pr edit",
+    "pr ready",
+    "pr reopen",
+    "pr review",
+    "run cancel",
+    "run rerun",
+];
+
 /// Short options mean other things in other commands. A filter of `--jq` can print the environment, where a token may be.
 fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     let has = |letter| words.iter().any(|word| has_letter("", word, letter));
@@ -106,7 +125,41 @@ fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     if command == ["pr", "close"] && has('d') {
         return Some(FILES);
     }
+    let repositories: Vec<&str> = ["-R", "--repo"].iter().flat_map(|option| values_of(&GH, words, option)).collect();
+    if !repositories.iter().all(|repository| is_repository(repository)) || words.iter().any(|word| leads_away(word)) {
+        return Some(ELSEWHERE);
+    }
+    // Three parts are a server, an owner and a name.
+    if command == ["repo", "view"] && words.iter().any(|word| word.split('/').count() > 2 && !is_at_github(word)) {
+        return Some(ELSEWHERE);
+    }
+    let names_another = !repositories.is_empty() || words.iter().any(|word| is_at_github(word));
+    if WRITES.contains(&command.join(" ").as_str()) && names_another {
+        return Some("it writes to another repository than the checkout's");
+    }
     let filters = has('q') || words.iter().any(|word| word.starts_with("--jq"));
     let asks = words.iter().any(|word| word.to_lowercase().contains("env"));
     (filters && asks).then_some("the filter can print the environment")
+}
+
+/// Whether it is `OWNER/REPO`, at the server that `gh` asks anyway.
+fn is_repository(text: &str) -> bool {
+    let is_name = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && part != ".."
+    };
+    match text.split('/').collect::<Vec<_>>()[..] {
+        [owner, name] => is_name(owner) && is_name(name),
+        _ => false,
+    }
+}
+
+fn is_at_github(word: &str) -> bool {
+    word.starts_with("https://github.com/")
+}
+
+/// Whether a word is the address of another server. A text that mentions one has spaces.
+fn leads_away(word: &str) -> bool {
+    let word = word.split_once('=').filter(|_| word.starts_with('-')).map_or(word, |(_, value)| value);
+    let is_address = word.contains("://") || word.starts_with("git@");
+    is_address && !word.contains(char::is_whitespace) && !is_at_github(word)
 }
