@@ -9,6 +9,7 @@ use rusqlite::{Connection, InterruptHandle, OpenFlags, Transaction, TransactionB
 
 use crate::error::{Fault, PATIENCE, Result, StoreError, from_engine, from_system};
 use crate::migrate::{self, Migration};
+use crate::private;
 
 /// What an acknowledged write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -236,20 +237,12 @@ fn transact<T, E: Into<Fault>>(
 
 /// Makes a folder that only its owner can enter.
 pub(crate) fn create_private_folder(path: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| from_system(path, &error))
+    private::folder(path).map_err(|error| from_system(path, &error))
 }
 
 /// Opens a file for writing that only its owner can read.
 pub(crate) fn private_file_options() -> std::fs::OpenOptions {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
+    private::options()
 }
 
 /// The engine would make the file readable for others, and its side files take the mode of the main one.
@@ -257,7 +250,7 @@ fn create_private_file(path: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());
     }
-    private_file_options().open(path).map(drop).map_err(|error| from_system(path, &error))
+    private::open(path, &private::options()).map(drop).map_err(|error| from_system(path, &error))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that opens a database")]

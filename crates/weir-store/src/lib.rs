@@ -13,6 +13,7 @@ mod error;
 mod index;
 mod log;
 mod migrate;
+pub mod private;
 mod spool;
 mod store;
 

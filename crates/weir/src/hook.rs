@@ -77,7 +77,7 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
         return Err(CommandError::usage(format!("there is no client `{client}`")));
     };
     let (env, paths) = environment()?;
-    private_folder(&paths.data).map_err(unreadable)?;
+    weir_store::private::folder(&paths.data).map_err(unreadable)?;
     let payload = Payload::read(&mut std::io::stdin().lock(), &paths.data).map_err(unreadable)?;
     let wire = Wire { event, payload: &payload.value };
     let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
@@ -296,15 +296,6 @@ fn environment() -> Result<(Env, Paths), CommandError> {
     let env = Env::capture_in("/".into());
     let paths = env.paths().ok_or_else(|| CommandError::usage("there is no home folder"))?;
     Ok((env, paths))
-}
-
-/// Makes a folder that only its owner can enter.
-fn private_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 fn unreadable(error: std::io::Error) -> CommandError {

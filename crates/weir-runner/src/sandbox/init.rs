@@ -33,6 +33,8 @@ pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     let (spec, filter) = &control::receive_spec(socket)
         .and_then(|bytes| Spec::decode(&bytes))
         .doing("read the description of the run")?;
+    // What is made for the run must be usable by it; the program gets the umask that it would have outside.
+    let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     if spec.level == Level::Full {
         view::limit_processes(spec.caps.processes);
         view::build(spec)?;
@@ -41,6 +43,7 @@ pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     }
     super::empty_stdin().doing("open /dev/null")?;
     write_files(spec).doing("write the program's files")?;
+    rustix::process::umask(umask);
     if spec.network == Network::Listeners {
         listen(socket).doing("listen inside the sandbox")?;
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::db::{create_private_folder, private_file_options};
 use crate::error::{Result, StoreError, from_system};
+use crate::private;
 
 /// Where they lie, within the folder of texts: listing it costs nothing, since it is nearly always empty.
 pub(super) const FOLDER: &str = "parts";
@@ -26,8 +27,8 @@ impl Part {
         create_private_folder(&folder)?;
         loop {
             let path = folder.join(format!("{}.part", random_name(&folder)?));
-            let file =
-                private_file_options().create_new(true).open(&path).map_err(|error| from_system(&path, &error))?;
+            let file = private::open(&path, private_file_options().create_new(true))
+                .map_err(|error| from_system(&path, &error))?;
             // Another process may have taken the file for an orphan before it was locked.
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => {}

@@ -6,6 +6,8 @@
 use std::fs::File;
 use std::path::Path;
 
+use weir_store::private;
+
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
@@ -18,14 +20,10 @@ pub(crate) fn lock(context: &Context, path: &Path) -> Result<Lock, CommandError>
         CommandError::new(ErrorKind::Failed, format!("nothing was changed: the lock cannot be had: {error}"))
     };
     let folder = context.paths().data.join("locks");
-    let mut builder = std::fs::DirBuilder::new();
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(&folder).map_err(failed)?;
+    private::folder(&folder).map_err(failed)?;
     let hash = blake3::hash(path.as_os_str().as_encoded_bytes());
     let name = format!("{:02x}.lock", hash.as_bytes()[0]);
-    let mut options = File::options();
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.create(true).append(true).open(folder.join(name)).map_err(failed)?;
+    let file = private::open(&folder.join(name), private::options().append(true)).map_err(failed)?;
     file.lock().map_err(failed)?;
     Ok(Lock(file))
 }

@@ -2,9 +2,10 @@
 //! [`MOST`], and to write it never fails a hook.
 
 use std::any::Any;
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+use weir_store::private;
 
 use crate::env::{Env, Paths};
 use crate::when;
@@ -32,11 +33,7 @@ pub(crate) fn path(paths: &Paths) -> PathBuf {
 }
 
 fn append(path: &Path, line: &str) -> std::io::Result<()> {
-    let mut options = File::options();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut file = private::open(path, private::options().append(true))?;
     file.write_all(line.as_bytes())?;
     if file.metadata()?.len() > MOST {
         let text = std::fs::read_to_string(path)?;

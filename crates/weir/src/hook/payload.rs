@@ -183,11 +183,7 @@ impl Scan<'_> {
 /// A file that nobody else finds and that is gone with us.
 fn nameless_file(folder: &Path) -> io::Result<File> {
     let path = folder.join(format!(".long-{}", std::process::id()));
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(&path)?;
+    let file = weir_store::private::options().read(true).truncate(true).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }

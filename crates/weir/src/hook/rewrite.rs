@@ -18,8 +18,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use weir_clients::{Done, Hook, Point, Tool, ToolCall};
+use weir_store::private;
 
-use super::{Call, LEAVE, faults, private_folder};
+use super::{Call, LEAVE, faults};
 use crate::env::Paths;
 
 /// Words that make a command do something with its shell or its streams that the script must not get into the way of.
@@ -92,7 +93,7 @@ fn is_plain(command: &str) -> bool {
 /// Writes the script.
 fn prepare(call: &Call<'_>, command: &str, key: &str, files: &Files) -> std::io::Result<()> {
     let folder = folder(&call.paths);
-    private_folder(&folder)?;
+    private::folder(&folder)?;
     sweep(&folder);
     let about = json!({
         "folder": call.hook.folder, "client": call.client.session, "session": call.hook.session, "command": command,
@@ -171,9 +172,5 @@ fn quoted(path: &Path) -> String {
 }
 
 fn private_file(path: &Path) -> std::io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    private::open(path, private::options().truncate(true))
 }

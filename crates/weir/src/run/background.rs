@@ -18,7 +18,7 @@ use weir_core::run::{Ended, RunFacts};
 use weir_core::{EntryKind, Level, NewEntry, Origin, Reference, SessionKey};
 use weir_runner::runtimes::Language;
 use weir_runner::{Stopper, Supervisor};
-use weir_store::BlobReader;
+use weir_store::{BlobReader, private};
 
 use super::{How, Order, rules};
 use crate::context::Context;
@@ -292,10 +292,9 @@ impl Files {
 
     /// Makes them, and locks the one that says that the run is under way.
     fn make(&self, title: &str) -> std::io::Result<File> {
-        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
         let folder = self.state.parent().unwrap_or(Path::new("/"));
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let private = |path: &Path| File::options().write(true).create_new(true).mode(0o600).open(path);
+        private::folder(folder)?;
+        let private = |path: &Path| private::open(path, private::options().create_new(true));
         private(&self.output)?;
         // It has its name only once it is locked: unlocked, it would be taken for that of a keeper that was killed.
         let unnamed = self.state.with_extension("new");

@@ -83,13 +83,7 @@ fn write_new(new: &Path, old: &Path, text: &str, private: bool) -> std::io::Resu
 }
 
 fn make_folder(folder: &Path, private: bool) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    if private {
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    }
-    builder.create(folder)
+    if private { weir_store::private::folder(folder) } else { std::fs::create_dir_all(folder) }
 }
 
 fn name_of(path: &Path) -> String {

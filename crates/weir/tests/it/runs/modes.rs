@@ -1,0 +1,50 @@
+//! Everything that Weir makes is its owner's alone, whatever the umask is.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::world::{World, text};
+
+/// Every file and folder below, but what runs themselves made.
+fn all_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries
+        .flat_map(|path| if path.is_dir() { [vec![path.clone()], all_below(&path)].concat() } else { vec![path] })
+        .collect()
+}
+
+fn check(umask: &str) {
+    let world = World::new();
+    let weir = env!("CARGO_BIN_EXE_weir");
+    let script = format!(
+        "umask {umask}; {weir} note 'a note' && {weir} run 'umask 022; mkdir .vscode; echo x > .vscode/tasks.json; echo done'"
+    );
+    let output = world.command("/bin/sh", &["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{umask}: {}{}", text(&output.stdout), text(&output.stderr));
+    for folder in [".local/share/weir", ".cache/weir"] {
+        let folder = world.home().join(folder);
+        let quarantined = |path: &Path| path.iter().any(|part| part == "quarantine") && !path.is_dir();
+        for path in [vec![folder.clone()], all_below(&folder)].concat() {
+            // What was moved away keeps its modes, in a folder that nobody else enters.
+            if quarantined(&path) || path.iter().any(|part| part.to_string_lossy().starts_with("vscode-")) {
+                continue;
+            }
+            let mode = fs::symlink_metadata(&path).unwrap().permissions().mode() & 0o777;
+            let wanted = if path.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(mode, wanted, "{} under {umask}: {mode:o}", path.display());
+        }
+    }
+    // It can be used afterwards.
+    assert!(world.ok(&["search", "note"]).contains("a note"));
+}
+
+#[test]
+fn a_umask_that_gives_everything_away_changes_nothing() {
+    check("000");
+}
+
+#[test]
+fn a_umask_that_takes_everything_leaves_nothing_unusable() {
+    check("0777");
+}
