@@ -10,6 +10,7 @@ use weir_core::{Level, Origin, Scope, SessionKey, Timestamp};
 use weir_store::{KnownProject, Owner, Patience, Store};
 
 use crate::config::{self, Config};
+use crate::consent;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::git::Head;
@@ -106,11 +107,11 @@ impl Context {
         Self { ask, ..self }
     }
 
-    /// Asks the user for consent, where there is a way to.
-    pub(crate) async fn consent(&self, question: &str, about: &str) -> bool {
+    /// Asks the user for consent, where there is a way to. What cannot be shown whole is an error.
+    pub(crate) async fn consent(&self, question: &str, about: &str) -> Result<bool, CommandError> {
         match &self.ask {
-            Some(ask) => ask(question.to_owned(), about.to_owned()).await,
-            None => false,
+            Some(ask) => Ok(ask(consent::visible(question), consent::shown(about)?).await),
+            None => Ok(false),
         }
     }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod choice;
 mod config;
+mod consent;
 mod context;
 mod env;
 mod error;

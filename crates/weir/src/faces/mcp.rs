@@ -16,7 +16,6 @@ use weir_core::SessionKey;
 
 use super::coerce::coerce;
 use super::signal;
-use crate::answer::one_line;
 use crate::context::{Ask, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::meaning::Background;
@@ -125,7 +124,7 @@ fn asker(peer: &Peer<RoleServer>) -> Ask {
         Box::pin(async move {
             let parameters = ElicitRequestParams::FormElicitationParams {
                 meta: None,
-                message: format!("{question}\n\n{}", one_line(&about, 2_000)),
+                message: format!("{question}\n\n{about}"),
                 // Nothing to fill in: to accept is to agree.
                 requested_schema: ElicitationSchema::new(BTreeMap::new()),
             };

@@ -24,7 +24,8 @@ pub(super) async fn denied(context: &Context, urls: &[&Url]) -> Vec<String> {
         let concerned: Vec<&str> = urls.iter().filter_map(|url| url.host_str()).filter(|host| rule.has(host)).collect();
         let agreed = asked && !concerned.is_empty() && {
             let question = format!("Fetch it? {} asks", rule.text);
-            context.consent(&question, &concerned.join(" ")).await
+            // A list that is too long to be shown counts as a no.
+            context.consent(&question, &concerned.join("\n")).await.unwrap_or(false)
         };
         if !agreed {
             denied.extend(rule.patterns());

@@ -33,7 +33,12 @@ impl Place {
 }
 
 /// The file of this name, if it may be used so by the tool of this name.
-pub(crate) async fn permit(context: &Context, tool: &str, named: &str, access: Access) -> Result<Place, CommandError> {
+pub(crate) async fn permit(
+    context: &Context,
+    tool: &str,
+    named: &str,
+    access: Access<'_>,
+) -> Result<Place, CommandError> {
     if named.trim().is_empty() {
         return Err(CommandError::usage("no file is named"));
     }
@@ -43,7 +48,7 @@ pub(crate) async fn permit(context: &Context, tool: &str, named: &str, access: A
 }
 
 /// The path that was asked for, and where it leads.
-fn find(context: &Context, named: &str, access: Access) -> Result<(PathBuf, Place), CommandError> {
+fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, Place), CommandError> {
     let (here, root) = (&context.env().folder, &context.project().root);
     // What an answer of ours names is named from the top of the project.
     let candidates = [here.join(named), root.join(named)];
@@ -59,7 +64,7 @@ fn find(context: &Context, named: &str, access: Access) -> Result<(PathBuf, Plac
         }
     }
     match (access, missing) {
-        (Access::Create, Some(asked)) => Ok((asked.clone(), place(context, not_yet(asked, named)?)?)),
+        (Access::Create(_), Some(asked)) => Ok((asked.clone(), place(context, not_yet(asked, named)?)?)),
         _ => Err(CommandError::new(ErrorKind::NotFound, format!("there is no file {named}"))
             .hint(format!("name one from {}, or an absolute one", here.display()))),
     }

@@ -17,13 +17,13 @@ use crate::indexing::Judge;
 
 /// What is to be done with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum Access<'a> {
     /// Read it.
     Read,
-    /// Change it.
-    Change,
-    /// Change it, or make it.
-    Create,
+    /// Change it as the text says.
+    Change(&'a str),
+    /// Change it, or make it, with this text.
+    Create(&'a str),
 }
 
 /// What speaks against the use of a file.
@@ -37,7 +37,7 @@ pub(super) async fn permit(
     context: &Context,
     tool: &str,
     (asked, place): (&Path, &Place),
-    access: Access,
+    access: Access<'_>,
 ) -> Result<(), CommandError> {
     let judge = Judge::new(context)?;
     let mut reasons: Vec<Reason> = judge_tool(judge.rules(), tool)
@@ -56,15 +56,23 @@ pub(super) async fn permit(
     let why = why.join("; ");
     let (question, nothing) = match access {
         Access::Read => ("Read it?", "nothing was read"),
-        Access::Change | Access::Create => ("Change it?", "nothing was changed"),
+        Access::Change(_) | Access::Create(_) => ("Change it?", "nothing was changed"),
     };
     match verdict {
         Verdict::Allow => Ok(()),
-        Verdict::Ask if context.consent(&format!("{question} {why}"), &place.shown).await => Ok(()),
+        Verdict::Ask if context.consent(&format!("{question} {why}"), &asked_about(place, access)).await? => Ok(()),
         Verdict::Ask => Err(CommandError::new(ErrorKind::Denied, format!("{nothing}. {why}"))
             .hint("the user was not there to be asked, or said no; ask the user to allow it")),
         Verdict::Deny => Err(CommandError::new(ErrorKind::Denied, format!("{nothing}. {why}"))
             .hint("do not try another way; the user can do it, or change the rule")),
+    }
+}
+
+/// What a question shows: the file, and what becomes of it.
+fn asked_about(place: &Place, access: Access<'_>) -> String {
+    match access {
+        Access::Read => place.shown.clone(),
+        Access::Change(text) | Access::Create(text) => format!("{}\n\n{text}", place.shown),
     }
 }
 
@@ -83,7 +91,7 @@ fn lexical(path: &Path) -> std::path::PathBuf {
 }
 
 /// What rules about paths say. What must not be read must not be changed either, since an answer shows what changed.
-fn spoken(judge: &Judge, path: &Path, access: Access) -> Vec<Reason> {
+fn spoken(judge: &Judge, path: &Path, access: Access<'_>) -> Vec<Reason> {
     let strict = judge.rules().iter().filter(|rule| rule.verdict > Verdict::Allow);
     let concerns = |subject: &Subject| match subject {
         Subject::Read(pattern) => pattern.covers(path, judge.places()),
@@ -101,7 +109,7 @@ fn spoken(judge: &Judge, path: &Path, access: Access) -> Vec<Reason> {
 }
 
 /// What holds without a rule.
-fn protected(context: &Context, judge: &Judge, path: &Path, access: Access) -> Option<Reason> {
+fn protected(context: &Context, judge: &Judge, path: &Path, access: Access<'_>) -> Option<Reason> {
     let deny = |why: &str| Some(Reason { verdict: Verdict::Deny, why: why.to_owned() });
     if judge.hides(path) {
         return deny("it is a place of secrets, or Weir's own");
@@ -136,7 +144,7 @@ fn is_inside(judge: &Judge, path: &Path) -> bool {
     path.starts_with(&places.project) || more.into_iter().any(|folder| path.starts_with(folder))
 }
 
-fn is_allowed(rules: &Rules, judge: &Judge, path: &Path, access: Access) -> bool {
+fn is_allowed(rules: &Rules, judge: &Judge, path: &Path, access: Access<'_>) -> bool {
     rules.iter().filter(|rule| rule.verdict == Verdict::Allow).any(|rule| match &rule.subject {
         Subject::Read(pattern) => access == Access::Read && pattern.covers(path, judge.places()),
         Subject::Edit(pattern) => access != Access::Read && pattern.covers(path, judge.places()),

@@ -42,9 +42,19 @@ impl Declared for ContextEdit {
     const EXAMPLES: &'static str = "";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        let place = files::permit(context, "mcp__weir__context_edit", &self.path, Access::Change).await?;
+        let shown = self.shown();
+        let place = files::permit(context, "mcp__weir__context_edit", &self.path, Access::Change(&shown)).await?;
         let (scope, here) = (context.scope(), context.clone());
         context.with_stores(move |open| change(&here, open, (&scope, &place), &self)).await
+    }
+}
+
+impl ContextEdit {
+    /// The change as the user is asked about it.
+    fn shown(&self) -> String {
+        let marked = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
+        let places = if self.all { "in every place:\n" } else { "" };
+        format!("{places}{}{}", marked("- ", &self.old), marked("+ ", &self.new))
     }
 }
 

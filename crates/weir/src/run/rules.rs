@@ -12,6 +12,7 @@ use weir_policy::audit::{self, Before, Kind, Planted};
 use weir_policy::judge::{Judgement, judge, judge_tool};
 use weir_policy::masks::{self, Places, Tree};
 use weir_policy::rules::{Own, Platform, Rules, Source, Verdict, locations};
+use weir_store::private;
 
 use super::Order;
 use super::place::search_path;
@@ -55,10 +56,22 @@ pub(super) async fn permit(context: &Context, order: &Order) -> Result<(), Comma
         Verdict::Allow => Ok(()),
         Verdict::Deny => Err(CommandError::new(ErrorKind::Denied, format!("nothing was run. {}", why()))
             .hint("this is a rule of the user's; do not try another spelling")),
-        Verdict::Ask if context.consent(&format!("Run it? {}", why()), &order.code).await => Ok(()),
+        Verdict::Ask if context.consent(&format!("{} {}", question(context, order), why()), &order.code).await? => {
+            Ok(())
+        }
         Verdict::Ask => Err(CommandError::new(ErrorKind::Denied, format!("nothing was run. {}", why()))
             .hint("the user was not there to be asked, or said no; say it more plainly, or ask the user to allow it")),
     }
+}
+
+/// What is asked of an order, with all that is not in its code.
+fn question(context: &Context, order: &Order) -> String {
+    let language = Some(order.language.name).filter(|name| *name != "shell").map(|name| format!(" as {name}"));
+    let file = order.file.as_ref().map(|file| format!(" on {}", file.display()));
+    let folder = Some(&order.folder).filter(|folder| **folder != context.env().folder);
+    let folder = folder.map(|folder| format!(" in {}", folder.display()));
+    let details: String = [language, file, folder].into_iter().flatten().collect();
+    format!("Run it{details}?")
 }
 
 /// What a run may not see or change.
@@ -70,12 +83,7 @@ pub(super) struct Masks {
 
 /// Finds what a run may not see or change.
 pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandError> {
-    let rules = read(context);
-    let places = Places {
-        home: context.env().home.clone().unwrap_or_else(|| "/".into()),
-        project: context.project().root.clone(),
-        folder: folder.to_owned(),
-    };
+    let (rules, places) = (read(context), places(context, folder));
     let found = masks::Masks::expand(&mut tree(context), &rules, &places, SystemTime::now());
     if let Some(problem) = found.problems.iter().find(|problem| problem.refuse) {
         return Err(CommandError::new(ErrorKind::Denied, format!("{}: {}", problem.path.display(), problem.wrong))
@@ -90,13 +98,22 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
     Ok(Masks { hidden, read_only, programs })
 }
 
+/// The folders that patterns of paths are relative to.
+pub(super) fn places(context: &Context, folder: &Path) -> Places {
+    Places {
+        home: context.env().home.clone().unwrap_or_else(|| "/".into()),
+        project: context.project().root.clone(),
+        folder: folder.to_owned(),
+    }
+}
+
 /// Weir's own folders, which a run could otherwise change where a project holds them, as one of dotfiles does. What is
 /// not there yet is made, since only what is there can be protected.
 fn own_places(context: &Context) -> Vec<PathBuf> {
     let root = &context.project().root;
     let folders = [context.paths().config.parent(), Some(context.paths().data.as_path())];
     let inside = folders.into_iter().flatten().filter(|folder| folder.starts_with(root));
-    inside.filter_map(|folder| std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize()).ok()).collect()
+    inside.filter_map(|folder| private::folder(folder).and_then(|()| folder.canonicalize()).ok()).collect()
 }
 
 /// Looks at the project before and after a run.
@@ -150,7 +167,7 @@ fn quarantine(context: &Context, path: &Path) -> std::io::Result<PathBuf> {
     let name = format!("{}-{}", name.trim_start_matches('.'), weir_core::Reference::from_bits(bits).as_str());
     let folder = context.paths().data.join("quarantine").join(context.project().folder_name());
     let to = folder.join(&name);
-    if std::fs::create_dir_all(&folder).and_then(|()| std::fs::rename(path, &to)).is_ok() {
+    if private::folder(&folder).and_then(|()| std::fs::rename(path, &to)).is_ok() {
         return Ok(to);
     }
     let beside = path.with_file_name(format!("quarantined-{name}"));

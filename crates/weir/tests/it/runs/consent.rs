@@ -47,3 +47,50 @@ fn without_anyone_to_ask_the_answer_is_no() {
     assert!(text(&output.stderr).contains("the user was not there to be asked"), "{}", text(&output.stderr));
     assert!(!world.project().join("made").exists());
 }
+
+/// What the user is asked about a call, with the answer no.
+fn asked(tool: &str, arguments: Value) -> (Option<String>, String) {
+    let world = World::configured(RULES);
+    world.write(".vscode/tasks.json", "{ \"old\": 1 }\n");
+    let mut server = world.server_with(json!({ "elicitation": {} }));
+    server.begin(tool, arguments);
+    let first = server.receive();
+    if first["method"] != "elicitation/create" {
+        return (None, first["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned());
+    }
+    server.answer(&first["id"], json!({ "action": "decline", "content": {} }));
+    let answer = server.receive()["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    (first["params"]["message"].as_str().map(str::to_owned), answer)
+}
+
+#[test]
+fn all_of_the_code_is_shown_as_it_is() {
+    let (question, _) = asked("ctx_execute", json!({ "code": "touch made\n  cat a\u{202e}b\necho last" }));
+    let question = question.unwrap();
+    assert!(question.contains("touch made\n  cat a<U+202E>b\necho last"), "{question}");
+    let (question, _) = asked("ctx_execute", json!({ "code": format!("touch made;{}rm -rf x", " ".repeat(200)) }));
+    assert!(question.unwrap().contains("touch made; <200 spaces> rm -rf x"));
+}
+
+#[test]
+fn nobody_is_asked_about_what_cannot_be_shown() {
+    let hidden = format!("touch made{}cat ~/.aws/credentials", "\n".repeat(80));
+    let long = format!("touch made # {}", "x".repeat(5_000));
+    for code in [hidden, long] {
+        let (question, answer) = asked("ctx_execute", json!({ "code": code }));
+        assert_eq!(question, None);
+        assert!(answer.contains("can be shown whole") && answer.contains("hint: make it shorter"), "{answer}");
+    }
+}
+
+#[test]
+fn a_write_is_shown_with_its_text() {
+    let write = json!({ "path": ".vscode/tasks.json", "text": "{ \"new\": 2 }", "overwrite": true });
+    let (question, _) = asked("context_write", write);
+    let question = question.unwrap();
+    assert!(question.contains(".vscode/tasks.json") && question.contains("{ \"new\": 2 }"), "{question}");
+    let edit = json!({ "path": ".vscode/tasks.json", "old": "\"old\": 1", "new": "\"new\": 2" });
+    let (question, _) = asked("context_edit", edit);
+    let question = question.unwrap();
+    assert!(question.contains("- \"old\": 1\n+ \"new\": 2"), "{question}");
+}

@@ -1,0 +1,115 @@
+//! What a person is shown before agreeing to something: all of it, as it is, or the question is not asked.
+//!
+//! Invariant: no character of the text is left out, and none can hide or move another.
+
+use crate::error::{CommandError, ErrorKind};
+
+/// The most that is shown in a question. Clients show it in a dialogue, where few scroll.
+const MOST_CHARACTERS: usize = 4_000;
+const MOST_LINES: usize = 60;
+/// The longest line: what does not fit beside it may not be seen.
+const LONGEST_LINE: usize = 400;
+/// A gap this wide inside a line is shown as its width.
+const GAP: usize = 12;
+
+/// A text as a person can judge it. What cannot be shown whole is refused.
+pub(crate) fn shown(text: &str) -> Result<String, CommandError> {
+    let text = text.trim_end_matches('\n');
+    let lines: Vec<String> = text.split('\n').map(line).collect();
+    let characters = lines.iter().map(|line| line.chars().count() + 1).sum::<usize>();
+    let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let too = |what: &str, has: usize, most: usize| {
+        let message = format!("the user cannot be asked: {what} has {has}, and {most} can be shown whole");
+        Err(CommandError::new(ErrorKind::Denied, message)
+            .hint("make it shorter, or write it to a file of the project first, which the user can read"))
+    };
+    match () {
+        () if lines.len() > MOST_LINES => too("the number of lines", lines.len(), MOST_LINES),
+        () if longest > LONGEST_LINE => too("the number of characters in a line", longest, LONGEST_LINE),
+        () if characters > MOST_CHARACTERS => too("the number of characters", characters, MOST_CHARACTERS),
+        () => Ok(lines.join("\n")),
+    }
+}
+
+/// A text of ours that repeats words of others, with what cannot be seen made visible.
+pub(crate) fn visible(text: &str) -> String {
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// One line, with what cannot be seen made visible.
+fn line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut gap = 0;
+    for c in text.chars() {
+        if c == ' ' {
+            gap += 1;
+            continue;
+        }
+        push_gap(&mut shown, gap);
+        gap = 0;
+        match c {
+            '\t' => shown.push_str("    "),
+            c if is_unseen(c) => shown.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    push_gap(&mut shown, gap);
+    shown
+}
+
+/// Spaces, or how many there are where they could push what follows out of sight. Indentation stays.
+fn push_gap(shown: &mut String, spaces: usize) {
+    if spaces >= GAP && !shown.trim().is_empty() {
+        shown.push_str(&format!(" <{spaces} spaces> "));
+    } else {
+        shown.extend(std::iter::repeat_n(' ', spaces));
+    }
+}
+
+/// Characters that cannot be seen, or that change the order in which others are.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}')
+        // Other spaces than the one everybody knows.
+        || (c.is_whitespace() && c != ' ' && c != '\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_stay_and_what_cannot_be_seen_is_named() {
+        assert_eq!(shown("a\n  b\n\n").unwrap(), "a\n  b");
+        assert_eq!(shown("x\u{202e}y\r\n\u{1b}[2Kz\u{200b}").unwrap(), "x<U+202E>y<U+000D>\n<U+001B>[2Kz<U+200B>");
+        let hidden = format!("git status;{}rm x", " ".repeat(100));
+        assert_eq!(shown(&hidden).unwrap(), "git status; <100 spaces> rm x");
+    }
+
+    #[test]
+    fn what_cannot_be_shown_whole_is_refused() {
+        for text in ["\n".repeat(80) + "x", "x".repeat(401), "x x\n".repeat(1_001), "abcdefg hi\n".repeat(59).repeat(7)]
+        {
+            let error = shown(&text).unwrap_err();
+            assert!(error.message.contains("can be shown whole"), "{}", error.message);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_visible_character_is_shown(text in "\\PC{0,300}") {
+            let shown = shown(&text).unwrap();
+            let seen = text.chars().filter(|c| !is_unseen(*c) && !c.is_whitespace());
+            let mut left = shown.chars();
+            for c in seen {
+                prop_assert!(left.any(|shown| shown == c), "{c:?} of {text:?} is not in {shown:?}");
+            }
+        }
+    }
+}
