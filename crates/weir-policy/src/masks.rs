@@ -4,14 +4,17 @@
 //! denial wins over everything; only Weir's own `readable` lifts a default.
 
 mod expand;
+mod homes;
 pub mod secrets;
+pub mod toolchains;
 mod tree;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 pub use crate::rules::Places;
 pub(crate) use expand::{in_dependencies, name_matches};
+pub use homes::Homes;
 pub(crate) use tree::Stamp;
 pub use tree::{Entry, EntryKind, Interest, MAX_ENTRIES, Refreshed, Tree, TreeError};
 
@@ -53,9 +56,15 @@ impl Masks {
     }
 }
 
+/// Whether the defaults hide a path for its name, or for a folder above it in the project. The path has no links in it.
+pub fn is_secret(path: &Path, project: &Path) -> bool {
+    expand::is_secret_path(path, project)
+}
+
 /// The names that masks and the audit look for, those in the rules included.
 pub fn interest(rules: &Rules) -> Interest {
-    let secrets = secrets::PROJECT.iter().map(|secret| secret.pattern);
+    let secrets = [secrets::ENVIRONMENTS, secrets::PROJECT, secrets::FOLDERS].into_iter().flatten();
+    let secrets = secrets.map(|secret| secret.pattern);
     let names = NAMES.iter().map(|persistent| persistent.name);
     let strict = rules.iter().filter(|rule| rule.verdict > Verdict::Allow);
     let patterns = strict.filter_map(|rule| match &rule.subject {

@@ -26,6 +26,12 @@ pub fn profile(spec: &Spec) -> String {
     let mut line = |rule: &str, filter: &str, path: &Path| {
         text.push_str(&format!("({rule} ({filter} {}))\n", quoted(path)));
     };
+    for path in &spec.covered {
+        line("deny file-read*", "subpath", path);
+    }
+    for path in spec.visible.iter().chain(&spec.writable).chain(&spec.scratch) {
+        line("allow file-read*", "subpath", path);
+    }
     for path in spec.writable.iter().chain(&spec.scratch) {
         line("allow file-write*", "subpath", path);
     }
@@ -72,6 +78,8 @@ mod tests {
     fn the_profile_says_what_the_spec_says() {
         let spec = Spec {
             network: Network::Listeners,
+            covered: vec!["/home".into()],
+            visible: vec!["/home/.cargo".into()],
             writable: vec!["/made/up/a \"b\"".into()],
             read_only: vec!["/made/up/a \"b\"/sub/.git".into()],
             hidden: vec!["/home/.ssh".into()],
@@ -88,6 +96,10 @@ mod tests {
             (allow sysctl-read)
             (allow file-read*)
             (allow file-write-data (literal "/dev/null") (literal "/dev/zero"))
+            (deny file-read* (subpath "/home"))
+            (allow file-read* (subpath "/home/.cargo"))
+            (allow file-read* (subpath "/made/up/a \"b\""))
+            (allow file-read* (subpath "/private/tmp/x"))
             (allow file-write* (subpath "/made/up/a \"b\""))
             (allow file-write* (subpath "/private/tmp/x"))
             (deny file-write* (subpath "/made/up/a \"b\"/sub/.git"))

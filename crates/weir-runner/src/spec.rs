@@ -108,8 +108,12 @@ pub struct Spec {
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// Folders it may change.
     pub writable: Vec<PathBuf>,
-    /// Paths it may see although they lie below `/tmp`, `/run` or `/dev`, which are its own.
+    /// Folders of which it sees nothing but what is visible or writable.
+    pub covered: Vec<PathBuf>,
+    /// Paths it may see although they lie in a covered folder, or below `/tmp`, `/run` or `/dev`, which are its own.
     pub visible: Vec<PathBuf>,
+    /// Symbolic links that it sees in covered folders, with what they say.
+    pub links: Vec<(PathBuf, PathBuf)>,
     /// Paths below the writable folders that it may not change.
     pub read_only: Vec<PathBuf>,
     /// Paths it may not read.
@@ -134,7 +138,9 @@ impl Spec {
             folder: folder.into(),
             files: Vec::new(),
             writable: Vec::new(),
+            covered: Vec::new(),
             visible: Vec::new(),
+            links: Vec::new(),
             read_only: Vec::new(),
             hidden: Vec::new(),
             programs: Vec::new(),
@@ -176,7 +182,9 @@ impl Spec {
             out.list(&[path]);
             out.bytes(bytes);
         }
-        for paths in [&self.writable, &self.visible, &self.read_only, &self.hidden, &self.programs] {
+        let (links, targets): (Vec<_>, Vec<_>) = self.links.iter().cloned().unzip();
+        let Self { writable, covered, visible, read_only, hidden, programs, .. } = self;
+        for paths in [writable, covered, visible, &links, &targets, read_only, hidden, programs] {
             out.list(paths);
         }
         out.list(self.scratch.as_slice());
@@ -215,7 +223,9 @@ impl Spec {
             folder,
             files,
             writable: from.paths()?,
+            covered: from.paths()?,
             visible: from.paths()?,
+            links: from.paths()?.into_iter().zip(from.paths()?).collect(),
             read_only: from.paths()?,
             hidden: from.paths()?,
             programs: from.paths()?,
@@ -245,7 +255,9 @@ mod tests {
             folder: "/made/up".into(),
             files: vec![("/tmp/a".into(), b"\xff\0b".to_vec()), ("/tmp/b".into(), Vec::new())],
             writable: vec!["/made/up".into()],
-            visible: vec![],
+            covered: vec!["/home".into()],
+            visible: vec!["/home/.cargo".into()],
+            links: vec![("/home/.go".into(), "go".into())],
             read_only: vec!["/made/up/.git".into()],
             hidden: vec!["/home/.ssh".into(), "/made/up/.env".into()],
             programs: vec!["/usr/bin/sudo".into()],

@@ -31,6 +31,11 @@ pub(crate) fn discover(folder: &Path) -> Option<Repository> {
 }
 
 impl Repository {
+    /// What git reads of it: what is shared and what is this work tree's own.
+    pub(crate) fn folders(&self) -> [&Path; 2] {
+        [&self.common, &self.own]
+    }
+
     /// What is checked out now.
     pub(crate) fn head(&self) -> Head {
         let head = first_line(&self.own.join("HEAD")).unwrap_or_default();

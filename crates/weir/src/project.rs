@@ -42,6 +42,12 @@ impl Project {
         format!("{plain}-{}", &blake3::hash(self.key.0.as_bytes()).to_hex()[..16])
     }
 
+    /// Where its repository keeps what lies outside of the work tree.
+    pub(crate) fn git_folders(&self) -> impl Iterator<Item = &Path> {
+        let folders = self.repository.iter().flat_map(Repository::folders);
+        folders.filter(|folder| !folder.starts_with(&self.root))
+    }
+
     /// What git has checked out, if the project is a repository.
     pub(crate) fn head(&self) -> Head {
         self.repository.as_ref().map(Repository::head).unwrap_or_default()

@@ -6,6 +6,7 @@
 
 pub(crate) mod background;
 pub(crate) mod health;
+mod homes;
 mod outside;
 mod place;
 pub(crate) mod rules;

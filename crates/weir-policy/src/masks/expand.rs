@@ -1,13 +1,14 @@
 //! Turns rules and defaults into paths that exist.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use globset::GlobBuilder;
 
-use super::secrets::{DEPENDENCIES, HOME, PROJECT, PUBLIC};
+use super::secrets::{DEPENDENCIES, ENVIRONMENTS, FOLDERS, HOME, PROJECT, PUBLIC, SYSTEM, Secret, VENDORED};
 use super::{EntryKind, MaskProblem, Masks, Tree, interest, is_protected};
 use crate::rules::{PathPattern, Places, Rules, Subject, Verdict, denied_programs};
 
@@ -44,18 +45,22 @@ impl Work<'_> {
         let places = self.places;
         let lifted = |path: &Path| rules.readable().iter().any(|pattern| pattern.covers(path, places));
         let mut hidden: Vec<PathBuf> = HOME.iter().flat_map(|secret| below(&places.home, secret.pattern)).collect();
+        let system = SYSTEM.iter().map(|secret| PathBuf::from(secret.pattern));
+        hidden.extend(system.filter(|path| can_be_read(path)));
         let mut protected = Vec::new();
         for (folder, entry) in self.tree.kept() {
-            if in_dependencies(folder, &places.project) {
-                continue;
-            }
             let name = entry.name.to_string_lossy();
-            // A folder called `.env` is a Python environment more often than a secret.
-            if entry.kind != EntryKind::Folder && is_secret(&name) {
+            let dependency = in_dependencies(folder, &places.project);
+            let is_hidden = match entry.kind {
+                EntryKind::Folder => !dependency && is_secret_folder(&folder.join(&entry.name)),
+                _ if dependency => in_vendored(folder, &places.project) && is_listed(ENVIRONMENTS, &name),
+                _ => is_secret(&name),
+            };
+            if is_hidden {
                 hidden.push(folder.join(&entry.name));
             }
             // Protecting the outermost folder protects what is in it.
-            if is_protected(&name) {
+            if !dependency && is_protected(&name) {
                 protected.push(folder.join(&entry.name));
             }
         }
@@ -188,7 +193,7 @@ fn real_path(path: &Path) -> Option<PathBuf> {
 }
 
 /// The paths that lie below no other of them.
-fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+pub(super) fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut kept: Vec<PathBuf> = Vec::new();
     for path in paths {
         // Sorted by parts, a folder comes right before all that is in it.
@@ -216,9 +221,51 @@ pub(crate) fn in_dependencies(folder: &Path, root: &Path) -> bool {
     below.iter().any(|part| DEPENDENCIES.iter().any(|name| part == *name))
 }
 
+/// Whether a folder lies in none of those that tools fill, but for [`VENDORED`].
+fn in_vendored(folder: &Path, root: &Path) -> bool {
+    let below = folder.strip_prefix(root).unwrap_or(folder);
+    let filled = |part: &OsStr| DEPENDENCIES.iter().any(|name| part == *name);
+    !below.iter().any(|part| filled(part) && !VENDORED.iter().any(|name| part == *name))
+}
+
+/// Whether a path is a secret by its name or by that of a folder above it in the project, as [`super::Masks`] has it.
+pub(super) fn is_secret_path(path: &Path, project: &Path) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    let name = name.to_string_lossy();
+    if !path.starts_with(project) {
+        return is_secret(&name);
+    }
+    if in_dependencies(folder, project) {
+        return in_vendored(folder, project) && is_listed(ENVIRONMENTS, &name);
+    }
+    let mut folders = path.ancestors().take_while(|above| *above != project);
+    is_secret(&name) || folders.any(is_secret_folder)
+}
+
 fn is_secret(name: &str) -> bool {
-    let matches = |pattern: &str| name_matches(pattern, name);
-    PROJECT.iter().any(|secret| matches(secret.pattern)) && !PUBLIC.iter().any(|pattern| matches(pattern))
+    is_listed(ENVIRONMENTS, name) || is_listed(PROJECT, name)
+}
+
+fn is_listed(list: &[Secret], name: &str) -> bool {
+    let name = name.to_lowercase();
+    let matches = |pattern: &str| stars_match(pattern, &name);
+    list.iter().any(|secret| matches(secret.pattern)) && !PUBLIC.iter().any(|pattern| matches(pattern))
+}
+
+/// Whether a folder holds secrets. A Python environment may have the same name.
+fn is_secret_folder(path: &Path) -> bool {
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else { return false };
+    let is_environment = || ["pyvenv.cfg", "bin/python", "Scripts", "conda-meta"].iter().any(|n| path.join(n).exists());
+    FOLDERS.iter().any(|folder| folder.pattern == name) && path.is_dir() && !is_environment()
+}
+
+/// Whether a file can be opened, or a folder listed.
+fn can_be_read(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(about) if about.is_dir() => fs::read_dir(path).is_ok(),
+        Ok(about) if about.is_file() => fs::File::open(path).is_ok(),
+        _ => false,
+    }
 }
 
 /// Whether a name matches a pattern of our own lists: `*` stands for any text, and case does not count.
@@ -242,7 +289,7 @@ fn stars_match(pattern: &str, name: &str) -> bool {
 }
 
 /// What exists of a pattern below a folder, level by level.
-fn below(base: &Path, pattern: &str) -> Vec<PathBuf> {
+pub(super) fn below(base: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![base.to_path_buf()];
     for part in pattern.split('/') {
         found = found.into_iter().flat_map(|folder| named(&folder, part)).collect();

@@ -54,7 +54,9 @@ impl Home {
             let path = path.strip_prefix(self.path("home")).unwrap_or(path);
             format!("{mark} {}\n", path.display())
         };
-        let hidden = masks.hidden.iter().map(|path| line("hide", path));
+        // What the tests can read of the system depends on who runs them.
+        let hidden = masks.hidden.iter().filter(|path| !path.starts_with("/etc") && !path.starts_with("/var"));
+        let hidden = hidden.map(|path| line("hide", path));
         let kept = masks.read_only.iter().map(|path| line("keep", path));
         let linked = masks.hard_linked.iter().map(|path| line("linked", path));
         let programs = masks.programs.iter().map(|program| format!("program {program}\n"));
@@ -259,4 +261,76 @@ fn a_refresh_lists_only_what_changed() {
     fs::remove_dir_all(home.path("home/p/a")).unwrap();
     tree.refresh(&root, &interest, later).unwrap();
     assert_eq!(tree.kept().count(), 1);
+}
+
+/// Names in a project, and whether they are hidden.
+const NAMED: &[(&str, bool)] = &[
+    (".env", true),
+    (".env-prod", true),
+    (".env_local", true),
+    (".env~", true),
+    (".env.production", true),
+    ("prod.env", true),
+    ("prod.env.bak", true),
+    (".env/prod", true),
+    (".envs/.local/.django", true),
+    ("id_ed25519_work", true),
+    ("id_rsa.bak", true),
+    ("deploy_key", true),
+    ("terraform.tfvars", true),
+    ("kubeconfig", true),
+    (".secrets", true),
+    (".secrets.toml", true),
+    ("wp-config.php", true),
+    ("local.settings.json", true),
+    (".dockercfg", true),
+    (".s3cfg", true),
+    ("credentials.yml", true),
+    ("Credentials.YML", true),
+    ("vendor/.env", true),
+    ("deps/a/.env.local", true),
+    ("deep/er/.env-prod", true),
+    (".env.example", false),
+    (".env.sample", false),
+    (".env.template", false),
+    (".env.production.example", false),
+    (".env-example", false),
+    ("id_ed25519_work.pub", false),
+    (".secrets.baseline", false),
+    ("wp-config-sample.php", false),
+    ("credentials.rs", false),
+    ("kubeconfig.go", false),
+    ("prod.tfvars", false),
+    ("src/env.rs", false),
+    ("jest.env.js", false),
+    ("node_modules/a/.env", false),
+    ("node_modules/a/test.pem", false),
+    ("vendor/a/cacert.pem", false),
+    ("credentials.yml.enc", false),
+];
+
+#[test]
+fn names_that_make_a_secret_clear_are_hidden_from_runs_and_from_readers_alike() {
+    for (name, hidden) in NAMED {
+        let home = Home::with(&[&format!("p/{name}")]);
+        let path = home.path(&format!("home/p/{name}"));
+        let masks = home.masks(&own(&[], &[]));
+        assert_eq!(masks.hidden.iter().any(|hidden| path.starts_with(hidden)), *hidden, "{name}");
+        assert_eq!(weir_policy::masks::is_secret(&path, &home.path("home/p")), *hidden, "{name}");
+    }
+}
+
+#[test]
+fn a_python_environment_called_env_is_not_hidden() {
+    let home = Home::with(&["p/.env/pyvenv.cfg", "p/.env/lib/x.py"]);
+    assert_eq!(home.show(&home.masks(&own(&[], &[]))), "");
+}
+
+#[test]
+fn patterns_of_our_own_lists_are_in_small_letters() {
+    use weir_policy::masks::secrets::{ENVIRONMENTS, FOLDERS, PROJECT, PUBLIC};
+    let names = [ENVIRONMENTS, PROJECT, FOLDERS].into_iter().flatten().map(|secret| secret.pattern);
+    for pattern in names.chain(PUBLIC.iter().copied()) {
+        assert_eq!(pattern, pattern.to_lowercase());
+    }
 }

@@ -36,8 +36,14 @@ pub(super) fn only_wall(spec: &Spec) -> Result<(), RulesetError> {
     let all = AccessFs::from_all(RIGHTS);
     let read = AccessFs::from_read(RIGHTS);
     let hidden: Vec<&Path> = spec.hidden.iter().chain(&spec.programs).map(PathBuf::as_path).collect();
+    let covered = spec.covered.iter().map(PathBuf::as_path);
     let mut grants = Vec::new();
-    grant(Path::new("/"), &hidden, read, &mut grants);
+    grant(Path::new("/"), &hidden.iter().copied().chain(covered).collect::<Vec<_>>(), read, &mut grants);
+    // What lies in no covered folder is granted already.
+    let within = |path: &&PathBuf| spec.covered.iter().any(|folder| path.starts_with(folder));
+    for path in spec.visible.iter().filter(within) {
+        grant(path, &hidden, read, &mut grants);
+    }
     let denied: Vec<&Path> = hidden.iter().copied().chain(spec.read_only.iter().map(PathBuf::as_path)).collect();
     for root in spec.writable.iter().chain(&spec.scratch) {
         grant(root, &denied, all, &mut grants);

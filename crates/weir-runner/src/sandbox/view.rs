@@ -1,5 +1,5 @@
-//! The files a run sees: everything read-only, the writable folders put back, `/tmp`, `/dev` and `/run` its own, and
-//! a mask over every hidden path.
+//! The files a run sees: everything read-only, the writable folders put back, `/tmp`, `/dev` and `/run` its own, of
+//! covered folders only what is visible, and a mask over every hidden path.
 //!
 //! Invariants: what is to stay reachable is opened before anything is hidden; a path is opened without following
 //! symbolic links, so that nothing swapped in meanwhile leads elsewhere; a mask is an object that nobody may open, never
@@ -11,9 +11,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat2, statx};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, mount, move_mount, open_tree,
+};
 
 use super::{AboutFiles as _, Doing as _, Failure};
 use crate::Spec;
@@ -32,11 +35,10 @@ const OWN: [&str; 3] = ["/tmp", "/run", "/dev"];
 
 /// Builds the view in the mount namespace of this process. What is mounted on `/proc` by now becomes part of it.
 pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
-    let writable = spec.writable.iter().map(|path| Ok((path, clone(path)?)));
+    refuse_second_names(spec).about_files()?;
+    let writable = spec.writable.iter().map(|path| Ok((path.as_path(), clone(path)?)));
     let writable = writable.collect::<Result<Vec<_>, Failure>>().about_files()?;
-    let kept = KEPT_OF_RUN.iter().map(PathBuf::from).filter(|path| path.exists());
-    let visible: Vec<PathBuf> = spec.visible.iter().cloned().chain(kept).filter(|path| is_own(path)).collect();
-    let visible = visible.iter().map(|path| Ok((path, clone(path)?))).collect::<Result<Vec<_>, Failure>>()?;
+    let visible = visible(spec)?;
     let devices = DEVICES.iter().map(|name| Ok((*name, clone(&Path::new("/dev").join(name))?)));
     let devices = devices.collect::<Result<Vec<_>, Failure>>()?;
     let pseudo_terminals = Path::new("/dev/pts").exists();
@@ -49,10 +51,11 @@ pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
     }
     devices_of_its_own(devices, pseudo_terminals).doing("make a private /dev")?;
 
+    cover(spec, visible.iter().chain(&writable)).doing("cover home folders")?;
     for (path, tree) in visible {
         set_attributes(&tree, None, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)
-            .doing(format!("make {} read-only", path.display()))?;
-        attach(&tree, path).doing(format!("show {}", path.display()))?;
+            .and_then(|()| attach(&tree, path))
+            .doing(format!("show {}", path.display()))?;
     }
     for (path, tree) in writable {
         set_attributes(&tree, None, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)
@@ -75,6 +78,102 @@ pub(super) fn limit_processes(most_processes: u64) {
     // Since Linux 6.14 every process namespace has its own. It bounds what the limit on processes does not: a root
     // user's processes. Older kernels refuse.
     let _ = std::fs::write("/proc/sys/kernel/pid_max", (most_processes + 300).to_string());
+}
+
+/// What has to be put back, since it lies where something else will be mounted.
+fn visible(spec: &Spec) -> Result<Vec<(&Path, OwnedFd)>, Failure> {
+    let kept = KEPT_OF_RUN.iter().map(Path::new);
+    let mut paths: Vec<&Path> = spec.visible.iter().map(PathBuf::as_path).chain(kept).collect();
+    paths.retain(|path| is_own(path) || is_covered(spec, path));
+    // Sorted by parts, a folder comes right before all that is in it, which is visible with it.
+    paths.sort_unstable();
+    paths.dedup_by(|path, before| path.starts_with(before));
+    let mut visible = Vec::new();
+    for path in paths {
+        // A toolchain may have gone since it was looked for.
+        if let Some(opened) = open_if_there(path)? {
+            let tree = open_tree(&opened, "", CLONE_TREE).doing(format!("open {}", path.display()))?;
+            visible.push((path, tree));
+        }
+    }
+    Ok(visible)
+}
+
+/// Puts an empty folder, which nobody can change, over each that is covered, with places for what is put back.
+fn cover<'a>(spec: &Spec, back: impl Iterator<Item = &'a (&'a Path, OwnedFd)>) -> io::Result<()> {
+    for folder in &spec.covered {
+        if is_own(folder) {
+            std::fs::create_dir_all(folder)?;
+        }
+        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let target = openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        attach_to(&new_folder()?, &target)?;
+    }
+    for (path, tree) in back.filter(|(path, _)| is_own(path) || is_covered(spec, path)) {
+        make_place_for(tree, path)?;
+    }
+    for (link, target) in spec.links.iter().filter(|(link, _)| is_covered(spec, link)) {
+        link.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        if std::fs::symlink_metadata(link).is_err() {
+            std::os::unix::fs::symlink(target, link)?;
+        }
+    }
+    for folder in &spec.covered {
+        set_attributes(CWD, Some(folder), libc::MOUNT_ATTR_RDONLY)?;
+    }
+    Ok(())
+}
+
+/// An empty folder that can be put anywhere.
+fn new_folder() -> io::Result<OwnedFd> {
+    let new = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(new.as_fd(), "mode", "755")?;
+    fsconfig_set_string(new.as_fd(), "size", "4m")?;
+    fsconfig_create(new.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    Ok(fsmount(new.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
+/// Makes the file or folder that a tree is mounted on.
+fn make_place_for(tree: &OwnedFd, path: &Path) -> io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    if is_folder(tree)? {
+        return std::fs::create_dir_all(path);
+    }
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(path, "")
+}
+
+/// A file that is hidden by what covers it could be read by another name as well as one with a mask of its own.
+fn refuse_second_names(spec: &Spec) -> Result<(), Failure> {
+    for path in spec.hidden.iter().filter(|path| is_covered(spec, path)) {
+        if let Some(file) = open_if_there(path)? {
+            only_name(&file, path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a file that has another name, by which it could be read.
+fn only_name(file: &OwnedFd, path: &Path) -> Result<(), Failure> {
+    let doing = || format!("hide {}", path.display());
+    let about = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).doing(doing())?;
+    if FileType::from_raw_mode(about.stx_mode.into()) != FileType::Directory && about.stx_nlink > 1 {
+        let why = "the file has another name (a hard link) by which it could be read; remove the other name";
+        return Err(Failure::refused(doing(), why));
+    }
+    Ok(())
+}
+
+fn is_folder(opened: &OwnedFd) -> io::Result<bool> {
+    let about = statx(opened, "", AtFlags::EMPTY_PATH, StatxFlags::TYPE)?;
+    Ok(FileType::from_raw_mode(about.stx_mode.into()) == FileType::Directory)
+}
+
+fn is_covered(spec: &Spec, path: &Path) -> bool {
+    spec.covered.iter().any(|folder| path.starts_with(folder))
 }
 
 fn is_own(path: &Path) -> bool {
@@ -144,12 +243,13 @@ fn hide(spec: &Spec) -> Result<(), Failure> {
         let masks = Masks::new().doing("make masks")?;
         for path in &spec.hidden {
             if let Some(target) = open_if_there(path)? {
-                masks.cover(&target, path, true)?;
+                only_name(&target, path)?;
+                masks.cover(&target).doing(format!("hide {}", path.display()))?;
             }
         }
         for path in &spec.programs {
             if let Some(target) = open_if_there(path)? {
-                masks.cover(&target, path, false)?;
+                masks.cover(&target).doing(format!("hide {}", path.display()))?;
             }
         }
         masks.forget().doing("remove the masks' names")?;
@@ -176,18 +276,11 @@ impl Masks {
         Ok(Self { file: open(MASK_FILE)?, folder: open(MASK_FOLDER)? })
     }
 
-    fn cover(&self, target: &OwnedFd, path: &Path, only_name: bool) -> Result<(), Failure> {
-        let doing = || format!("hide {}", path.display());
-        let about = statx(target, "", AtFlags::EMPTY_PATH, rustix::fs::StatxFlags::BASIC_STATS).doing(doing())?;
-        let is_folder = FileType::from_raw_mode(about.stx_mode.into()) == FileType::Directory;
-        if only_name && !is_folder && about.stx_nlink > 1 {
-            let why = "the file has another name (a hard link) by which it could be read; remove the other name";
-            return Err(Failure::refused(doing(), why));
-        }
-        let mask = if is_folder { &self.folder } else { &self.file };
-        let tree = open_tree(mask, "", OpenTreeFlags::OPEN_TREE_CLONE | EMPTY | CLOSE).doing(doing())?;
-        set_attributes(&tree, None, libc::MOUNT_ATTR_RDONLY).doing(doing())?;
-        attach_to(&tree, target).doing(doing())
+    fn cover(&self, target: &OwnedFd) -> io::Result<()> {
+        let mask = if is_folder(target)? { &self.folder } else { &self.file };
+        let tree = open_tree(mask, "", OpenTreeFlags::OPEN_TREE_CLONE | EMPTY | CLOSE)?;
+        set_attributes(&tree, None, libc::MOUNT_ATTR_RDONLY)?;
+        attach_to(&tree, target)
     }
 
     /// The masks stay where they were put; only the names in `/run` go.
@@ -223,17 +316,8 @@ fn open_if_there(path: &Path) -> Result<Option<OwnedFd>, Failure> {
     }
 }
 
-/// Puts a tree at a path, which is made if it lies in a folder of the run's own.
+/// Puts a tree at a path.
 fn attach(tree: &OwnedFd, path: &Path) -> io::Result<()> {
-    if is_own(path) && !path.exists() {
-        let about = statx(tree, "", AtFlags::EMPTY_PATH, rustix::fs::StatxFlags::TYPE)?;
-        if FileType::from_raw_mode(about.stx_mode.into()) == FileType::Directory {
-            std::fs::create_dir_all(path)?;
-        } else {
-            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-            std::fs::write(path, "")?;
-        }
-    }
     let target = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())?;
     attach_to(tree, &target)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use weir_policy::judge::judge_tool;
-use weir_policy::masks::{Places, secrets};
+use weir_policy::masks::{Places, is_secret, secrets};
 use weir_policy::rules::{Rules, Subject, Verdict};
 
 use super::report::Why;
@@ -29,7 +29,7 @@ pub(crate) async fn permit(context: &Context, path: Option<&str>) -> Result<(), 
     let about = path.unwrap_or("a text");
     match verdict {
         Verdict::Allow => Ok(()),
-        Verdict::Ask if context.consent(&format!("Index it? {why}"), about).await => Ok(()),
+        Verdict::Ask if context.consent(&format!("Index it? {why}"), about).await? => Ok(()),
         Verdict::Ask => Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {why}"))
             .hint("the user was not there to be asked, or said no; ask the user to allow it")),
         Verdict::Deny => Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {why}"))
@@ -41,8 +41,6 @@ pub(crate) async fn permit(context: &Context, path: Option<&str>) -> Result<(), 
 pub(crate) struct Judge {
     rules: Rules,
     places: Places,
-    /// Names of secrets, wherever they are.
-    names: Gitignore,
     /// Places of secrets below the home folder.
     at_home: Gitignore,
     /// What Weir keeps, which other calls may not see.
@@ -54,14 +52,11 @@ impl Judge {
     pub(crate) fn new(context: &Context) -> Result<Self, CommandError> {
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let home = canonical(context.env().home.as_deref().unwrap_or(Path::new("/")));
-        let hidden = secrets::PROJECT.iter().map(|secret| secret.pattern.to_owned());
-        // The last line that matches counts, so what is public comes after.
-        let names = lines(Path::new("/"), hidden.chain(secrets::PUBLIC.iter().map(|name| format!("!{name}"))))?;
         let at_home = lines(&home, secrets::HOME.iter().map(|secret| format!("/{}", secret.pattern)))?;
         let places =
             Places { home, project: canonical(&context.project().root), folder: canonical(&context.env().folder) };
         let data = context.paths().data.canonicalize().ok();
-        Ok(Self { rules: rules::read(context), places, names, at_home, data })
+        Ok(Self { rules: rules::read(context), places, at_home, data })
     }
 
     /// Why a path must not be read, if it must not. The path has no links in it.
@@ -96,8 +91,7 @@ impl Judge {
 
     fn is_secret(&self, path: &Path) -> bool {
         let below_home = path.starts_with(&self.places.home) && path != self.places.home;
-        let name = path.file_name().map(Path::new).unwrap_or(path);
-        self.names.matched(name, false).is_ignore()
+        is_secret(path, &self.places.project)
             || (below_home && self.at_home.matched_path_or_any_parents(path, false).is_ignore())
     }
 }

@@ -54,7 +54,7 @@ impl Why {
     }
 
     /// As a sentence about one file.
-    pub(super) fn of_one(self) -> &'static str {
+    pub(crate) fn of_one(self) -> &'static str {
         match self {
             Self::Secret => "it is hidden as a secret",
             Self::Denied => "a rule denies reading it",
@@ -102,7 +102,7 @@ pub(super) struct Report {
 
 impl Report {
     /// A report on one file or text.
-    pub(super) fn of_one() -> Self {
+    pub(crate) fn of_one() -> Self {
         Self { is_of_one: true, ..Self::default() }
     }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use weir_runner::runtimes::{Found, Plan};
 use weir_runner::{Caps, EGRESS_PORT, Level, Network, Problem, Spec};
+use weir_store::private;
 
 use super::outside::{self, Outside};
-use super::{Order, failed, rules};
+use super::{Order, failed, homes, rules};
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -63,10 +64,17 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
     let mut remarks = Vec::new();
     if !writable.contains(root) {
         let root = root.display();
-        remarks.push(format!("{root} is no project but holds the home folder: nothing in it could be changed"));
+        remarks.push(format!(
+            "{root} is not a project but holds the home folder: nothing in it can be changed, and only toolchains seen"
+        ));
     }
     let Plan { files, steps, env, cache } = found.plan(&order.code, order.file.as_deref(), &scratch);
     let masks = rules::masks(context, &order.folder)?;
+    let homes = homes::seen(context, order, found);
+    homes::check_folder(&homes, &writable, &order.folder)?;
+    if let Some(file) = &order.file {
+        homes::check_file(context, &homes, &writable, file)?;
+    }
     let watch = rules::Watch::begin(context, &writable)?;
     let cache_folder = cache_folder(context);
     let outside = Outside::of(context, order)?;
@@ -79,7 +87,9 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
         environment: variables.all(context, env, cache, level),
         folder: order.folder.clone(),
         files: files.into_iter().chain(outside.stand_ins(&stand_ins)).collect(),
-        visible: visible(context, found),
+        visible: visible(context, found).chain(homes.shown).chain(order.file.clone()).collect(),
+        covered: homes.covered,
+        links: homes.links,
         read_only: masks.read_only,
         hidden: masks.hidden,
         programs: masks.programs,
@@ -125,12 +135,16 @@ impl Place {
 
 /// The project, unless that would be the whole home folder, and what the user named.
 pub(super) fn writable(context: &Context) -> Vec<PathBuf> {
-    let root = &context.project().root;
     let home = context.env().home.as_deref().and_then(|home| home.canonicalize().ok());
-    let holds_home = home.as_deref().is_some_and(|home| home.starts_with(root));
-    let project = (!holds_home).then(|| root.clone());
+    let project = (!holds_home(context)).then(|| context.project().root.clone());
     let named = context.config().run.writable.iter().map(|path| from_home(path, home.as_deref()));
     project.into_iter().chain(named.filter_map(|path| path.canonicalize().ok())).collect()
+}
+
+/// Whether the project is the home folder or a folder around it.
+pub(super) fn holds_home(context: &Context) -> bool {
+    let home = context.env().home.as_deref().and_then(|home| home.canonicalize().ok());
+    home.is_some_and(|home| home.starts_with(&context.project().root))
 }
 
 /// A path as a user writes it, with `~` for the home folder.
@@ -141,30 +155,27 @@ pub(super) fn from_home(path: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// What must be seen even where it lies below a folder that is the run's own: the home, and where programs are.
-fn visible(context: &Context, found: &Found) -> Vec<PathBuf> {
+/// What must be seen even where it lies below a folder that is the run's own: where programs are.
+fn visible(context: &Context, found: &Found) -> impl Iterator<Item = PathBuf> {
     let path = search_path(context);
     let own = std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty());
-    let programs = std::env::split_paths(&path).chain(found.program.parent().map(Path::to_owned)).chain(own);
-    let all = context.env().home.iter().cloned().chain(programs);
-    let mut visible: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
-    visible.sort();
-    visible.dedup();
-    visible
+    let programs: Vec<PathBuf> =
+        std::env::split_paths(&path).chain(found.program.parent().map(Path::to_owned)).chain(own).collect();
+    programs.into_iter().filter_map(|path| path.canonicalize().ok())
 }
 
 /// What tools keep from run to run. It is the project's own and used by runs alone, so that nothing a run leaves there
 /// is ever used outside a sandbox.
 fn cache_folder(context: &Context) -> Option<PathBuf> {
     let folder = context.paths().cache.join("runs").join(context.project().folder_name());
-    std::fs::create_dir_all(&folder).ok()?;
+    private::folder(&folder).ok()?;
     folder.canonicalize().ok()
 }
 
 fn new_scratch(context: &Context) -> Result<PathBuf, CommandError> {
     let bits = getrandom::u64().map_err(|error| failed(&format!("no randomness: {error}")))?;
     let folder = context.paths().cache.join("scratch").join(weir_core::Reference::from_bits(bits).as_str());
-    let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
+    let made = private::folder(&folder).and_then(|()| folder.canonicalize());
     made.map_err(|error| {
         CommandError::new(ErrorKind::Failed, format!("cannot make {}: {error}", folder.display()))
             .hint("see that the folder above it is yours")

@@ -20,6 +20,7 @@ const FILES: &[(&str, &str)] = &[
     (".ssh/id_ed25519", "hidden-ssh-key\n"),
     (".aws/credentials", "hidden-cloud-key\n"),
     ("outside.txt", "outside\n"),
+    ("unnamed.txt", "hidden-at-home\n"),
     (".config/weir/config.toml", ""),
     ("project/.env", "NAME=hidden-env\n"),
     ("project/secret.txt", "hidden-by-rule\n"),
@@ -102,8 +103,13 @@ impl World {
         self.folder.path().join("weir")
     }
 
-    /// Writes the configuration: these lines, and the rules that the table speaks of.
+    /// Writes the configuration: these lines, the files outside that can be seen, and the rules that the table speaks of.
     pub(super) fn configure(&self, lines: &str) {
+        const SEEN: &str = "[run]\nreadable = [\"~/.bashrc\", \"~/outside.txt\"]";
+        let lines = match lines.contains("[run]") {
+            true => lines.replace("[run]", SEEN),
+            false => format!("{lines}\n{SEEN}"),
+        };
         let rules = "[policy]\ndeny = [\"Read(./secret.txt)\", \"Read(./conf/secret.txt)\", \"Bash(sudo *)\"]\n";
         self.configure_wholly(&format!("{lines}\n{rules}"));
     }

@@ -122,6 +122,7 @@ static void own(void) {
   TRY("+ write in the run's cache", can_create(in(getenv("XDG_CACHE_HOME"), "new")));
   TRY("+ write /dev/null", can_write("/dev/null"));
   TRY("+ read a file outside", can_read(in(HOME, "outside.txt")));
+  TRY("+ read a file at home that nobody named", can_read(in(HOME, "unnamed.txt")));
 }
 
 // What cannot be undone comes last.

@@ -1,0 +1,85 @@
+//! What a run sees of home folders: the toolchains it needs, what belongs to the project, and the file it is about.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use weir_core::Origin;
+use weir_policy::masks::Homes;
+use weir_policy::masks::toolchains::TOOLCHAINS;
+use weir_runner::runtimes::Found;
+
+use super::place::{holds_home, search_path};
+use super::{Order, rules};
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::indexing::Judge;
+
+/// Variables of runs that are about a person, not about a toolchain.
+const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
+
+/// Decides what a run sees of home folders.
+pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
+    let mut needed: Vec<PathBuf> = std::env::split_paths(&search_path(context)).flat_map(with_prefix).collect();
+    for program in [Some(found.program.clone()), found.program.canonicalize().ok()].into_iter().flatten() {
+        needed.extend(program.parent().map(Path::to_owned).into_iter().flat_map(with_prefix));
+    }
+    let toolchains = context.env().for_runs.iter().filter(|(name, _)| !PERSONAL.iter().any(|other| name == *other));
+    needed.extend(toolchains.flat_map(|(_, value)| std::env::split_paths(value)).filter(|path| path.is_absolute()));
+    needed.extend(std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty()));
+    needed.extend(context.project().git_folders().map(Path::to_owned));
+    if holds_home(context) {
+        // The project is all of the home, and as such not shown. Where the client was started, it may look around.
+        needed.push(context.env().folder.clone());
+    }
+    Homes::of(&rules::read(context), &rules::places(context, &order.folder), &needed)
+}
+
+/// A folder with programs, and what they were installed with: a folder `bin` has its libraries beside it. A checkout
+/// with such a folder is not a toolchain unless its name says so, and `~/.local` is not one either.
+fn with_prefix(folder: PathBuf) -> Vec<PathBuf> {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let prefix = real.parent().filter(|_| ["bin", "sbin", "shims"].iter().any(|name| real.ends_with(name)));
+    let is_known = |prefix: &Path| TOOLCHAINS.iter().any(|name| prefix.file_name() == Some(OsStr::new(name)));
+    let is_other = |prefix: &Path| prefix.join(".git").exists() || prefix.ends_with(".local");
+    let prefix = prefix.filter(|prefix| is_known(prefix) || !is_other(prefix)).map(Path::to_owned);
+    [folder].into_iter().chain(prefix).collect()
+}
+
+/// Says why a run cannot start in its folder, if it cannot. The folders above what is seen are there, and hold nothing
+/// else.
+pub(super) fn check_folder(homes: &Homes, writable: &[PathBuf], folder: &Path) -> Result<(), CommandError> {
+    let mut seen = homes.shown.iter().chain(writable);
+    let is_there = homes.covered.iter().any(|covered| covered == folder)
+        || seen.any(|seen| folder.starts_with(seen) || seen.starts_with(folder));
+    if is_there || homes.shows(folder) {
+        return Ok(());
+    }
+    let why = "it lies in a home folder outside the project, where runs see toolchains only";
+    let message = format!("nothing was run: cannot start in {}: {why}", folder.display());
+    Err(CommandError::new(ErrorKind::Denied, message).hint(READABLE))
+}
+
+/// Says why a file cannot be given to a run, if it cannot.
+pub(super) fn check_file(
+    context: &Context,
+    homes: &Homes,
+    writable: &[PathBuf],
+    file: &Path,
+) -> Result<(), CommandError> {
+    let refused = |why: &str| {
+        let message = format!("nothing was run: cannot give {} to a run: {why}", file.display());
+        CommandError::new(ErrorKind::Denied, message)
+    };
+    if let Some(why) = Judge::new(context)?.refuses(file) {
+        return Err(refused(why.of_one()).hint("do not try another way; the user can name it in `readable`"));
+    }
+    let is_seen = homes.shows(file) || writable.iter().any(|folder| file.starts_with(folder));
+    // A person at a terminal may use what is theirs.
+    if !is_seen && context.origin != Origin::User {
+        return Err(refused("it lies in a home folder outside the project").hint(READABLE));
+    }
+    Ok(())
+}
+
+/// How to see more.
+const READABLE: &str = "the user can name it in `readable` of the configuration, see docs/sandbox.md";
