@@ -5,6 +5,7 @@
 
 mod expand;
 mod homes;
+mod names;
 pub mod secrets;
 pub mod toolchains;
 mod tree;

@@ -1,7 +1,7 @@
 //! Turns rules and defaults into paths that exist.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -44,7 +44,7 @@ impl Work<'_> {
     fn defaults(&mut self, rules: &Rules) {
         let places = self.places;
         let lifted = |path: &Path| rules.readable().iter().any(|pattern| pattern.covers(path, places));
-        let mut hidden: Vec<PathBuf> = HOME.iter().flat_map(|secret| below(&places.home, secret.pattern)).collect();
+        let mut hidden: Vec<PathBuf> = below_all(&places.home, HOME.iter().map(|secret| secret.pattern));
         let system = SYSTEM.iter().map(|secret| PathBuf::from(secret.pattern));
         hidden.extend(system.filter(|path| can_be_read(path)));
         let mut protected = Vec::new();
@@ -273,7 +273,7 @@ pub(crate) fn name_matches(pattern: &str, name: &str) -> bool {
     stars_match(&pattern.to_lowercase(), &name.to_lowercase())
 }
 
-fn stars_match(pattern: &str, name: &str) -> bool {
+pub(super) fn stars_match(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };
@@ -286,6 +286,18 @@ fn stars_match(pattern: &str, name: &str) -> bool {
         }
     }
     rest.ends_with(last)
+}
+
+/// What exists of many patterns below a folder, most of which do not exist.
+pub(super) fn below_all<'a>(base: &Path, patterns: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
+    // Looking for every one of them takes longer than to list the folder once. One that cannot be listed says nothing.
+    let listed = fs::read_dir(base).ok();
+    let names: Option<HashSet<OsString>> = listed.map(|all| all.flatten().map(|entry| entry.file_name()).collect());
+    let may_be = |pattern: &&str| match (&names, pattern.split('/').next()) {
+        (Some(names), Some(first)) if !first.contains('*') => names.contains(OsStr::new(first)),
+        _ => true,
+    };
+    patterns.filter(may_be).flat_map(|pattern| below(base, pattern)).collect()
 }
 
 /// What exists of a pattern below a folder, level by level.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::expand::below;
+use super::expand::{below, below_all};
 use super::toolchains::{HOMES, SHARED, TOOLCHAINS};
 use crate::rules::{Places, Rules};
 
@@ -42,7 +42,7 @@ impl Homes {
             // A pattern of any depth lifts masks, and shows nothing more.
             (None, None) => Vec::new(),
         });
-        let toolchains = TOOLCHAINS.iter().flat_map(|pattern| below(&places.home, pattern));
+        let toolchains = below_all(&places.home, TOOLCHAINS.iter().copied()).into_iter();
         let shared = SHARED.iter().map(PathBuf::from);
         let mut shown = BTreeSet::new();
         for path in toolchains.chain(shared).chain(needed.iter().cloned()) {

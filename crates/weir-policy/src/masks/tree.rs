@@ -4,13 +4,13 @@
 //! times may not tell. Links are never followed. A tree that is too big is an error, not a short answer.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use super::names::Matcher;
 
 /// How many entries a tree may have.
 pub const MAX_ENTRIES: usize = 1_000_000;
@@ -43,12 +43,6 @@ pub struct Interest {
     matcher: OnceCell<Matcher>,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Matcher {
-    names: HashSet<String>,
-    globs: GlobSet,
-}
-
 impl Interest {
     /// An interest in names and globs of names. A glob that is not understood is taken for a name.
     pub fn of<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
@@ -61,21 +55,7 @@ impl Interest {
     fn keeps(&self, name: &OsStr) -> bool {
         let name = name.to_string_lossy().to_lowercase();
         let matcher = self.matcher.get_or_init(|| Matcher::of(&self.patterns));
-        matcher.names.contains(&name) || matcher.globs.is_match(&*name)
-    }
-}
-
-impl Matcher {
-    fn of(patterns: &[String]) -> Self {
-        let mut names = HashSet::new();
-        let mut globs = GlobSetBuilder::new();
-        for pattern in patterns {
-            match GlobBuilder::new(pattern).literal_separator(true).build() {
-                Ok(glob) if pattern.contains(['*', '?', '[', '{', '\\']) => drop(globs.add(glob)),
-                _ => drop(names.insert(pattern.clone())),
-            }
-        }
-        Self { names, globs: globs.build().unwrap_or_default() }
+        matcher.matches(&name)
     }
 }
 

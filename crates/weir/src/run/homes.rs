@@ -8,8 +8,9 @@ use weir_policy::masks::Homes;
 use weir_policy::masks::toolchains::TOOLCHAINS;
 use weir_runner::runtimes::Found;
 
-use super::place::{holds_home, search_path};
+use super::place::{from_home, holds_home, search_path};
 use super::{Order, rules};
+use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::indexing::Judge;
@@ -79,6 +80,22 @@ pub(super) fn check_file(
         return Err(refused("it lies in a home folder outside the project").hint(READABLE));
     }
     Ok(())
+}
+
+/// Says which path in the code is there and hidden, since to the run it looks as if it did not exist.
+pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], order: &Order) -> Option<String> {
+    const MOST_WORDS: usize = 500;
+    let home = context.env().home.as_deref()?.to_str()?;
+    let words = order.code.split(|c: char| c.is_whitespace() || "'\"`;|&()<>=,$".contains(c)).take(MOST_WORDS);
+    let paths = words.filter(|word| word.starts_with("~/") || word.starts_with("../") || word.starts_with(home));
+    let hidden = paths.filter_map(|word| {
+        let path = order.folder.join(from_home(word, Some(Path::new(home)))).canonicalize().ok()?;
+        let is_seen = homes.shows(&path) || writable.iter().any(|folder| path.starts_with(folder));
+        (!is_seen && !homes.covered.contains(&path)).then_some(path)
+    });
+    let first = hidden.into_iter().next()?;
+    let name = one_line(&first.display().to_string(), 120);
+    Some(format!("{name} is hidden from runs: it lies in a home folder outside the project ({READABLE})"))
 }
 
 /// How to see more.

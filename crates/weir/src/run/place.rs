@@ -75,6 +75,7 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
     if let Some(file) = &order.file {
         homes::check_file(context, &homes, &writable, file)?;
     }
+    remarks.extend(homes::remark(context, &homes, &writable, order));
     let watch = rules::Watch::begin(context, &writable)?;
     let cache_folder = cache_folder(context);
     let outside = Outside::of(context, order)?;

@@ -135,6 +135,15 @@ fn a_run_outside_of_what_is_seen_is_refused_before_it_starts() {
     assert!(said.contains("cannot start in") && said.contains("`readable`"), "{said}");
 }
 
+#[test]
+fn a_hidden_path_in_the_code_is_said_to_be_hidden() {
+    let world = with_files("", &["other/a.txt", ".cargo/config.toml"]);
+    let said = world.ok(&["run", "cat ../other/a.txt; true"]);
+    assert!(said.contains("other/a.txt is hidden from runs") && said.contains("`readable`"), "{said}");
+    let said = world.ok(&["run", "cat ~/.cargo/config.toml ../nothing; true"]);
+    assert!(!said.contains("hidden from runs"), "{said}");
+}
+
 /// Tests run as root where they can.
 #[test]
 fn other_homes_and_passwords_are_hidden_from_root() {
