@@ -27,7 +27,7 @@ mod watch;
 pub use helper::{Farewell, Ready, Supervisor, leave_session};
 pub use outcome::{Outcome, Problem, RunError};
 pub use run::{Listeners, Run, run};
-pub use sandbox::helper_main;
+pub use sandbox::{helper_main, landlock_version};
 pub use spec::{Caps, Level, Network, Spec, Streams};
 pub use stop::Stopper;
 

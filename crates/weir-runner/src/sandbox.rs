@@ -15,6 +15,8 @@ mod init;
 mod namespaces;
 mod view;
 
+pub use fence::landlock_version;
+
 use std::ffi::OsStr;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;

@@ -57,13 +57,15 @@ pub struct Caps {
     pub file_bytes: u64,
     /// Everything in the private `/tmp`.
     pub tmp_bytes: u64,
+    /// How many files and folders it may make in its private `/tmp`, which the kernel keeps in memory.
+    pub tmp_files: u64,
     /// Memory of all its processes together.
     pub memory_bytes: u64,
 }
 
 impl Default for Caps {
     fn default() -> Self {
-        Self { processes: 4096, file_bytes: 2 << 30, tmp_bytes: 2 << 30, memory_bytes: 8 << 30 }
+        Self { processes: 4096, file_bytes: 2 << 30, tmp_bytes: 2 << 30, tmp_files: 1 << 18, memory_bytes: 8 << 30 }
     }
 }
 
@@ -188,8 +190,8 @@ impl Spec {
             out.list(paths);
         }
         out.list(self.scratch.as_slice());
-        let Caps { processes, file_bytes, tmp_bytes, memory_bytes } = self.caps;
-        [processes, file_bytes, tmp_bytes, memory_bytes].into_iter().for_each(|cap| out.number(cap));
+        let Caps { processes, file_bytes, tmp_bytes, tmp_files, memory_bytes } = self.caps;
+        [processes, file_bytes, tmp_bytes, tmp_files, memory_bytes].into_iter().for_each(|cap| out.number(cap));
         out.bytes(filter);
         out.0
     }
@@ -234,6 +236,7 @@ impl Spec {
                 processes: from.number()?,
                 file_bytes: from.number()?,
                 tmp_bytes: from.number()?,
+                tmp_files: from.number()?,
                 memory_bytes: from.number()?,
             },
         };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset, RulesetAttr as _,
-    RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
+    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
@@ -12,6 +12,20 @@ use crate::Spec;
 
 /// The newest rights we know of; an older kernel takes those it has.
 const RIGHTS: ABI = ABI::V6;
+
+/// The oldest rights that make a fence by themselves (Linux 6.2): before them, a file outside could be truncated.
+const NEEDED: ABI = ABI::V3;
+
+/// The version of Landlock that this kernel gives.
+#[expect(unsafe_code, reason = "no library says the version")]
+pub fn landlock_version() -> std::io::Result<u32> {
+    const ASK_VERSION: u32 = 1;
+    // SAFETY: with this flag the call reads nothing and returns a number.
+    let version = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<libc::c_void>(), 0usize, ASK_VERSION)
+    };
+    u32::try_from(version).map_err(|_| std::io::Error::last_os_error())
+}
 
 /// With namespaces, the view decides already; this is the second wall, for writing only.
 pub(super) fn second_wall(spec: &Spec) -> Result<(), RulesetError> {
@@ -31,8 +45,20 @@ pub(super) fn second_wall(spec: &Spec) -> Result<(), RulesetError> {
 /// hidden below it is granted child by child; and a rule on a symbolic link would grant its target, so links get none.
 ///
 /// What this leaves open is listed in the documentation: above all, names in a hidden folder can be listed, and new
-/// files beside a hidden one cannot be opened.
-pub(super) fn only_wall(spec: &Spec) -> Result<(), RulesetError> {
+/// files beside a hidden one cannot be opened. A kernel without the rights of [`NEEDED`] is an error: there would be no
+/// fence.
+pub(super) fn only_wall(spec: &Spec) -> Result<(), String> {
+    let version = landlock_version().map_err(|error| format!("this kernel gives no Landlock: {error}"))?;
+    if version < NEEDED as u32 {
+        return Err(format!("version {version} of Landlock does not keep files from being truncated; Linux 6.2 does"));
+    }
+    match restrict(spec).map_err(|error| error.to_string())? {
+        RulesetStatus::NotEnforced => Err("the kernel did not enforce the rules".to_owned()),
+        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+    }
+}
+
+fn restrict(spec: &Spec) -> Result<RulesetStatus, RulesetError> {
     let all = AccessFs::from_all(RIGHTS);
     let read = AccessFs::from_read(RIGHTS);
     let hidden: Vec<&Path> = spec.hidden.iter().chain(&spec.programs).map(PathBuf::as_path).collect();
@@ -50,6 +76,8 @@ pub(super) fn only_wall(spec: &Spec) -> Result<(), RulesetError> {
     }
     grants.extend(["/dev/null", "/dev/zero", "/dev/full"].map(|device| (PathBuf::from(device), all)));
     let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(NEEDED))?
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(all)?
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?
@@ -61,7 +89,7 @@ pub(super) fn only_wall(spec: &Spec) -> Result<(), RulesetError> {
         let access = if path.is_dir() { access } else { access & AccessFs::from_file(RIGHTS) };
         ruleset = ruleset.add_rule(PathBeneath::new(opened, access))?;
     }
-    ruleset.restrict_self().map(drop)
+    Ok(ruleset.restrict_self()?.ruleset)
 }
 
 /// Grants a path, or where something below it is denied, what lies beside that.

@@ -42,6 +42,9 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
     libc::SYS_userfaultfd,
+    // Memory that the watch over memory cannot see, and news of what happens to other files.
+    libc::SYS_memfd_secret,
+    libc::SYS_fanotify_init,
     // Keys of the session.
     libc::SYS_keyctl,
     libc::SYS_add_key,
@@ -81,16 +84,26 @@ const ABSENT: &[libc::c_long] = &[libc::SYS_clone3, libc::SYS_openat2];
 #[cfg(target_arch = "x86_64")]
 const X32: u32 = 0x4000_0000;
 
+/// System V shared memory.
+const SHARED_MEMORY: &[libc::c_long] = &[libc::SYS_shmget, libc::SYS_shmat];
+
 /// Families of sockets that a program may make.
 const FAMILIES: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
 /// The compiled filter as bytes; empty where it cannot be compiled, which the helper takes for a failure.
 ///
-/// Where there is no network namespace to take the network away, the filter does, and the loopback goes with it.
+/// Where there is no network namespace to take the network away, the filter does, and the loopback goes with it. Where
+/// there is no IPC namespace, it denies System V shared memory, which would be the machine's.
 pub(crate) fn bytes(level: Level, network: Network) -> &'static [u8] {
-    static USUAL: LazyLock<Vec<u8>> = LazyLock::new(|| to_bytes(&compile(FAMILIES).unwrap_or_default()));
-    static OFFLINE: LazyLock<Vec<u8>> = LazyLock::new(|| to_bytes(&compile(&[]).unwrap_or_default()));
-    if level == Level::Landlock && network != Network::Host { &OFFLINE } else { &USUAL }
+    static USUAL: LazyLock<Vec<u8>> = LazyLock::new(|| to_bytes(&compile(FAMILIES, &[]).unwrap_or_default()));
+    static SHARED: LazyLock<Vec<u8>> =
+        LazyLock::new(|| to_bytes(&compile(FAMILIES, SHARED_MEMORY).unwrap_or_default()));
+    static OFFLINE: LazyLock<Vec<u8>> = LazyLock::new(|| to_bytes(&compile(&[], SHARED_MEMORY).unwrap_or_default()));
+    match (level, network) {
+        (Level::Full | Level::None, _) => &USUAL,
+        (Level::Landlock, Network::Host) => &SHARED,
+        (Level::Landlock, _) => &OFFLINE,
+    }
 }
 
 fn to_bytes(program: &[sock_filter]) -> Vec<u8> {
@@ -114,8 +127,9 @@ pub(super) fn program(bytes: &[u8]) -> BpfProgram {
     ops.iter().map(op).collect()
 }
 
-fn compile(families: &[i32]) -> Result<BpfProgram, Box<dyn std::error::Error>> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = DENIED.iter().map(|&call| (call, Vec::new())).collect();
+fn compile(families: &[i32], denied: &[libc::c_long]) -> Result<BpfProgram, Box<dyn std::error::Error>> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        DENIED.iter().chain(denied).map(|&call| (call, Vec::new())).collect();
     rules.extend(looked_into(families)?);
     let eperm = SeccompAction::Errno(libc::EPERM as u32);
     let arch = std::env::consts::ARCH.try_into()?;
@@ -161,24 +175,27 @@ fn looked_into(families: &[i32]) -> Result<Rules, seccompiler::BackendError> {
     let given = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     rules.push((libc::SYS_prlimit64, vec![rule(&[is_not(0, 0)?, given])?]));
 
-    // A file that runs as its owner outlives the sandbox.
-    const SETUID: u64 = libc::S_ISUID as u64;
+    // A file that runs as its owner or its group outlives the sandbox. The filter cannot tell a file from a folder, so
+    // folders cannot be given the group's bit either; new ones inherit it as always.
+    const RUNS_AS: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
     let mut set_mode = vec![(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
     #[cfg(target_arch = "x86_64")]
     set_mode.extend([(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)]);
     for (call, mode) in set_mode {
-        rules.push((call, vec![rule(&[has(mode, SETUID)?])?]));
+        rules.push((call, RUNS_AS.iter().map(|&bit| rule(&[has(mode, bit)?])).collect::<Result<_, _>>()?));
     }
     let mut open = vec![(libc::SYS_openat, 2)];
     #[cfg(target_arch = "x86_64")]
     open.push((libc::SYS_open, 1));
     for (call, flags) in open {
         // The mode means something only when a file is made, with a name or without.
-        let made = |flag: i32| rule(&[has(flags, flag as u64)?, has(flags + 1, SETUID)?]);
-        rules.push((call, vec![made(libc::O_CREAT)?, made(libc::O_TMPFILE & !libc::O_DIRECTORY)?]));
+        let making = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
+        let made = making.iter().flat_map(|&flag| RUNS_AS.map(|bit| (flag as u64, bit)));
+        let denied = made.map(|(flag, bit)| rule(&[has(flags, flag)?, has(flags + 1, bit)?]));
+        rules.push((call, denied.collect::<Result<_, _>>()?));
     }
     #[cfg(target_arch = "x86_64")]
-    rules.extend([(libc::SYS_iopl, Vec::new()), (libc::SYS_ioperm, Vec::new())]);
+    rules.extend([libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt].map(|call| (call, Vec::new())));
     Ok(rules)
 }
 
@@ -227,8 +244,8 @@ mod tests {
 
     #[test]
     fn the_filter_compiles_and_comes_back_as_it_went() {
-        for (level, families) in [(Level::Full, FAMILIES), (Level::Landlock, &[])] {
-            let compiled = compile(families).unwrap();
+        for (level, families, denied) in [(Level::Full, FAMILIES, &[][..]), (Level::Landlock, &[], SHARED_MEMORY)] {
+            let compiled = compile(families, denied).unwrap();
             assert!(compiled.len() > 100 && compiled.len() < 4096, "{}", compiled.len());
             assert_eq!(program(bytes(level, Network::Off)), compiled);
         }

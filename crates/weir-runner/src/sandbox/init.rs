@@ -119,7 +119,7 @@ fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, news: &News) -> Over {
         }
         if looked.elapsed() >= LOOK {
             looked = Instant::now();
-            if memory_of(&processes(spec.level)) > spec.caps.memory_bytes {
+            if memory_of(&processes(spec.level)) + shared_memory(spec.level) > spec.caps.memory_bytes {
                 return Over { memory: true, ..Over::default() };
             }
         }
@@ -240,6 +240,20 @@ fn memory_of(processes: &[i32]) -> u64 {
         Some(lines.filter_map(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()).sum())
     };
     processes.iter().filter_map(kilobytes).sum::<u64>() << 10
+}
+
+/// What System V segments have in memory, which outlive the processes that made them. What is attached to a process is
+/// counted there again.
+fn shared_memory(level: Level) -> u64 {
+    if level != Level::Full {
+        // Without a namespace of their own they are the machine's; a run can make none.
+        return 0;
+    }
+    let Ok(table) = std::fs::read_to_string("/proc/sysvipc/shm") else { return 0 };
+    let mut lines = table.lines();
+    let names = lines.next().unwrap_or_default();
+    let Some(column) = names.split_whitespace().position(|name| name == "rss") else { return 0 };
+    lines.filter_map(|line| line.split_whitespace().nth(column)?.parse::<u64>().ok()).sum()
 }
 
 /// Kills until nobody is left. Orphans become children of this process, so that none is out of reach.

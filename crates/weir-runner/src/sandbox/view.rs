@@ -45,7 +45,7 @@ pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
 
     const NOTHING_OF_THE_HOST: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
     set_attributes(CWD, Some(Path::new("/")), NOTHING_OF_THE_HOST).doing("make the view read-only")?;
-    let tmp = format!("mode=1777,size={}", spec.caps.tmp_bytes);
+    let tmp = format!("mode=1777,size={},nr_inodes={}", spec.caps.tmp_bytes, spec.caps.tmp_files);
     for (folder, options) in [("/tmp", tmp.as_str()), ("/run", "mode=755,size=1m"), ("/dev", "mode=755,size=1m")] {
         own(folder, options).doing(format!("make a private {folder}"))?;
     }
@@ -207,7 +207,7 @@ fn devices_of_its_own(devices: Vec<(&str, OwnedFd)>, pseudo_terminals: bool) -> 
     }
     // A device that is not there must not be taken for a file that can be made.
     set_attributes(CWD, Some(dev), libc::MOUNT_ATTR_RDONLY)?;
-    own("/dev/shm", "mode=1777,size=512m")
+    own("/dev/shm", "mode=1777,size=512m,nr_inodes=64k")
 }
 
 /// Makes paths below the writable folders read-only. The folders above these and above hidden paths become mount points

@@ -18,7 +18,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long something may outlive its run. The kernel needs milliseconds.
 const AT_ONCE: Duration = Duration::from_secs(3);
 /// Something that left no trace for so long is gone.
-const QUIET: Duration = Duration::from_millis(500);
+pub(super) const QUIET: Duration = Duration::from_millis(500);
 
 /// How a run comes to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,7 @@ fn check_survivors(user: User, machine: Machine, probe: &str, end: End) {
     let world = match machine {
         Machine::Whole => World::new(user),
         Machine::WithoutNamespaces => World::without_namespaces(user),
+        Machine::Container(names) => World::in_container(user, names),
     };
     let Some(world) = world else { return announce_skip() };
     if machine == Machine::WithoutNamespaces {
@@ -79,7 +80,7 @@ fn kill_when_up(world: &World, process: &mut std::process::Child) {
     assert!(came, "the probe never came up");
 }
 
-fn ask(server: &mut std::process::Child, code: &str) {
+pub(super) fn ask(server: &mut std::process::Child, code: &str) {
     let client = json!({ "name": "tester", "version": "1.0.0" });
     let start = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
     let messages = [
@@ -190,6 +191,24 @@ fn root_makes_only_so_many_processes() {
     check(User::Root, &FORKS);
 }
 
+const CROWD: Probe = Probe { source: "crowd.c", told: nothing, rows: &[("+ make a million files in /tmp", "ENOSPC")] };
+
+#[test]
+fn the_private_tmp_holds_only_so_many_files() {
+    check(User::Plain, &CROWD);
+    check(User::Root, &CROWD);
+}
+
+/// The kernel removes what a run left in memory before the run is over.
+#[test]
+fn a_run_that_fills_its_tmp_with_folders_ends_on_time() {
+    let Some(world) = World::new(User::Plain) else { return announce_skip() };
+    let code = "cd /tmp; while :; do mkdir -p $RANDOM/$RANDOM/{a,b,c,d,e,f,g,h}/{a,b,c,d,e,f,g,h} 2>&-; done";
+    let answer = answer(&world.weir(&["run", "--json", "--timeout", "10", code]).output().unwrap());
+    assert_eq!(answer["ended"], "timeout", "{answer}");
+    assert!(answer["millis"].as_u64().unwrap() < 14_000, "{answer}");
+}
+
 fn nothing(_: &World) -> Told {
     Told { words: Vec::new(), _kept: Box::new(()) }
 }
@@ -212,6 +231,11 @@ fn private_memory_is_counted() {
 #[test]
 fn shared_memory_is_counted() {
     check_memory("shared");
+}
+
+#[test]
+fn segments_that_nobody_has_attached_are_counted() {
+    check_memory("segments");
 }
 
 #[test]

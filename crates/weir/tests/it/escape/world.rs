@@ -50,6 +50,8 @@ pub(super) enum Machine {
     Whole,
     /// Where no user namespace can be made.
     WithoutNamespaces,
+    /// Behind the filter of `container.c`, which is told these names.
+    Container(&'static [&'static str]),
 }
 
 /// A machine in small. It is gone with the test.
@@ -89,6 +91,18 @@ impl World {
         let mut world = Self::new(user)?;
         world.machine = Machine::WithoutNamespaces;
         Some(world)
+    }
+
+    /// The same in a container that denies some system calls.
+    pub(super) fn in_container(user: User, names: &'static [&'static str]) -> Option<Self> {
+        let mut world = Self::new(user)?;
+        compile("container.c", &world.container());
+        world.machine = Machine::Container(names);
+        Some(world)
+    }
+
+    fn container(&self) -> PathBuf {
+        self.folder.path().join("container")
     }
 
     pub(super) fn home(&self) -> PathBuf {
@@ -138,6 +152,7 @@ impl World {
     /// A program started by the user, with a secret in its environment and a descriptor that nobody asked for.
     pub(super) fn command(&self, words: &[&str]) -> Command {
         let mut all: Vec<&str> = Vec::new();
+        let container = self.container();
         if is_root() && self.user == User::Plain {
             all.extend(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
         }
@@ -145,6 +160,11 @@ impl World {
             const CLOSE: &str = "echo 0 > /proc/sys/user/max_user_namespaces && \
                                  exec setpriv --inh-caps=-all --ambient-caps=-all -- \"$@\"";
             all.extend(["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c", CLOSE, "sh"]);
+        }
+        if let Machine::Container(names) = self.machine {
+            all.push(container.to_str().unwrap());
+            all.extend(names);
+            all.push("--");
         }
         all.extend(["bash", "-c", "exec 77< /etc/passwd; exec \"$@\"", "bash"]);
         all.extend(words);
@@ -176,13 +196,7 @@ impl World {
 
     /// Makes a probe from its source, where the run can start it.
     pub(super) fn compile(&self, source: &str) {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/escape/probes");
-        let probe = self.project().join("out/probe");
-        let mut compiler = Command::new("cc");
-        compiler.args(["-O1", "-Wall", "-Wno-unused-function", "-Wno-unused-result", "-o"]).arg(probe);
-        let made = compiler.arg(folder.join(source)).arg("-lutil").output();
-        let made = made.expect("the suite needs a C compiler named `cc`");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        compile(source, &self.project().join("out/probe"));
         self.own_all();
     }
 
@@ -213,6 +227,15 @@ impl Drop for World {
     fn drop(&mut self) {
         let _ = Command::new("chmod").args(["-R", "u+rwX"]).arg(self.home()).stderr(Stdio::null()).status();
     }
+}
+
+fn compile(source: &str, to: &Path) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/escape/probes");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-Wall", "-Wno-unused-function", "-Wno-unused-result", "-o"]).arg(to);
+    let made = compiler.arg(folder.join(source)).arg("-lutil").output();
+    let made = made.expect("the suite needs a C compiler named `cc`");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
 /// What a run answered.

@@ -110,6 +110,15 @@ static void owners(void) {
   TRY("+ make a file run as its owner with creat", shut(creat("runs-as-owner", 04755)));
   TRY("+ make a file run as its owner with mknod", mknod("runs-as-owner", S_IFREG | 04755, 0));
   TRY("+ make a file run as its owner without a name", unnamed(04755));
+  unlink("runs-as-owner");
+  TRY("+ make a file run as its group with chmod", chmod("plain.txt", 02755));
+  TRY("+ make a file run as its group with fchmod", fchmod(file, 02755));
+  CALL("+ make a file run as its group with fchmodat", SYS_fchmodat, AT_FDCWD, "plain.txt", 02755);
+  CALL("+ make a file run as its group with fchmodat2", 452, AT_FDCWD, "plain.txt", 02755, 0);
+  TRY("+ make a file run as its group with open", shut(open("runs-as-owner", O_CREAT | O_WRONLY, 02755)));
+  TRY("+ make a file run as its group with creat", shut(creat("runs-as-owner", 02755)));
+  TRY("+ make a file run as its group with mknod", mknod("runs-as-owner", S_IFREG | 02755, 0));
+  TRY("+ make a file run as its group without a name", unnamed(02755));
   close(file);
   unlink("runs-as-owner");
   chmod("plain.txt", 0644);

@@ -1,5 +1,6 @@
 // Attempts to undo the sandbox by system calls.
 #include "probe.h"
+#include <sys/fanotify.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
@@ -131,6 +132,9 @@ static void memory(void) {
   CALL("+ io_uring_enter", SYS_io_uring_enter, -1, 0, 0, 0, 0, 0);
   CALL("+ io_uring_register", SYS_io_uring_register, -1, 0, 0, 0);
   CALL("+ userfaultfd", SYS_userfaultfd, 1);
+  CALL("+ memfd_secret", SYS_memfd_secret, 0);
+  CALL("+ fanotify_init", SYS_fanotify_init, FAN_REPORT_FID, O_RDONLY);
+  CALL("+ modify_ldt", SYS_modify_ldt, 0, (char[16]){0}, 16);
 }
 
 // A terminal of the run's own, as its controlling terminal.
