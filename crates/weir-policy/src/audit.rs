@@ -1,7 +1,10 @@
-//! Looks at a project before and after a run: what appeared or changed that runs code later, outside of the sandbox.
+//! Looks at a project before, during and after a run: what appeared or changed that runs code later, outside of the
+//! sandbox.
 //!
 //! Invariant: what was there before and did not change is never reported.
 
+mod journal;
+mod marks;
 pub mod names;
 
 use std::collections::BTreeMap;
@@ -9,19 +12,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+pub(crate) use marks::is_looked_into;
 pub use names::Kind;
 
-use crate::masks::{EntryKind, Stamp, Tree, TreeError};
-use names::{IN_REPOSITORY, NAMES};
-
-/// How many files are looked at in one folder that runs code later; some clients keep whole worktrees in theirs.
-const MAX_FILES: usize = 2_000;
+use crate::masks::{Stamp, Tree, TreeError, names_interest};
+use marks::Marks;
 
 /// What was there before a run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Before {
     roots: Vec<PathBuf>,
-    marks: BTreeMap<PathBuf, Mark>,
+    stamps: BTreeMap<PathBuf, Stamp>,
 }
 
 /// Something that a run left behind.
@@ -37,130 +38,89 @@ pub struct Planted {
     pub changed: bool,
 }
 
-#[derive(Debug, Clone)]
-struct Mark {
-    stamp: Stamp,
-    kind: Kind,
-    what: &'static str,
-    /// The folder or file of the list that this is or belongs to.
-    top: PathBuf,
+/// What was found after a run.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What appeared or changed, the things to move out of the way first.
+    pub planted: Vec<Planted>,
+    /// Why not everything could be looked at. What is nearest to the top was.
+    pub incomplete: Option<TreeError>,
 }
 
 /// Notes what is there. The tree has been refreshed before, by [`crate::masks::Masks::expand`] or by hand with
 /// [`crate::masks::interest`]; `roots` are the folders that a run may write to.
 pub fn take(tree: &mut Tree, roots: &[PathBuf], now: SystemTime) -> Result<Before, TreeError> {
-    let roots: Vec<PathBuf> =
-        roots.iter().map(|root| fs::canonicalize(root).unwrap_or_else(|_| root.clone())).collect();
-    let mut marks = BTreeMap::new();
+    let canonical = |root: &PathBuf| fs::canonicalize(root).unwrap_or_else(|_| root.clone());
+    let roots: Vec<PathBuf> = roots.iter().map(canonical).collect();
+    let mut marks = Marks::new(&roots);
     for root in &roots {
-        mark(tree.other(root, now)?, root, &mut marks);
+        let (tree, error) = tree.other_in_part(root, now);
+        marks.add_all(tree, root);
+        error.map_or(Ok(()), Err)?;
     }
-    Ok(Before { roots, marks })
+    let stamps = marks.into_iter().map(|(path, mark)| (path, mark.stamp)).collect();
+    Ok(Before { roots, stamps })
 }
 
-/// What appeared or changed since, the things to move out of the way first.
-pub fn compare(before: &Before, tree: &mut Tree, now: SystemTime) -> Result<Vec<Planted>, TreeError> {
-    tree.again(now)?;
-    let after = take(tree, &before.roots, now)?;
-    let mut planted: BTreeMap<PathBuf, Planted> = BTreeMap::new();
-    for (path, mark) in &after.marks {
-        let was = before.marks.get(path);
-        if was.is_some_and(|was| was.stamp == mark.stamp) {
-            continue;
+/// What appeared or changed since.
+pub fn compare(before: &Before, tree: &mut Tree, now: SystemTime) -> Found {
+    let mut incomplete = tree.again(now).err();
+    let mut marks = Marks::new(&before.roots);
+    for root in &before.roots {
+        let (tree, error) = tree.other_in_part(root, now);
+        marks.add_all(tree, root);
+        incomplete = incomplete.or(error);
+    }
+    Found { planted: before.compare(&marks), incomplete }
+}
+
+/// The same by one who knows nothing of the project yet: for a run whose owner is gone.
+pub fn compare_anew(before: &Before, now: SystemTime) -> Found {
+    let Some(root) = before.roots.first() else { return Found::default() };
+    let mut tree = Tree::new();
+    // What goes wrong here goes wrong again in the comparison, and is said there.
+    let _ = tree.refresh(root, &names_interest(), now);
+    compare(before, &mut tree, now)
+}
+
+/// What appeared or changed right below the roots, where most of it takes effect: quick enough to be asked every second.
+pub fn glance(before: &Before) -> Vec<Planted> {
+    let mut marks = Marks::new(&before.roots);
+    before.roots.iter().for_each(|root| marks.add_top(root));
+    before.compare(&marks)
+}
+
+impl Before {
+    /// The folders that the run may write to.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    fn compare(&self, marks: &Marks<'_>) -> Vec<Planted> {
+        let mut planted: BTreeMap<&Path, Planted> = BTreeMap::new();
+        for (path, mark) in marks.iter() {
+            let was = self.stamps.get(path);
+            if was.is_some_and(|was| *was == mark.stamp) {
+                continue;
+            }
+            // All of a folder that is new is one thing.
+            let is_known = self.stamps.contains_key(&mark.top);
+            let path = if is_known { path } else { mark.top.as_path() };
+            let changed = was.is_some();
+            // A folder whose entries changed says nothing by itself: what changed in it is found by itself. A `HEAD` moves.
+            if changed && (path.is_dir() || path.ends_with("HEAD")) {
+                continue;
+            }
+            // What a link of the user's leads to is the user's, and so is what is beside it.
+            let kind = if mark.by_link && is_known { Kind::Report } else { mark.kind };
+            let what = match mark.by_link {
+                true => format!("{}, by a link", mark.what),
+                false => mark.what.to_owned(),
+            };
+            planted.entry(path).or_insert_with(|| Planted { path: path.to_owned(), kind, what, changed });
         }
-        // All of a folder that is new is one thing.
-        let path = if before.marks.contains_key(&mark.top) { path } else { &mark.top };
-        let changed = was.is_some();
-        // A folder whose entries changed says nothing by itself: what changed in it is found by itself. A `HEAD` moves.
-        if changed && (path.is_dir() || path.ends_with("HEAD")) {
-            continue;
-        }
-        // Moving a file away that was there before would break what depends on it.
-        let kind = if changed && path.ends_with("config") { Kind::Report } else { mark.kind };
-        planted.entry(path.clone()).or_insert_with(|| Planted {
-            path: path.clone(),
-            kind,
-            what: mark.what.to_owned(),
-            changed,
-        });
+        let mut planted: Vec<Planted> = planted.into_values().collect();
+        planted.sort_by(|a, b| (a.kind, &a.path).cmp(&(b.kind, &b.path)));
+        planted
     }
-    let mut planted: Vec<Planted> = planted.into_values().collect();
-    planted.sort_by(|a, b| (a.kind, &a.path).cmp(&(b.kind, &b.path)));
-    Ok(planted)
-}
-
-fn mark(tree: &Tree, root: &Path, marks: &mut BTreeMap<PathBuf, Mark>) {
-    for (folder, entry) in tree.kept() {
-        let path = folder.join(&entry.name);
-        let name = entry.name.to_string_lossy().to_lowercase();
-        let left = crate::masks::in_dependencies(folder, root);
-        if name == ".git" {
-            let kind = if left { Kind::Report } else { Kind::Quarantine };
-            repository(&path, entry.kind, kind, marks);
-        } else if let Some(known) = NAMES.iter().find(|known| crate::masks::name_matches(known.name, &name))
-            && !left
-            && !inside_repository(folder)
-        {
-            files(&path, &path, known.kind, known.what, marks);
-        }
-    }
-    for (folder, below) in tree.folders() {
-        let has = |name: &str| below.iter().any(|folder| folder.eq_ignore_ascii_case(name));
-        let named_git = folder.iter().any(|part| part.eq_ignore_ascii_case(".git"));
-        if !named_git && has("objects") && has("refs") && fs::symlink_metadata(folder.join("HEAD")).is_ok() {
-            let kind = if crate::masks::in_dependencies(folder, root) { Kind::Report } else { Kind::Quarantine };
-            bare(folder, kind, marks);
-        }
-    }
-}
-
-fn inside_repository(folder: &Path) -> bool {
-    folder.iter().any(|part| part.eq_ignore_ascii_case(".git"))
-}
-
-fn repository(path: &Path, entry: EntryKind, kind: Kind, marks: &mut BTreeMap<PathBuf, Mark>) {
-    let what = match entry {
-        EntryKind::Folder => "a git repository inside the project",
-        _ => "a link to a git repository elsewhere",
-    };
-    add(path, path, kind, what, marks);
-    if entry == EntryKind::Folder {
-        settings(path, path, kind, marks);
-    }
-}
-
-fn bare(folder: &Path, kind: Kind, marks: &mut BTreeMap<PathBuf, Mark>) {
-    // Without its `HEAD` the folder is no repository, and whatever else is in it may be the user's.
-    let head = folder.join("HEAD");
-    add(&head, &head, kind, "a bare git repository inside the project", marks);
-    settings(folder, &head, kind, marks);
-}
-
-fn settings(repository: &Path, top: &Path, kind: Kind, marks: &mut BTreeMap<PathBuf, Mark>) {
-    for (place, what) in IN_REPOSITORY {
-        files(&repository.join(place), top, kind, what, marks);
-    }
-}
-
-/// Marks a file, or a folder and the files in it.
-fn files(path: &Path, top: &Path, kind: Kind, what: &'static str, marks: &mut BTreeMap<PathBuf, Mark>) {
-    let mut waiting = vec![path.to_path_buf()];
-    let mut seen = 0;
-    while let Some(path) = waiting.pop() {
-        seen += 1;
-        if seen > MAX_FILES || !add(&path, top, kind, what, marks) {
-            continue;
-        }
-        if let Ok(entries) = fs::read_dir(&path) {
-            waiting.extend(entries.flatten().map(|entry| entry.path()));
-        }
-    }
-}
-
-/// Marks one path, and says whether it is a folder.
-fn add(path: &Path, top: &Path, kind: Kind, what: &'static str, marks: &mut BTreeMap<PathBuf, Mark>) -> bool {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
-    let mark = Mark { stamp: Stamp::of(&metadata), kind, what, top: top.to_path_buf() };
-    marks.entry(path.to_path_buf()).or_insert(mark);
-    metadata.is_dir()
 }

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 pub use crate::rules::Places;
-pub(crate) use expand::{in_dependencies, name_matches};
+pub(crate) use expand::{in_dependencies, stars_match};
 pub use homes::Homes;
 pub(crate) use tree::Stamp;
 pub use tree::{Entry, EntryKind, Interest, MAX_ENTRIES, Refreshed, Tree, TreeError};
 
-use crate::audit::names::{Kind, NAMES};
+use crate::audit::names::{Kind, NAMES, Persistent, find};
 use crate::rules::{Rules, Subject, Verdict};
 
 /// The paths to hide and to protect for one run.
@@ -66,17 +66,27 @@ pub fn is_secret(path: &Path, project: &Path) -> bool {
 pub fn interest(rules: &Rules) -> Interest {
     let secrets = [secrets::ENVIRONMENTS, secrets::PROJECT, secrets::FOLDERS].into_iter().flatten();
     let secrets = secrets.map(|secret| secret.pattern);
-    let names = NAMES.iter().map(|persistent| persistent.name);
     let strict = rules.iter().filter(|rule| rule.verdict > Verdict::Allow);
     let patterns = strict.filter_map(|rule| match &rule.subject {
         Subject::Read(pattern) | Subject::Edit(pattern) => Some(pattern.last()),
         _ => None,
     });
-    Interest::of(secrets.chain(names).chain([".git"]).chain(patterns))
+    interest_with(secrets.chain(patterns))
 }
 
-/// Whether an existing path of that name is mounted read-only.
-pub(crate) fn is_protected(name: &str) -> bool {
-    name.eq_ignore_ascii_case(".git")
-        || NAMES.iter().any(|known| known.kind == Kind::Quarantine && name_matches(known.name, name))
+/// The names that the audit looks for.
+pub(crate) fn names_interest() -> Interest {
+    interest_with([])
+}
+
+fn interest_with<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Interest {
+    let (everyday, names): (Vec<&Persistent>, Vec<&Persistent>) =
+        NAMES.iter().partition(|known| known.kind == Kind::Executed);
+    let names = names.into_iter().map(|known| known.last()).chain([".git"]);
+    Interest::of(names.chain(patterns)).and_own(everyday.into_iter().map(|known| known.last()))
+}
+
+/// Whether an existing path of that name in a folder is mounted read-only.
+pub(crate) fn is_protected(folder: &Path, name: &str) -> bool {
+    name.eq_ignore_ascii_case(".git") || find(folder, name).is_some_and(|known| known.kind == Kind::Quarantine)
 }

@@ -26,6 +26,7 @@ use weir_store::{HookSeen, KnownProject, Owner, Patience, Spool, Spooled, Store,
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
 use crate::project::Project;
+use crate::run::unfinished::{self, Haste};
 use crate::when;
 use payload::Payload;
 
@@ -78,6 +79,9 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     };
     let (env, paths) = environment()?;
     weir_store::private::folder(&paths.data).map_err(unreadable)?;
+    for remark in unfinished::finish(&paths, Haste::Hook) {
+        faults::note("audit", &remark);
+    }
     let payload = Payload::read(&mut std::io::stdin().lock(), &paths.data).map_err(unreadable)?;
     let wire = Wire { event, payload: &payload.value };
     let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };

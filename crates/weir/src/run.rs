@@ -5,14 +5,17 @@
 //! a run works on a thread of its own, so that a long one holds up nobody.
 
 pub(crate) mod background;
+mod cause;
 pub(crate) mod health;
 mod homes;
 mod outside;
 mod place;
+mod planted;
 pub(crate) mod rules;
 mod running;
 mod runtime;
 mod shown;
+pub(crate) mod unfinished;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,7 +31,7 @@ use crate::config::Sandbox;
 use crate::context::{Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 pub(crate) use outside::{STAND_IN, stand_in};
-pub(crate) use place::search_path;
+pub(crate) use place::{new_scratch, search_path};
 pub(crate) use rules::verdict;
 pub(crate) use running::Running;
 pub(crate) use shown::{Want, answer, brief, data, read_on, show};
@@ -130,8 +133,13 @@ fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, Comm
     let mut writer = new_writer()?;
     let found = runtime::locate(context, order.language)?;
     let mut place = place::prepare(context, order, &found)?;
-    let (outcome, farewell) = attempt(context, order, how, &mut place, &mut writer)?;
-    let mut remarks = place.remarks_after();
+    let mut watch = planted::Watch::begin(context, &place::writable(context))?;
+    watch.look_on();
+    let attempted = attempt(context, order, how, &mut place, &mut writer);
+    let planted = watch.end(&place.spec);
+    let (outcome, farewell) = attempted?;
+    let mut remarks = std::mem::take(&mut place.remarks);
+    remarks.extend(planted);
     if outcome.ended == Ended::Unmasked {
         // It may have printed what it was not to see.
         writer = new_writer()?;
@@ -195,6 +203,12 @@ fn attempt(
         }
         other => other.map_err(|error| unusable(context, error)),
     }
+}
+
+/// The same spec with what a run in its folder may not see or start; none where that cannot be told.
+pub(crate) fn masked(context: &Context, spec: Spec) -> Option<Spec> {
+    let rules::Masks { hidden, programs, .. } = rules::masks(context, &spec.folder).ok()?;
+    Some(Spec { hidden, programs, ..spec })
 }
 
 /// What a program of ours says in the time it has. Nothing of it is kept.
@@ -274,11 +288,13 @@ fn unusable(context: &Context, error: RunError) -> CommandError {
         RunError::Sandbox(_) => ErrorKind::Sandbox,
         _ => ErrorKind::Failed,
     };
-    let refused = matches!(&error, RunError::Sandbox(problem) if problem.refused);
     let full = CommandError::new(kind, error.to_string());
+    let RunError::Sandbox(problem) = &error else { return full.hint("run `weir doctor`") };
+    if problem.refused {
+        return full.hint("nothing was run; fix it, or name the path in `readable` of the configuration");
+    }
+    let full = cause::ways_out(problem).into_iter().fold(full, CommandError::hint);
     match context.config().sandbox {
-        _ if kind != ErrorKind::Sandbox => full.hint("run `weir doctor`"),
-        _ if refused => full.hint("nothing was run; mend it, or name the path in `readable` of the configuration"),
         Sandbox::Required => full
             .hint("nothing was run: a full sandbox is required and this system does not give one; see docs/sandbox.md")
             .hint(format!("to accept less, set sandbox = \"best-effort\" in {}", context.paths().config.display())),

@@ -10,6 +10,7 @@ use globset::GlobBuilder;
 
 use super::secrets::{DEPENDENCIES, ENVIRONMENTS, FOLDERS, HOME, PROJECT, PUBLIC, SYSTEM, Secret, VENDORED};
 use super::{EntryKind, MaskProblem, Masks, Tree, interest, is_protected};
+use crate::audit::is_looked_into;
 use crate::rules::{PathPattern, Places, Rules, Subject, Verdict, denied_programs};
 
 pub(super) fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: SystemTime) -> Masks {
@@ -60,7 +61,7 @@ impl Work<'_> {
                 hidden.push(folder.join(&entry.name));
             }
             // Protecting the outermost folder protects what is in it.
-            if !dependency && is_protected(&name) {
+            if is_protected(folder, &name) && is_looked_into(folder, &places.project) {
                 protected.push(folder.join(&entry.name));
             }
         }
@@ -273,7 +274,7 @@ pub(crate) fn name_matches(pattern: &str, name: &str) -> bool {
     stars_match(&pattern.to_lowercase(), &name.to_lowercase())
 }
 
-pub(super) fn stars_match(pattern: &str, name: &str) -> bool {
+pub(crate) fn stars_match(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };

@@ -4,7 +4,7 @@
 //! times may not tell. Links are never followed. A tree that is too big is an error, not a short answer.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -39,24 +39,47 @@ pub enum TreeError {
 pub struct Interest {
     /// The patterns themselves, by which two interests are told apart.
     patterns: Vec<String>,
+    /// Patterns that count only outside of folders that tools fill, where such names stand by the thousand.
+    own: Vec<String>,
     /// Made when the first name is asked about: a tree that is up to date asks about none.
-    matcher: OnceCell<Matcher>,
+    matchers: OnceCell<Matchers>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Matchers {
+    everywhere: Matcher,
+    own: Matcher,
 }
 
 impl Interest {
     /// An interest in names and globs of names. A glob that is not understood is taken for a name.
     pub fn of<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut patterns: Vec<String> = patterns.into_iter().map(str::to_lowercase).collect();
-        patterns.sort();
-        patterns.dedup();
-        Self { patterns, matcher: OnceCell::new() }
+        Self { patterns: sorted(patterns), ..Self::default() }
     }
 
-    fn keeps(&self, name: &OsStr) -> bool {
-        let name = name.to_string_lossy().to_lowercase();
-        let matcher = self.matcher.get_or_init(|| Matcher::of(&self.patterns));
-        matcher.matches(&name)
+    /// The same, with names that are worth keeping only outside of folders that tools fill.
+    pub fn and_own<'a>(self, patterns: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { own: sorted(patterns), ..self }
     }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.patterns == other.patterns && self.own == other.own
+    }
+
+    fn keeps(&self, name: &OsStr, is_filled: bool) -> bool {
+        let name = name.to_string_lossy().to_lowercase();
+        let Matchers { everywhere, own } = self
+            .matchers
+            .get_or_init(|| Matchers { everywhere: Matcher::of(&self.patterns), own: Matcher::of(&self.own) });
+        everywhere.matches(&name) || (!is_filled && own.matches(&name))
+    }
+}
+
+fn sorted<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut patterns: Vec<String> = patterns.into_iter().map(str::to_lowercase).collect();
+    patterns.sort();
+    patterns.dedup();
+    patterns
 }
 
 /// What a name stands for.
@@ -113,6 +136,31 @@ impl Stamp {
         Self { identity: (0, 0), changed, touched: (0, 0), size: metadata.len() }
     }
 
+    /// As text, which [`Self::from_text`] reads.
+    pub(crate) fn to_text(self) -> String {
+        let (device, number) = self.identity;
+        let (seconds, nanos) = self.touched;
+        let changed = match self.changed.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => after.as_nanos().cast_signed(),
+            Err(before) => -before.duration().as_nanos().cast_signed(),
+        };
+        format!("{device} {number} {changed} {seconds} {nanos} {}", self.size)
+    }
+
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let mut numbers = text.split(' ').map(|number| number.parse::<i128>().ok());
+        let mut next = || numbers.next().flatten();
+        let identity = (u64::try_from(next()?).ok()?, u64::try_from(next()?).ok()?);
+        let changed = next()?;
+        let since = Duration::from_nanos(u64::try_from(changed.unsigned_abs()).ok()?);
+        let changed = match changed {
+            0.. => SystemTime::UNIX_EPOCH.checked_add(since)?,
+            _ => SystemTime::UNIX_EPOCH.checked_sub(since)?,
+        };
+        let touched = (i64::try_from(next()?).ok()?, i64::try_from(next()?).ok()?);
+        Some(Self { identity, changed, touched, size: u64::try_from(next()?).ok()? })
+    }
+
     /// Whether the last change was so long ago that a later one would show.
     fn is_settled(&self, now: SystemTime) -> bool {
         let seconds = u64::try_from(self.touched.0).unwrap_or(0);
@@ -136,6 +184,8 @@ pub struct Refreshed {
 /// The index of one root, and of others that rules ask about.
 #[derive(Debug, Default)]
 pub struct Tree {
+    /// How many entries it may have, where that is not [`MAX_ENTRIES`].
+    most: Option<usize>,
     root: PathBuf,
     interest: Interest,
     folders: HashMap<PathBuf, Folder>,
@@ -147,6 +197,11 @@ impl Tree {
     /// An empty tree, to be refreshed.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, with room for so many entries.
+    pub fn holding(most: usize) -> Self {
+        Self { most: Some(most), ..Self::default() }
     }
 
     /// The root as of the last refresh.
@@ -161,19 +216,20 @@ impl Tree {
 
     /// Brings the index up to date. A new interest or a new root starts it over.
     pub fn refresh(&mut self, root: &Path, interest: &Interest, now: SystemTime) -> Result<Refreshed, TreeError> {
-        if self.root != root || self.interest.patterns != interest.patterns {
-            *self = Self { root: root.to_path_buf(), interest: interest.clone(), ..Self::default() };
+        if self.root != root || !self.interest.is_same(interest) {
+            *self = Self { most: self.most, root: root.to_path_buf(), interest: interest.clone(), ..Self::default() };
         }
         self.again(now)
     }
 
-    /// Brings the index up to date with the root and the interest of the last time.
+    /// Brings the index up to date with the root and the interest of the last time. When there is too much, it holds what
+    /// is nearest to the root.
     pub fn again(&mut self, now: SystemTime) -> Result<Refreshed, TreeError> {
         let mut old = std::mem::take(&mut self.folders);
         self.unreadable.clear();
         let mut refreshed = Refreshed::default();
-        let mut waiting = vec![self.root.clone()];
-        while let Some(path) = waiting.pop() {
+        let mut waiting = VecDeque::from([self.root.clone()]);
+        while let Some(path) = waiting.pop_front() {
             let kept = old.remove(&path);
             let folder = match self.look(&path, kept, now, &mut refreshed) {
                 Ok(Some(folder)) => folder,
@@ -185,12 +241,11 @@ impl Tree {
                 }
             };
             refreshed.entries += folder.entries;
-            if refreshed.entries > MAX_ENTRIES {
-                self.folders.clear();
-                return Err(TreeError::TooBig(self.root.clone()));
-            }
             waiting.extend(folder.folders.iter().filter(|name| !is_store(&path, name)).map(|name| path.join(name)));
             self.folders.insert(path, folder);
+            if refreshed.entries > self.most.unwrap_or(MAX_ENTRIES) {
+                return Err(TreeError::TooBig(self.root.clone()));
+            }
         }
         Ok(refreshed)
     }
@@ -223,6 +278,7 @@ impl Tree {
         refreshed.listed += 1;
         let mut folder =
             Folder { stamp, settled: stamp.is_settled(now), entries: 0, kept: Vec::new(), folders: Vec::new() };
+        let is_filled = super::in_dependencies(path, &self.root);
         for entry in fs::read_dir(path)? {
             let entry = entry?;
             folder.entries += 1;
@@ -233,7 +289,7 @@ impl Tree {
                 _ => EntryKind::Other,
             };
             let name = entry.file_name();
-            if self.interest.keeps(&name) {
+            if self.interest.keeps(&name, is_filled) {
                 folder.kept.push(Entry { name: name.clone(), kind });
             }
             if kind == EntryKind::Folder {
@@ -249,6 +305,12 @@ impl Tree {
         self.folders.iter().flat_map(|(path, folder)| folder.kept.iter().map(move |entry| (path.as_path(), entry)))
     }
 
+    /// The same by the folder they are in.
+    pub(crate) fn kept_by_folder(&self) -> impl Iterator<Item = (&Path, &[Entry])> {
+        let folders = self.folders.iter().filter(|(_, folder)| !folder.kept.is_empty());
+        folders.map(|(path, folder)| (path.as_path(), &folder.kept[..]))
+    }
+
     /// Every folder, with the names of the folders in it.
     pub(crate) fn folders(&self) -> impl Iterator<Item = (&Path, &[OsString])> {
         self.folders.iter().map(|(path, folder)| (path.as_path(), &folder.folders[..]))
@@ -259,9 +321,19 @@ impl Tree {
         if root == self.root {
             return Ok(self);
         }
-        let tree = self.others.entry(root.to_path_buf()).or_default();
-        tree.refresh(root, &self.interest, now)?;
-        Ok(tree)
+        let (tree, error) = self.other_in_part(root, now);
+        error.map_or(Ok(tree), Err)
+    }
+
+    /// The same, also when it could be read in part only.
+    pub(crate) fn other_in_part(&mut self, root: &Path, now: SystemTime) -> (&Self, Option<TreeError>) {
+        if root == self.root {
+            return (self, None);
+        }
+        let most = self.most;
+        let tree = self.others.entry(root.to_path_buf()).or_insert_with(|| Self { most, ..Self::default() });
+        let error = tree.refresh(root, &self.interest, now).err();
+        (tree, error)
     }
 }
 

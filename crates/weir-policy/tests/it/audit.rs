@@ -18,10 +18,19 @@ fn check(files: &[&str], run: impl FnOnce(&Home), expected: Expect) {
     Masks::expand(&mut tree, &rules, &home.places(), SystemTime::now());
     let before = audit::take(&mut tree, &[home.path("home/p")], SystemTime::now()).unwrap();
     run(&home);
-    let planted = audit::compare(&before, &mut tree, SystemTime::now()).unwrap();
-    let lines = planted.iter().map(|planted| {
+    // What is written down and read back by another process gives the same.
+    let kept = audit::Before::from_bytes(&before.to_bytes()).unwrap();
+    assert_eq!(kept, before);
+    let found = audit::compare(&before, &mut tree, SystemTime::now());
+    assert_eq!(audit::compare_anew(&kept, SystemTime::now()).planted, found.planted);
+    assert!(found.incomplete.is_none());
+    let lines = found.planted.iter().map(|planted| {
         let path = planted.path.strip_prefix(home.path("home/p")).unwrap().display();
-        let kind = if planted.kind == Kind::Quarantine { "quarantine" } else { "report" };
+        let kind = match planted.kind {
+            Kind::Quarantine => "quarantine",
+            Kind::Report => "report",
+            Kind::Executed => "executed",
+        };
         format!("{kind} {} {path}: {}\n", if planted.changed { "changed" } else { "new" }, planted.what)
     });
     expected.assert_eq(&lines.collect::<String>());
@@ -38,7 +47,8 @@ fn ordinary_work_is_clean() {
         &["p/.git/config", "p/.git/HEAD", "p/src/a.rs"],
         |home| {
             home.write("p/src/b.rs", "fn b() {}");
-            home.write("p/package.json", "{}");
+            home.write("p/node_modules/x/package.json", "{}");
+            home.write("p/vendor/x/Makefile", "");
             home.write("p/node_modules/x/.vscode/settings.json", "{}");
             home.write("p/.git/index", "x");
             home.write("p/.git/objects/aa/bb", "x");
@@ -92,12 +102,12 @@ fn repositories_are_found_in_all_their_shapes() {
         },
         expect![[r#"
             quarantine new .git/commondir: another place for git's settings and hooks
+            quarantine changed .git/config: settings of git that run code
             quarantine new .git/hooks: hooks of git
             quarantine new .git/hooks/pre-commit: hooks of git
             quarantine new linked/.git: a link to a git repository elsewhere
             quarantine new nested/.git: a git repository inside the project
             quarantine new src/HEAD: a bare git repository inside the project
-            report changed .git/config: settings of git that run code
             report new node_modules/y/.git: a git repository inside the project
         "#]],
     );
@@ -117,4 +127,119 @@ fn a_time_set_back_does_not_hide_a_change() {
             quarantine changed .mcp.json: servers that a client starts
         "#]],
     );
+}
+
+#[test]
+fn files_that_tools_run_are_named() {
+    check(
+        &["p/Makefile", "p/conftest.py", "p/src/a.rs", "p/CLAUDE.md"],
+        |home| {
+            home.write("p/Makefile", "all:\n\tevil");
+            home.write("p/package.json", "{}");
+            home.write("p/sub/setup.py", "");
+            home.write("p/CLAUDE.md", "be evil");
+            home.write("p/.github/workflows/x.yml", "");
+            home.write("p/sub/workflows/x.yml", "");
+        },
+        expect![[r#"
+            report new .github/workflows: runs in CI
+            report changed CLAUDE.md: instructions to a client
+            executed changed Makefile: run by make
+            executed new package.json: run by npm
+            executed new sub/setup.py: run by pip
+        "#]],
+    );
+}
+
+#[test]
+fn folders_that_builds_fill_hide_nothing() {
+    check(
+        &["p/.git/config", "p/src/a.rs"],
+        |home| {
+            home.write("p/vendor/r/.git/config", "[core]\n\tfsmonitor = evil\n");
+            home.write("p/deps/.claude/settings.json", "{}");
+            home.write("p/target/debug/.envrc", "evil");
+            home.write("p/_build/.vscode/tasks.json", "{}");
+            home.write("p/node_modules/x/vendor/.envrc", "a package's own");
+        },
+        expect![[r#"
+            quarantine new _build/.vscode: tasks and settings of VS Code
+            quarantine new deps/.claude: settings and hooks of Claude Code
+            quarantine new target/debug/.envrc: code that direnv runs
+            quarantine new vendor/r/.git: a git repository inside the project
+        "#]],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_protected_folders_lead_to_what_is_watched() {
+    use std::os::unix::fs::symlink;
+    let link = |home: &Home, target: &str, path: &str| {
+        let path = home.path("home").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(target, path).unwrap();
+    };
+    let home = Home::with(&["p/build/tasks.json", "p/tools/a.md", "p/src/a.rs", "outside.txt"]);
+    link(&home, "../build/tasks.json", "p/.vscode/tasks.json");
+    link(&home, "../later/settings.json", "p/.vscode/settings.json");
+    link(&home, "../tools", "p/.claude/skills");
+    link(&home, "../../outside.txt", "p/.claude/outside");
+    let mut tree = Tree::new();
+    Masks::expand(&mut tree, &Rules::read(&[], &Own::default()), &home.places(), SystemTime::now());
+    let before = audit::take(&mut tree, &[home.path("home/p")], SystemTime::now()).unwrap();
+    for path in ["p/build/tasks.json", "p/later/settings.json", "p/tools/b.md", "outside.txt"] {
+        home.write(path, "evil");
+    }
+    let found = audit::compare(&before, &mut tree, SystemTime::now()).planted;
+    let lines = found.iter().map(|planted| {
+        let path = planted.path.strip_prefix(home.path("home/p")).unwrap().display();
+        format!("{:?} {} {path}: {}\n", planted.kind, if planted.changed { "changed" } else { "new" }, planted.what)
+    });
+    expect![[r#"
+        Quarantine new later/settings.json: tasks and settings of VS Code, by a link
+        Report changed build/tasks.json: tasks and settings of VS Code, by a link
+        Report new tools/b.md: settings and hooks of Claude Code, by a link
+    "#]]
+    .assert_eq(&lines.collect::<String>());
+}
+
+/// Every second, only what stands at the top is looked at.
+#[test]
+fn a_glance_sees_the_top_level_and_fixed_paths() {
+    let home = Home::with(&["p/.git/config", "p/src/a.rs", "p/.mcp.json"]);
+    let mut tree = Tree::new();
+    Masks::expand(&mut tree, &Rules::read(&[], &Own::default()), &home.places(), SystemTime::now());
+    let before = audit::take(&mut tree, &[home.path("home/p")], SystemTime::now()).unwrap();
+    assert_eq!(audit::glance(&before), []);
+    for path in ["p/.envrc", "p/.vscode/tasks.json", "p/.github/hooks/x.json", "p/src/.envrc", "p/HEAD"] {
+        home.write(path, "evil");
+    }
+    for folder in ["p/objects/", "p/refs/"] {
+        home.write(folder, "");
+    }
+    let found = audit::glance(&before);
+    let paths: Vec<_> = found.iter().map(|it| it.path.strip_prefix(home.path("home/p")).unwrap()).collect();
+    assert_eq!(
+        paths.iter().map(|path| path.to_str().unwrap()).collect::<Vec<_>>(),
+        [".envrc", ".github/hooks", ".vscode", "HEAD"]
+    );
+}
+
+#[test]
+fn of_too_much_what_is_nearest_to_the_top_is_found() {
+    let home = Home::with(&["p/src/a.rs"]);
+    let mut tree = Tree::holding(100);
+    Masks::expand(&mut tree, &Rules::read(&[], &Own::default()), &home.places(), SystemTime::now());
+    let before = audit::take(&mut tree, &[home.path("home/p")], SystemTime::now()).unwrap();
+    for number in 0..300 {
+        home.write(&format!("p/many/{}/{number}", number % 10), "");
+    }
+    for path in ["p/.envrc", "p/zoo/.vscode/tasks.json", "p/many/9/deep/deeper/.envrc"] {
+        home.write(path, "evil");
+    }
+    let found = audit::compare(&before, &mut tree, SystemTime::now());
+    assert!(found.incomplete.is_some());
+    let paths: Vec<_> = found.planted.iter().map(|it| it.path.strip_prefix(home.path("home/p")).unwrap()).collect();
+    assert_eq!(paths, [std::path::Path::new(".envrc"), std::path::Path::new("zoo/.vscode")]);
 }

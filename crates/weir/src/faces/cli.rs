@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::operations::OPERATIONS;
+use crate::run::unfinished::{self, Haste};
 
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
@@ -98,6 +99,8 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         runtime.block_on(mcp::serve(context, env.client_session)).map(|()| ExitCode::SUCCESS)
     } else {
         let context = Context::new(&env, Origin::User)?.telling(paint::tell).asking(paint::asker());
+        let remarks = unfinished::finish(context.paths(), Haste::None);
+        remarks.iter().for_each(|remark| paint::warn(remark));
         call(&runtime, context, name, arguments)
     };
     // A read of standard input that never ends must not keep the program from ending.

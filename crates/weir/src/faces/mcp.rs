@@ -20,6 +20,7 @@ use crate::context::{Ask, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::meaning::Background;
 use crate::operations::{Effect, OPERATIONS, Operation};
+use crate::run::unfinished;
 
 /// What the model is told once, at the beginning of a session.
 const INSTRUCTIONS: &str = "Weir runs code in a sandbox and keeps what was decided and found in this project. For output \
@@ -98,7 +99,9 @@ impl ServerHandler for Server {
             ));
         };
         let context = self.context.for_call(self.session(&call), call.ct.clone()).asking(asker(&call.peer));
-        let result = run(operation, context, request.arguments.unwrap_or_default()).await;
+        let remarks = unfinished::finish_off(context.paths()).await;
+        let mut result = run(operation, context, request.arguments.unwrap_or_default()).await;
+        result.content.extend(remarks.into_iter().map(ContentBlock::text));
         self.background.wake();
         Ok(CallToolResponse::from(result))
     }

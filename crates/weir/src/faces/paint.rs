@@ -28,6 +28,11 @@ pub(crate) fn tell(progress: &str) {
     }
 }
 
+/// Says something on standard error that is no part of the answer.
+pub(crate) fn warn(remark: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{remark}");
+}
+
 /// Asks the person at the terminal, where there is one.
 pub(crate) fn asker() -> Ask {
     use std::io::IsTerminal as _;

@@ -5,8 +5,7 @@
 use std::path::Path;
 
 use weir_core::Origin;
-use weir_policy::audit::Kind;
-use weir_policy::audit::names::NAMES;
+use weir_policy::audit::{Kind, names};
 use weir_policy::judge::judge_tool;
 use weir_policy::rules::{Rules, Subject, Verdict};
 
@@ -152,19 +151,9 @@ fn is_allowed(rules: &Rules, judge: &Judge, path: &Path, access: Access<'_>) -> 
     })
 }
 
-/// What other programs run or obey later is changed only with the user's consent, as clients have it too.
+/// What other programs run or obey by themselves is changed only with the user's consent, as clients have it too. What a
+/// build or a test runs is not asked about: to change it is what a coding agent is there for.
 fn runs_later(judge: &Judge, path: &Path) -> Option<Reason> {
-    let below = path.strip_prefix(&judge.places().project).unwrap_or(path);
-    let found = below.components().find_map(|part| {
-        let name = part.as_os_str().to_str()?.to_ascii_lowercase();
-        NAMES.iter().find(|known| known.kind == Kind::Quarantine && is_named(known.name, &name))
-    })?;
-    Some(Reason { verdict: Verdict::Ask, why: format!("it is among the {}", found.what) })
-}
-
-fn is_named(pattern: &str, name: &str) -> bool {
-    match pattern.strip_prefix('*') {
-        Some(end) => name.ends_with(end),
-        None => name == pattern,
-    }
+    let found = names::find_in(&judge.places().project, path).filter(|found| found.kind != Kind::Executed)?;
+    Some(Reason { verdict: Verdict::Ask, why: format!("it is among what other programs obey ({})", found.what) })
 }

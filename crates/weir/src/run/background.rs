@@ -20,7 +20,7 @@ use weir_runner::runtimes::Language;
 use weir_runner::{Stopper, Supervisor};
 use weir_store::{BlobReader, private};
 
-use super::{How, Order, rules};
+use super::{How, Order, rules, unfinished};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -145,6 +145,10 @@ fn look_after(task: Task) -> Result<(), CommandError> {
     let done = super::perform(&context, &order, &how);
     drop(send);
     let _ = writer.join();
+    if let Ok(done) = &done {
+        // Nobody waits for this run, so the next call reports what it left.
+        let _ = unfinished::leave_word(&context.paths().data, reference, &done.remarks);
+    }
     // What could not be kept stays where the next call finds it, and keeps it.
     let kept = done.and_then(|done| done.kept.map(drop));
     if kept.is_ok() {

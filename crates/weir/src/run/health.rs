@@ -1,28 +1,41 @@
 //! Whether runs can be made here, and in what: for `weir doctor`.
 
-use weir_runner::runtimes::LANGUAGES;
-use weir_runner::{Level, RunError, Spec};
+use weir_runner::runtimes::{LANGUAGES, Language};
+use weir_runner::{RunError, Spec};
 
-use super::{A_MOMENT, ask, background, runtime, unusable};
+use super::{A_MOMENT, Order, ask, background, cause, place, runtime, unusable};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// The sandbox that a run gets here, in words.
+/// What the shell says when it is tried out.
+const SAID: &str = "weir";
+
+/// The sandbox that a run gets here, in words. It is tried out with what a run in this project is given.
 pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
     if context.config().sandbox == Sandbox::Off {
         return Ok("off, as configured".to_owned());
     }
-    let problem = match try_out(Level::Full) {
-        Ok(()) => return Ok("full".to_owned()),
-        Err(problem) => problem,
+    let language = Language::find("shell").ok_or_else(|| CommandError::broken("there is no shell"))?;
+    let order = Order {
+        language,
+        code: format!("echo {SAID}"),
+        file: None,
+        folder: context.project().root.clone(),
+        timeout: A_MOMENT,
+        source: None,
     };
-    match (context.config().sandbox, &problem) {
-        (Sandbox::BestEffort, RunError::Sandbox(why)) => {
-            try_out(Level::Landlock).map_err(|error| unusable(context, error))?;
-            Ok(format!("landlock, since this system cannot {}: {}", why.step, why.why))
+    let mut place = place::prepare(context, &order, &runtime::locate(context, language)?)?;
+    match (context.config().sandbox, try_out(&place.spec)) {
+        (_, Ok(())) => Ok("full".to_owned()),
+        (Sandbox::BestEffort, Err(RunError::Sandbox(why))) if !why.refused => {
+            place.lower(context, &why)?;
+            try_out(&place.spec).map_err(|error| unusable(context, error))?;
+            let ways = cause::ways_out(&why);
+            let way = ways.first().map(|way| format!("; for a full one: {way}")).unwrap_or_default();
+            Ok(format!("landlock, since this system cannot {}: {}{way}", why.step, why.why))
         }
-        _ => Err(unusable(context, problem)),
+        (_, Err(error)) => Err(unusable(context, error)),
     }
 }
 
@@ -47,6 +60,10 @@ pub(crate) fn in_background(context: &Context) -> usize {
     runs.filter(|reference| background::find(context, *reference).is_ok_and(|found| found.is_some())).count()
 }
 
-fn try_out(level: Level) -> Result<(), RunError> {
-    ask(&Spec::new(level, vec!["/bin/sh".into(), "-c".into(), ":".into()], "/"), A_MOMENT).map(drop)
+fn try_out(spec: &Spec) -> Result<(), RunError> {
+    let said = ask(spec, A_MOMENT)?;
+    match String::from_utf8_lossy(&said).trim() {
+        SAID => Ok(()),
+        other => Err(RunError::Helper(std::io::Error::other(format!("the shell in it said {other:?}")))),
+    }
 }

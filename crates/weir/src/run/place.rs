@@ -39,8 +39,8 @@ pub(super) struct Place {
     pub spec: Spec,
     /// What it may reach.
     pub outside: Arc<Outside>,
-    remarks: Vec<String>,
-    watch: Option<rules::Watch>,
+    /// What whoever asked should know of it.
+    pub remarks: Vec<String>,
 }
 
 /// The variable `PATH` as runs have it.
@@ -76,7 +76,6 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
         homes::check_file(context, &homes, &writable, file)?;
     }
     remarks.extend(homes::remark(context, &homes, &writable, order));
-    let watch = rules::Watch::begin(context, &writable)?;
     let cache_folder = cache_folder(context);
     let outside = Outside::of(context, order)?;
     let stand_ins = scratch.join("bin");
@@ -98,7 +97,7 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
         caps: caps(context),
         writable: writable.into_iter().chain(cache_folder.clone()).collect(),
     };
-    Ok(Place { spec, outside: Arc::new(outside), remarks, watch: Some(watch) })
+    Ok(Place { spec, outside: Arc::new(outside), remarks })
 }
 
 impl Place {
@@ -122,15 +121,16 @@ impl Place {
         self.spec.environment.push(("TMPDIR".into(), scratch.clone().into()));
         self.spec.scratch = Some(scratch);
         let why = format!("no full sandbox here (cannot {}: {})", problem.step, problem.why);
-        self.remarks.push(format!("{why}: files are fenced by Landlock; no network, not even a loopback"));
+        self.remarks.push(format!("{why}: files are fenced by Landlock; no network, not even a loopback{}", open()));
         Ok(())
     }
+}
 
-    /// What whoever asked should know, once the run is over.
-    pub(super) fn remarks_after(&mut self) -> Vec<String> {
-        let mut remarks = std::mem::take(&mut self.remarks);
-        remarks.extend(self.watch.take().map(rules::Watch::end).unwrap_or_default());
-        remarks
+/// What an older kernel's Landlock leaves open beside what the documentation lists.
+fn open() -> &'static str {
+    match weir_runner::landlock_version() {
+        Ok(version) if version >= 6 => "",
+        _ => "; it can signal your other processes, which Linux 6.12 prevents",
     }
 }
 
@@ -173,7 +173,7 @@ fn cache_folder(context: &Context) -> Option<PathBuf> {
     folder.canonicalize().ok()
 }
 
-fn new_scratch(context: &Context) -> Result<PathBuf, CommandError> {
+pub(crate) fn new_scratch(context: &Context) -> Result<PathBuf, CommandError> {
     let bits = getrandom::u64().map_err(|error| failed(&format!("no randomness: {error}")))?;
     let folder = context.paths().cache.join("scratch").join(weir_core::Reference::from_bits(bits).as_str());
     let made = private::folder(&folder).and_then(|()| folder.canonicalize());

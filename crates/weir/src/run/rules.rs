@@ -1,4 +1,4 @@
-//! What the user's rules say of a run: whether it may be made, what it may not see or change, and what it planted.
+//! What the user's rules say of a run: whether it may be made, and what it may not see or change.
 //!
 //! Rules are read anew for every run, so that a change holds at once.
 
@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 use std::time::SystemTime;
 
-use weir_policy::audit::{self, Before, Kind, Planted};
 use weir_policy::judge::{Judgement, judge, judge_tool};
 use weir_policy::masks::{self, Places, Tree};
 use weir_policy::rules::{Own, Platform, Rules, Source, Verdict, locations};
@@ -16,7 +15,6 @@ use weir_store::private;
 
 use super::Order;
 use super::place::search_path;
-use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
@@ -24,8 +22,6 @@ use crate::error::{CommandError, ErrorKind};
 const TOOL: &str = "mcp__weir__ctx_execute";
 /// Where programs are even when `PATH` does not say so.
 const USUAL: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-/// More than this many remarks about planted files say no more.
-const MOST_REMARKS: usize = 5;
 
 /// Says what the rules make of an order.
 pub(crate) fn verdict(context: &Context, order: &Order) -> Judgement {
@@ -116,64 +112,6 @@ fn own_places(context: &Context) -> Vec<PathBuf> {
     inside.filter_map(|folder| private::folder(folder).and_then(|()| folder.canonicalize()).ok()).collect()
 }
 
-/// Looks at the project before and after a run.
-pub(super) struct Watch {
-    context: Context,
-    before: Before,
-}
-
-impl Watch {
-    /// Looks before.
-    pub(super) fn begin(context: &Context, writable: &[PathBuf]) -> Result<Self, CommandError> {
-        let before = audit::take(&mut tree(context), writable, SystemTime::now()).map_err(too_large)?;
-        Ok(Self { context: context.clone(), before })
-    }
-
-    /// Looks after, moves away what would run later outside, and says so.
-    pub(super) fn end(self) -> Vec<String> {
-        let planted = match audit::compare(&self.before, &mut tree(&self.context), SystemTime::now()) {
-            Ok(planted) => planted,
-            Err(error) => return vec![format!("what the run left behind could not be looked at: {error}")],
-        };
-        let mut remarks: Vec<String> = planted.iter().take(MOST_REMARKS).map(|found| self.deal_with(found)).collect();
-        if planted.len() > MOST_REMARKS {
-            let rest = &planted[MOST_REMARKS..];
-            rest.iter().for_each(|found| drop(self.deal_with(found)));
-            remarks.push(format!("and {} more of this sort", rest.len()));
-        }
-        remarks
-    }
-
-    fn deal_with(&self, Planted { path, kind, what, changed }: &Planted) -> String {
-        // The name is the run's choice, and must not look like lines of ours.
-        let shown = path.strip_prefix(&self.context.project().root).unwrap_or(path);
-        let shown = one_line(&shown.display().to_string(), 120);
-        match kind {
-            // What was there before was read-only to the run: someone else changed it.
-            _ if *changed => format!("{shown} ({what}) was changed meanwhile, not by the run"),
-            Kind::Report => format!("the run made {shown} ({what})"),
-            Kind::Quarantine => match quarantine(&self.context, path) {
-                Ok(to) => format!("the run made {shown} ({what}): moved to {}", to.display()),
-                Err(error) => format!("the run made {shown} ({what}), and it could not be moved away: {error}"),
-            },
-        }
-    }
-}
-
-/// Moves something out of the project, or where that is another file system, out of its name.
-fn quarantine(context: &Context, path: &Path) -> std::io::Result<PathBuf> {
-    let name = path.file_name().unwrap_or(OsStr::new("planted")).to_string_lossy();
-    let bits = getrandom::u64().map_err(std::io::Error::other)?;
-    let name = format!("{}-{}", name.trim_start_matches('.'), weir_core::Reference::from_bits(bits).as_str());
-    let folder = context.paths().data.join("quarantine").join(context.project().folder_name());
-    let to = folder.join(&name);
-    if private::folder(&folder).and_then(|()| std::fs::rename(path, &to)).is_ok() {
-        return Ok(to);
-    }
-    let beside = path.with_file_name(format!("quarantined-{name}"));
-    std::fs::rename(path, &beside).map(|()| beside)
-}
-
 /// The rules of the user's clients and Weir's own.
 pub(crate) fn read(context: &Context) -> Rules {
     let home = context.env().home.clone().unwrap_or_else(|| "/".into());
@@ -224,11 +162,11 @@ fn binaries(name: &str, path: &OsStr) -> Vec<PathBuf> {
     found
 }
 
-fn tree(context: &Context) -> MutexGuard<'_, Tree> {
+pub(super) fn tree(context: &Context) -> MutexGuard<'_, Tree> {
     context.running().tree()
 }
 
-fn too_large(error: masks::TreeError) -> CommandError {
+pub(super) fn too_large(error: masks::TreeError) -> CommandError {
     CommandError::new(ErrorKind::Denied, format!("the project cannot be looked through: {error}"))
         .hint("nothing was run, since nothing in it could be hidden; run from a smaller folder")
 }

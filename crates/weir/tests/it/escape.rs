@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 mod files;
+mod honesty;
 mod kernel;
 mod levels;
 mod lifetime;

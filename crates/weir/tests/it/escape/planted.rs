@@ -1,10 +1,14 @@
 //! What a run leaves behind to be run later, outside: it is moved away or said.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-use super::lifetime::{PATIENCE, wait_until};
+use weir_policy::audit::Kind;
+use weir_policy::audit::names::NAMES;
+
+use super::lifetime::{PATIENCE, QUIET, ask, wait_until};
 use super::world::{User, World, announce_skip};
 
 /// What becomes of a thing that was planted.
@@ -125,6 +129,128 @@ fn what_the_user_changes_during_a_run_stays() {
     fs::write(project.join("out/saved"), "").unwrap();
     let answer = super::world::answer(&run.wait_with_output().unwrap());
     assert_eq!(fs::read_to_string(settings).ok().as_deref(), Some("{ \"changed\": \"by the user\" }"), "{answer}");
+    assert!(answer["remarks"].to_string().contains("not by the run"), "{answer}");
+}
+
+/// What a run can write, nobody knows not to have been changed by it.
+#[test]
+fn an_all_clear_is_given_only_where_it_is_known() {
+    let Some(world) = World::new(User::Plain) else { return announce_skip() };
+    world.write("project/CLAUDE.md", "x");
+    world.write("project/conftest.py", "");
+    world.write("project/.mcp.json", "{}");
+    fs::hard_link(world.project().join(".mcp.json"), world.project().join("out/other-name")).unwrap();
+    let code = "echo EVIL >> CLAUDE.md; echo import os >> conftest.py; echo > Makefile; echo evil > out/other-name";
+    let answer = world.run(code);
+    let remarks = answer["remarks"].to_string();
+    assert!(!remarks.contains("not by the run"), "{answer}");
+    for name in ["CLAUDE.md (instr", "conftest.py (run by pytest)", "Makefile (new, run by make)", ".mcp.json ("] {
+        assert!(remarks.contains(name), "no {name} in {answer}");
+    }
+}
+
+/// Every name of the list that runs code or speaks to a model by itself.
+#[test]
+fn no_name_that_runs_code_by_itself_stays() {
+    let Some(world) = World::new(User::Plain) else { return announce_skip() };
+    let names = NAMES.iter().filter(|known| known.kind == Kind::Quarantine);
+    let paths: Vec<String> = names.map(|known| format!("lib/{}", known.name.replace('*', "x"))).collect();
+    let make = |path: &String| format!("mkdir -p \"$(dirname {path})\"; echo evil > {path}\n");
+    let answer = world.run(&paths.iter().map(make).collect::<String>());
+    assert_eq!(answer["exit_code"], 0, "{answer}");
+    let left: Vec<&String> = paths.iter().filter(|path| world.project().join(path).exists()).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert!(answer["remarks"].to_string().contains("more of this sort"), "{answer}");
+}
+
+/// Plants again and again, so that only the end of the run ends it.
+const PLANTER: &str = "while :; do echo evil > .envrc; mkdir -p .vscode; echo {} > .vscode/tasks.json; \
+                       mkdir -p conf/deep; echo evil > conf/deep/.envrc; touch out/up; sleep 0.05; done";
+
+#[test]
+fn planted_things_are_moved_away_while_the_run_goes_on() {
+    let Some(world) = World::new(User::Plain) else { return announce_skip() };
+    let project = world.project();
+    let code = "echo evil > .envrc; mkdir -p conf/deep .vscode; echo > conf/deep/.envrc; echo > .vscode/tasks.json; \
+                touch out/up; while [ ! -e out/enough ]; do sleep 0.1; done";
+    let run = world.weir(&["run", "--json", "--timeout", "60", code]).stdout(Stdio::piped()).spawn().unwrap();
+    assert!(wait_until(PATIENCE, || project.join("out/up").exists()));
+    let gone = || [".envrc", ".vscode", "conf/deep/.envrc"].iter().all(|path| !project.join(path).exists());
+    let moved = wait_until(PATIENCE, gone);
+    fs::write(project.join("out/enough"), "").unwrap();
+    let answer = super::world::answer(&run.wait_with_output().unwrap());
+    assert!(moved, "{answer}");
+    assert!(answer["remarks"].to_string().contains("conf/deep/.envrc"), "{answer}");
+}
+
+/// The owner of a run is killed; the next call, whatever it is, finishes what it had begun.
+fn check_interrupted(call: impl Fn(&World) -> String, everywhere: bool) {
+    let Some(world) = World::new(User::Plain) else { return announce_skip() };
+    let project = world.project();
+    let mut run = world.weir(&["run", "--timeout", "60", PLANTER]).stdout(Stdio::null()).spawn().unwrap();
+    let planted = || project.join(".envrc").exists() && project.join("conf/deep/.envrc").exists();
+    assert!(wait_until(PATIENCE, || project.join("out/up").exists() && planted()));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let up = project.join("out/up");
+    let quiet = || up.metadata().unwrap().modified().unwrap().elapsed().is_ok_and(|time| time > QUIET);
+    assert!(wait_until(PATIENCE, quiet));
+    // What was there may have been moved away just before.
+    for path in [".envrc", "conf/deep/.envrc"] {
+        fs::write(project.join(path), "evil").unwrap();
+    }
+    let said = call(&world);
+    assert!(!project.join(".envrc").exists() && !project.join(".vscode").exists(), "{said}");
+    assert_eq!(project.join("conf/deep/.envrc").exists(), !everywhere, "{said}");
+    let unfinished = world.home().join(".local/share/weir/unfinished");
+    let finished = wait_until(PATIENCE, || {
+        let output = world.weir(&["search", "anything"]).output().unwrap();
+        !unfinished.exists() || output.status.code() == Some(2)
+    });
+    assert!(finished && !unfinished.exists() && !project.join("conf/deep/.envrc").exists());
+}
+
+#[test]
+fn a_command_finishes_an_interrupted_audit() {
+    let call = |world: &World| {
+        let output = world.weir(&["search", "anything"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("interrupted") && said.contains(".envrc"), "{said}");
+        said
+    };
+    check_interrupted(call, true);
+}
+
+#[test]
+fn a_hook_looks_at_the_top_after_an_interrupted_run() {
+    let call = |world: &World| {
+        let payload = serde_json::json!({
+            "session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": world.project(),
+        });
+        let mut hook = world.weir(&["hook", "claude", "SessionStart"]);
+        let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        std::io::Write::write_all(hook.stdin.as_mut().unwrap(), payload.to_string().as_bytes()).unwrap();
+        String::from_utf8_lossy(&hook.wait_with_output().unwrap().stdout).into_owned()
+    };
+    check_interrupted(call, false);
+}
+
+#[test]
+fn a_tool_call_finishes_an_interrupted_audit() {
+    let call = |world: &World| {
+        let mut server = world.weir(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        ask(&mut server, "true");
+        let mut said = String::new();
+        let mut lines = BufReader::new(server.stdout.as_mut().unwrap());
+        while !said.contains("\"id\":2") {
+            assert!(lines.read_line(&mut said).unwrap() > 0, "{said}");
+        }
+        drop(server.stdin.take());
+        server.wait().unwrap();
+        assert!(said.contains("interrupted"), "{said}");
+        said
+    };
+    check_interrupted(call, true);
 }
 
 #[test]

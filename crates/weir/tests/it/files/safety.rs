@@ -93,6 +93,14 @@ fn secrets_and_what_runs_later_are_not_touched() {
     for path in [".git/config", ".git/hooks/pre-commit", ".vscode/tasks.json", ".mcp.json", ".claude/settings.json"] {
         server.refused("context_write", &write(path));
     }
+    for path in [".github/workflows/x.yml", "CLAUDE.md", "sub/AGENTS.md", "vendor/x/.envrc", ".cargo/config.toml"] {
+        let said = server.refused("context_write", &write(path));
+        assert!(said.contains("other programs obey"), "{path}: {said}");
+    }
+    // What a build or a test runs is a coding agent's everyday work.
+    for path in ["package.json", "Makefile", "sub/conftest.py"] {
+        server.call("context_write", &write(path));
+    }
     server.read(".vscode/tasks.json");
     assert!(!world.project().join(".git/hooks").exists() && !world.project().join(".mcp.json").exists());
 }

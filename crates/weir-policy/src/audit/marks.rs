@@ -1,0 +1,223 @@
+//! Finds what runs code later in a tree of folders, and marks how it is now.
+
+use std::collections::{BTreeMap, btree_map};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Kind;
+use super::names::{self, IN_REPOSITORY, NAMES};
+use crate::masks::{EntryKind, Stamp, Tree, in_dependencies};
+
+/// How many files are looked at in one folder that runs code later; some clients keep whole worktrees in theirs.
+const MAX_FILES: usize = 2_000;
+
+/// Folders that builds and people fill as well, so that no name in them is an accident of somebody else's package.
+const OWN: [&str; 4] = ["vendor", "deps", "target", "_build"];
+
+/// How something is now.
+#[derive(Debug, Clone)]
+pub(super) struct Mark {
+    pub(super) stamp: Stamp,
+    pub(super) kind: Kind,
+    pub(super) what: &'static str,
+    /// The folder or file of the list that this is or belongs to.
+    pub(super) top: PathBuf,
+    /// Whether it was found through a symbolic link.
+    pub(super) by_link: bool,
+}
+
+/// What was marked, by its path.
+pub(super) struct Marks<'a> {
+    /// Where links are followed to: what lies outside, a run cannot change.
+    roots: &'a [PathBuf],
+    marks: BTreeMap<PathBuf, Mark>,
+}
+
+/// What a path is marked as.
+#[derive(Clone, Copy)]
+struct As<'a> {
+    top: &'a Path,
+    kind: Kind,
+    what: &'static str,
+    by_link: bool,
+}
+
+impl<'a> Marks<'a> {
+    pub(super) fn new(roots: &'a [PathBuf]) -> Self {
+        Self { roots, marks: BTreeMap::new() }
+    }
+
+    pub(super) fn iter(&self) -> btree_map::Iter<'_, PathBuf, Mark> {
+        self.marks.iter()
+    }
+
+    pub(super) fn into_iter(self) -> btree_map::IntoIter<PathBuf, Mark> {
+        self.marks.into_iter()
+    }
+
+    /// Marks everything in a tree.
+    pub(super) fn add_all(&mut self, tree: &Tree, root: &Path) {
+        for (folder, entries) in tree.kept_by_folder() {
+            let place = Place::of(folder, root);
+            for entry in entries {
+                self.add_named(folder, &entry.name.to_string_lossy(), entry.kind, place);
+            }
+        }
+        for (folder, below) in tree.folders() {
+            let has = |name: &str| below.iter().any(|folder| folder.eq_ignore_ascii_case(name));
+            if has("objects") && has("refs") && !is_in_repository(folder) {
+                let place = Place::of(folder, root);
+                self.add_bare(folder, place);
+            }
+        }
+    }
+
+    /// Marks what stands right below a root, and what the list has at a fixed path below it.
+    pub(super) fn add_top(&mut self, root: &Path) {
+        for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_dir() => EntryKind::Folder,
+                _ => EntryKind::File,
+            };
+            self.add_named(root, &entry.file_name().to_string_lossy(), kind, Place::Project);
+        }
+        for known in NAMES.iter().filter(|known| known.name.contains('/')) {
+            let path = root.join(known.name);
+            self.add(&path, As { top: &path, kind: known.kind, what: known.what, by_link: false });
+        }
+        if root.join("objects").is_dir() && root.join("refs").is_dir() {
+            self.add_bare(root, Place::Project);
+        }
+    }
+
+    fn add_named(&mut self, folder: &Path, name: &str, entry: EntryKind, place: Place) {
+        let path = folder.join(name);
+        if name.eq_ignore_ascii_case(".git") {
+            let kind = place.kind_of_repository();
+            let what = match entry {
+                EntryKind::Folder => "a git repository inside the project",
+                _ => "a link to a git repository elsewhere",
+            };
+            let found = As { top: &path, kind, what, by_link: false };
+            self.add_one(&path, found);
+            if entry == EntryKind::Folder {
+                self.add_settings(&path, found);
+            }
+        } else if let Some(known) = names::find(folder, name)
+            && place.counts(known.kind)
+            && !is_in_repository(folder)
+        {
+            self.add(&path, As { top: &path, kind: known.kind, what: known.what, by_link: false });
+        }
+    }
+
+    fn add_bare(&mut self, folder: &Path, place: Place) {
+        // Without its `HEAD` the folder is no repository, and whatever else is in it may be the user's.
+        let head = folder.join("HEAD");
+        if fs::symlink_metadata(&head).is_err() {
+            return;
+        }
+        let what = "a bare git repository inside the project";
+        let found = As { top: &head, kind: place.kind_of_repository(), what, by_link: false };
+        self.add_one(&head, found);
+        self.add_settings(folder, found);
+    }
+
+    fn add_settings(&mut self, repository: &Path, found: As<'_>) {
+        for (place, what) in IN_REPOSITORY {
+            self.add(&repository.join(place), As { what, ..found });
+        }
+    }
+
+    /// Marks a file, or a folder and the files in it. Links are followed to what a run can change.
+    fn add(&mut self, path: &Path, found: As<'_>) {
+        let mut waiting = vec![(path.to_path_buf(), None::<PathBuf>)];
+        let mut seen = 0;
+        while let Some((path, target)) = waiting.pop() {
+            seen += 1;
+            let found = match &target {
+                Some(target) => As { top: target, by_link: true, ..found },
+                None => found,
+            };
+            let Some(kind) = (seen <= MAX_FILES).then(|| self.add_one(&path, found)).flatten() else { continue };
+            if kind.is_dir() {
+                let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+                waiting.extend(entries.map(|entry| (entry.path(), target.clone())));
+            } else if kind.is_symlink() && target.is_none() {
+                // A link that leads nowhere leads somewhere once its target is made.
+                let Some(end) = where_it_leads(&path) else { continue };
+                if self.roots.iter().any(|root| end.starts_with(root) && end != *root) {
+                    waiting.push((end.clone(), Some(end)));
+                }
+            }
+        }
+    }
+
+    /// Marks one path, and says what it is.
+    fn add_one(&mut self, path: &Path, found: As<'_>) -> Option<fs::FileType> {
+        let metadata = fs::symlink_metadata(path).ok()?;
+        let As { top, kind, what, by_link } = found;
+        let mark = Mark { stamp: Stamp::of(&metadata), kind, what, top: top.to_path_buf(), by_link };
+        self.marks.entry(path.to_path_buf()).or_insert(mark);
+        Some(metadata.file_type())
+    }
+}
+
+/// Whose a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Project,
+    /// Filled by builds, and by people too.
+    Filled,
+    /// Other people's packages, as a package manager puts them there.
+    Packages,
+}
+
+impl Place {
+    fn of(folder: &Path, root: &Path) -> Self {
+        let below = folder.strip_prefix(root).unwrap_or(folder);
+        if !in_dependencies(folder, root) {
+            return Self::Project;
+        }
+        let own: PathBuf = below.iter().filter(|part| !OWN.iter().any(|name| *part == *name)).collect();
+        if in_dependencies(&own, Path::new("")) { Self::Packages } else { Self::Filled }
+    }
+
+    fn counts(self, kind: Kind) -> bool {
+        match self {
+            Self::Project => true,
+            Self::Filled => kind == Kind::Quarantine,
+            Self::Packages => false,
+        }
+    }
+
+    fn kind_of_repository(self) -> Kind {
+        if self == Self::Packages { Kind::Report } else { Kind::Quarantine }
+    }
+}
+
+/// Whether names that run code are protected in a folder: everywhere but in other people's packages.
+pub(crate) fn is_looked_into(folder: &Path, root: &Path) -> bool {
+    Place::of(folder, root) != Place::Packages
+}
+
+fn is_in_repository(folder: &Path) -> bool {
+    folder.iter().any(|part| part.eq_ignore_ascii_case(".git"))
+}
+
+/// The path that a link leads to, whether there is something or not.
+fn where_it_leads(link: &Path) -> Option<PathBuf> {
+    if let Ok(end) = fs::canonicalize(link) {
+        return Some(end);
+    }
+    let target = link.parent()?.join(fs::read_link(link).ok()?);
+    let (mut above, mut names) = (target.as_path(), Vec::new());
+    let real = loop {
+        if let Ok(real) = fs::canonicalize(above) {
+            break real;
+        }
+        names.push(above.file_name()?);
+        above = above.parent()?;
+    };
+    Some(names.iter().rev().fold(real, |path, name| path.join(name)))
+}

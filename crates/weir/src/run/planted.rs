@@ -1,0 +1,208 @@
+//! What a run plants to be run later, outside: looked for before, during and after the run, and moved away.
+//!
+//! Invariant: what was there before is written down outside of the run's reach before the run begins, so that another
+//! process can finish the audit when this one is killed ([`super::unfinished`]).
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use weir_policy::audit::{self, Before, Found, Kind, Planted};
+use weir_runner::{Level, Spec};
+
+use super::rules::{too_large, tree};
+use super::unfinished::{Journal, Quarantine};
+use crate::answer::one_line;
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// How often the top of the folders that a run may change is looked at.
+const TURN: Duration = Duration::from_secs(1);
+/// Everything is looked at so much less often that it takes at most this part of the time.
+const SHARE: u32 = 20;
+/// More than this many remarks about planted files say no more.
+const MOST_REMARKS: usize = 5;
+/// More than this many names of changed files say no more.
+const MOST_NAMES: usize = 8;
+
+/// Looks after what a run plants, from before it begins until it is over.
+pub(super) struct Watch {
+    context: Context,
+    before: Arc<Before>,
+    quarantine: Quarantine,
+    journal: std::io::Result<Journal>,
+    moved: Arc<Mutex<Vec<Moved>>>,
+    /// Its end is the end of the thread that looks.
+    looking: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+/// Something that was moved away, or could not be.
+struct Moved {
+    planted: Planted,
+    to: std::io::Result<PathBuf>,
+}
+
+impl Watch {
+    /// Looks before the run, and writes down what is there.
+    pub(super) fn begin(context: &Context, writable: &[PathBuf]) -> Result<Self, CommandError> {
+        let before = audit::take(&mut tree(context), writable, SystemTime::now()).map_err(too_large)?;
+        let quarantine = Quarantine::of(context);
+        let journal = Journal::begin(&context.paths().data, &quarantine, &before);
+        Ok(Self {
+            context: context.clone(),
+            before: Arc::new(before),
+            quarantine,
+            journal,
+            moved: Arc::default(),
+            looking: None,
+        })
+    }
+
+    /// Looks again and again from now on.
+    pub(super) fn look_on(&mut self) {
+        let (stop, stopped) = channel();
+        let (context, before) = (self.context.clone(), Arc::clone(&self.before));
+        let (quarantine, moved) = (self.quarantine.clone(), Arc::clone(&self.moved));
+        let look = move || {
+            let mut next = Instant::now() + TURN;
+            while stopped.recv_timeout(TURN) == Err(RecvTimeoutError::Timeout) {
+                let mut found = audit::glance(&before);
+                let started = Instant::now();
+                if started >= next {
+                    found = audit::compare(&before, &mut tree(&context), SystemTime::now()).planted;
+                    next = Instant::now() + (started.elapsed() * SHARE).max(TURN);
+                }
+                move_away(&quarantine, found, &moved);
+            }
+        };
+        let thread = std::thread::Builder::new().name("audit".to_owned()).spawn(look);
+        // Without a thread the end of the run is when it is looked.
+        self.looking = thread.ok().map(|thread| (stop, thread));
+    }
+
+    /// Looks after the run, moves away what would run later outside, and says what there is to know.
+    pub(super) fn end(mut self, spec: &Spec) -> Vec<String> {
+        if let Some((stop, thread)) = self.looking.take() {
+            drop(stop);
+            let _ = thread.join();
+        }
+        let Found { planted, incomplete } = audit::compare(&self.before, &mut tree(&self.context), SystemTime::now());
+        let left = move_away(&self.quarantine, planted, &self.moved);
+        let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+        let say = Say { root: &self.context.project().root, spec: Some(spec) };
+        let mut remarks = say.moved(&moved.split_off(0));
+        remarks.extend(say.left(&left));
+        remarks.extend(incomplete.map(|error| {
+            format!("{error}: what lies deepest could not be looked at; remove what the run made, and see what is left")
+        }));
+        match self.journal {
+            Ok(journal) => journal.end(),
+            Err(error) => remarks.push(format!(
+                "what was there before the run could not be written down: {error}; had the run been killed, nobody \
+                 would have looked at what it left"
+            )),
+        }
+        remarks
+    }
+}
+
+/// Finishes an audit that was interrupted. What there is to know, as far as anything was found.
+pub(super) fn finish(before: &Before, quarantine: &Quarantine, thoroughly: bool) -> Vec<String> {
+    let found = match thoroughly {
+        true => audit::compare_anew(before, SystemTime::now()).planted,
+        false => audit::glance(before),
+    };
+    let moved = Mutex::default();
+    move_away(quarantine, found, &moved);
+    let root = before.roots().first().cloned().unwrap_or_default();
+    Say { root: &root, spec: None }.moved(&moved.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Moves away what is to be moved, and returns the rest.
+fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<Moved>>) -> Vec<Planted> {
+    let mut left = Vec::new();
+    for planted in found {
+        if planted.kind != Kind::Quarantine || planted.changed {
+            left.push(planted);
+            continue;
+        }
+        let to = quarantine.take(&planted.path);
+        let mut moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
+        // What could not be moved is found again at the next look.
+        moved.retain(|known| known.to.is_ok() || known.planted.path != planted.path);
+        moved.push(Moved { planted, to });
+    }
+    left
+}
+
+/// What is said of what was found.
+struct Say<'a> {
+    root: &'a Path,
+    /// What the run was given; none if it is not known.
+    spec: Option<&'a Spec>,
+}
+
+impl Say<'_> {
+    fn moved(&self, moved: &[Moved]) -> Vec<String> {
+        let mut remarks: Vec<String> = moved.iter().take(MOST_REMARKS).map(|moved| self.moved_one(moved)).collect();
+        let rest = &moved[moved.len().min(MOST_REMARKS)..];
+        if !rest.is_empty() {
+            let failed = rest.iter().filter(|moved| moved.to.is_err()).count();
+            let failed = if failed > 0 { format!(", of which {failed} could not be moved") } else { String::new() };
+            remarks.push(format!("and {} more of this sort{failed}", rest.len()));
+        }
+        remarks
+    }
+
+    fn moved_one(&self, Moved { planted, to }: &Moved) -> String {
+        let (shown, what) = (self.shown(&planted.path), &planted.what);
+        match to {
+            Ok(to) => format!("{shown} ({what}) appeared during the run: moved to {}", to.display()),
+            Err(error) => {
+                format!("{shown} ({what}) appeared during the run, and it could not be moved away: {error}; remove it")
+            }
+        }
+    }
+
+    /// One line about what somebody else changed, and one about what the run made or may have changed.
+    fn left(&self, left: &[Planted]) -> Vec<String> {
+        let (others, run): (Vec<&Planted>, Vec<&Planted>) = left.iter().partition(|found| self.is_not_the_runs(found));
+        let mut lines = Vec::new();
+        if !others.is_empty() {
+            lines.push(format!("changed meanwhile, not by the run, which could only read it: {}", self.list(&others)));
+        }
+        if !run.is_empty() {
+            let list = self.list(&run);
+            lines.push(format!("the run made or may have changed what is run or obeyed later: {list}"));
+        }
+        lines
+    }
+
+    fn list(&self, found: &[&Planted]) -> String {
+        let one = |found: &&Planted| {
+            let new = if found.changed { "" } else { "new, " };
+            format!("{} ({new}{})", self.shown(&found.path), found.what)
+        };
+        let named: Vec<String> = found.iter().take(MOST_NAMES).map(one).collect();
+        let more = match found.len().saturating_sub(MOST_NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}", named.join(", "))
+    }
+
+    /// Whether it is known that the run could not change a file: it was mounted read-only, and has no other name.
+    fn is_not_the_runs(&self, found: &Planted) -> bool {
+        let Some(spec) = self.spec.filter(|spec| spec.level == Level::Full && found.changed) else { return false };
+        let one_name = found.path.symlink_metadata().is_ok_and(|about| about.is_file() && about.nlink() == 1);
+        one_name && spec.read_only.iter().any(|path| found.path.starts_with(path))
+    }
+
+    /// The name is the run's choice, and must not look like lines of ours.
+    fn shown(&self, path: &Path) -> String {
+        one_line(&path.strip_prefix(self.root).unwrap_or(path).display().to_string(), 120)
+    }
+}

@@ -1,0 +1,208 @@
+//! Audits that were interrupted: what was there before a run lies in a journal until its audit is over, and when the
+//! process that held it was killed, the next call of any kind finishes the audit.
+//!
+//! A journal is locked for as long as its run is looked after. Invariant: where no run is under way, the folder of
+//! journals does not exist, so that a hook pays for one look.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use weir_core::Reference;
+use weir_policy::audit::Before;
+
+use super::planted;
+use crate::context::Context;
+use crate::env::Paths;
+
+/// The folder of journals below the data folder.
+const FOLDER: &str = "unfinished";
+/// The end of the name of a journal.
+const JOURNAL: &str = "journal";
+/// The same once somebody has looked in its owner's place.
+const SEEN: &str = "seen";
+/// The end of the name of remarks that nobody has heard yet.
+const WORD: &str = "word";
+/// How long after its owner's death a run is certainly over.
+const DYING: Duration = Duration::from_secs(3);
+/// A journal larger than this is none of ours.
+const MOST: u64 = 64 << 20;
+
+/// What was there before a run, written down and locked.
+pub(super) struct Journal {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Journal {
+    /// Writes it down.
+    pub(super) fn begin(data: &Path, quarantine: &Quarantine, before: &Before) -> io::Result<Self> {
+        let (unnamed, mut file) = create(data)?;
+        let path = unnamed.with_extension(JOURNAL);
+        // It has its name only once it is locked: unlocked, it would be taken for that of a run whose owner is gone.
+        file.lock()?;
+        let written = file.write_all(quarantine.folder.as_os_str().as_bytes());
+        let written = written.and_then(|()| file.write_all(b"\0")).and_then(|()| file.write_all(&before.to_bytes()));
+        if let Err(error) = written.and_then(|()| std::fs::rename(&unnamed, &path)) {
+            let _ = std::fs::remove_file(&unnamed);
+            return Err(error);
+        }
+        Ok(Self { path, _lock: file })
+    }
+
+    /// The audit is over.
+    pub(super) fn end(self) {
+        remove(&self.path);
+    }
+}
+
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+    // It stays while there are others.
+    let _ = path.parent().map(std::fs::remove_dir);
+}
+
+/// How much of an interrupted audit is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// Everything is looked at.
+    None,
+    /// Only the top of the folders, where most takes effect: for hooks. The next call that has time does the rest.
+    Hook,
+}
+
+/// Finishes the audits of runs whose owners were killed. What was found is said.
+pub(crate) fn finish(paths: &Paths, haste: Haste) -> Vec<String> {
+    let folder = paths.data.join(FOLDER);
+    // What there is to do in nearly every call.
+    let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
+    entries.flatten().flat_map(|entry| finish_one(&entry.path(), haste).unwrap_or_default()).collect()
+}
+
+/// Leaves remarks about a run in the background to the next call that can say them.
+pub(super) fn leave_word(data: &Path, reference: Reference, remarks: &[String]) -> io::Result<()> {
+    if remarks.is_empty() {
+        return Ok(());
+    }
+    let lines: String = remarks.iter().map(|remark| format!("after the run {reference}: {remark}\n")).collect();
+    let (path, mut file) = create(data)?;
+    file.write_all(lines.as_bytes())?;
+    std::fs::rename(&path, path.with_extension(WORD))
+}
+
+/// Makes a private file in the folder, with a name that says nothing yet.
+fn create(data: &Path) -> io::Result<(PathBuf, File)> {
+    let folder = data.join(FOLDER);
+    let path = folder.join(format!("{}.new", random_name()?));
+    // The folder goes with the last journal in it, which may be right now.
+    loop {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        match File::options().write(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return Ok((path, opened?)),
+        }
+    }
+}
+
+/// The same off the async thread.
+pub(crate) async fn finish_off(paths: &Paths) -> Vec<String> {
+    if !paths.data.join(FOLDER).exists() {
+        return Vec::new();
+    }
+    let paths = paths.clone();
+    tokio::task::spawn_blocking(move || finish(&paths, Haste::None)).await.unwrap_or_default()
+}
+
+fn finish_one(path: &Path, haste: Haste) -> io::Result<Vec<String>> {
+    let file = File::options().read(true).write(true).open(path)?;
+    if file.try_lock().is_err() {
+        return Ok(Vec::new());
+    }
+    let about = file.metadata()?;
+    let age = SystemTime::now().duration_since(about.modified()?).unwrap_or_default();
+    let is = |end: &str| path.extension() == Some(OsStr::new(end));
+    if is(WORD) && haste == Haste::None {
+        let lines = std::fs::read_to_string(path)?.lines().map(str::to_owned).collect();
+        remove(path);
+        return Ok(lines);
+    }
+    let is_ours = (is(JOURNAL) || is(SEEN)) && about.len() <= MOST;
+    let journal = is_ours.then(|| std::fs::read(path).ok()).flatten();
+    let Some((quarantine, before)) = journal.as_deref().and_then(parse) else {
+        // Its writer may be about to name it.
+        if age > DYING && !is(WORD) {
+            remove(path);
+        }
+        return Ok(Vec::new());
+    };
+    let found = planted::finish(&before, &quarantine, haste == Haste::None);
+    let remarks = found.into_iter().map(|remark| format!("after a run that was interrupted: {remark}")).collect();
+    // The run may have outlived its owner by a moment, so the first look is not the last.
+    match (haste, is(SEEN)) {
+        (Haste::None, true) if age > DYING => remove(path),
+        (Haste::None, false) => {
+            file.set_modified(SystemTime::now())?;
+            std::fs::rename(path, path.with_extension(SEEN))?;
+        }
+        _ => {}
+    }
+    Ok(remarks)
+}
+
+fn parse(bytes: &[u8]) -> Option<(Quarantine, Before)> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    let folder = PathBuf::from(OsString::from_vec(bytes[..end].to_vec()));
+    Some((Quarantine { folder }, Before::from_bytes(&bytes[end + 1..])?))
+}
+
+/// Where planted things are moved to.
+#[derive(Debug, Clone)]
+pub(super) struct Quarantine {
+    folder: PathBuf,
+}
+
+impl Quarantine {
+    pub(super) fn of(context: &Context) -> Self {
+        Self { folder: context.paths().data.join("quarantine").join(context.project().folder_name()) }
+    }
+
+    /// Moves something out of the project, or where that is another file system, out of its name. A run may be alive and
+    /// may put a link in the way, so none is followed.
+    pub(super) fn take(&self, path: &Path) -> io::Result<PathBuf> {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let above = open_folder(above)?;
+        let shown = name.to_string_lossy();
+        let new = format!("{}-{}", shown.trim_start_matches('.'), random_name()?);
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let to = open_folder(&self.folder.canonicalize()?)?;
+        if rustix::fs::renameat(&above, name, &to, &new).is_ok() {
+            return Ok(self.folder.join(new));
+        }
+        let beside = format!("quarantined-{new}");
+        rustix::fs::renameat(&above, name, &above, &beside)?;
+        Ok(path.with_file_name(beside))
+    }
+}
+
+/// Opens a folder whose path has no links.
+fn open_folder(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // An older kernel, or a filter that does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?),
+        opened => Ok(opened?),
+    }
+}
+
+fn random_name() -> io::Result<String> {
+    let bits = getrandom::u64().map_err(io::Error::other)?;
+    Ok(Reference::from_bits(bits).as_str().to_owned())
+}
