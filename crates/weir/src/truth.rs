@@ -3,6 +3,7 @@
 //! Invariants: a doubt is a fact that was looked up, never a guess: what cannot be told is left unsaid. Entries that
 //! are bound to nothing cost nothing.
 
+mod asked;
 mod commits;
 mod files;
 
@@ -15,7 +16,7 @@ use weir_core::{Entry, Level};
 
 use crate::answer::one_line;
 use crate::context::Context;
-pub(crate) use commits::ask_git_at_length;
+pub(crate) use asked::Question;
 pub(crate) use files::bind;
 
 /// How long an answer waits for git.

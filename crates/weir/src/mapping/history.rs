@@ -1,6 +1,7 @@
-//! Which files were changed together, as git knows it. Git is asked in a sandbox where it may change nothing and reaches
-//! no network, once for each commit that is checked out; without git or outside of a repository there is nothing to know.
+//! Which files were changed together, as git knows it. Git is asked once for each commit that is checked out; without git
+//! or outside of a repository there is nothing to know.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use weir_outline::map::Commits;
 use super::{Kept, key};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::{git, truth};
+use crate::git;
+use crate::truth::Question;
 
 /// So many commits are looked at.
 const COMMITS: &str = "1000";
@@ -29,10 +31,18 @@ pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) 
         return Ok(Commits::read(&kept));
     }
     context.tell("map: asking git which files change together");
-    let arguments = ["-c", "core.quotePath=false", "log", "--no-merges", "--no-renames", "--name-only", "--relative"];
-    let arguments = arguments.into_iter().chain(["--format=tformat:%x1e", "-n", COMMITS]);
+    // A folder's own path is taken away from those of its files; the repository's top has none.
+    let Some(below) = root.strip_prefix(&repository.work_tree).ok().and_then(Path::to_str) else {
+        return Ok(Commits::default());
+    };
+    let relative = if below.is_empty() { "--relative".to_owned() } else { format!("--relative={below}/") };
+    let arguments = ["-c", "core.quotePath=false", "log", "--no-merges", "--no-renames", "--name-only", &relative];
+    let arguments = arguments.into_iter().chain(["--format=tformat:%x1e", "-n", COMMITS, &head]);
+    let arguments: Vec<OsString> = arguments.map(OsString::from).collect();
     // What git cannot say now is not asked again before the next commit.
-    let said = truth::ask_git_at_length(context, (root, &repository), arguments, (PATIENCE, MOST)).unwrap_or_default();
+    let question = Question { repository: &repository, head: &head, folder: root };
+    let said = question.ask(context, (PATIENCE, MOST), |git| [vec![git.into()], arguments.clone()].concat());
+    let said = said.unwrap_or_default();
     let commits = parse(&String::from_utf8_lossy(&said));
     store.keep_map_commits(scope, &key, (&head, &commits.write()))?;
     Ok(commits)

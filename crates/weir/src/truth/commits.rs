@@ -4,21 +4,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use weir_runner::{Level, RunError, Spec};
-
-use crate::config::Sandbox;
+use super::asked::Question;
 use crate::context::Context;
-use crate::git::{self, Repository, is_hash};
-use crate::run;
+use crate::git::{self, is_hash};
 
 /// So many commits are asked about in one run: their lines fit into what it may say.
 const AT_ONCE: usize = 50;
 /// So long after it was asked in vain, git is not asked the same again.
 const PAUSE: Duration = Duration::from_secs(60);
+/// More than this is not read of what git says: a line for each commit.
+const MOST: u64 = 4096;
 /// More than this is not remembered.
 const MOST_KNOWN: usize = 10_000;
 
@@ -98,52 +96,12 @@ fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) 
     if patience.is_zero() || repository.common.join("shallow").exists() {
         return None;
     }
-    let git = find_git(context)?;
-    let fixed = ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.clone().into(), head.into()];
-    let program: Vec<OsString> = fixed.into_iter().chain(commits.iter().map(OsString::from)).collect();
-    let said = said_by(context, (&repository, &git), Spec::new(Level::Full, program, &repository.work_tree), |spec| {
-        run::ask(spec, patience)
+    let question = Question { repository: &repository, head, folder: &repository.work_tree };
+    let said = question.ask(context, (patience, MOST), |git| {
+        let fixed = ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.into(), head.into()];
+        fixed.into_iter().chain(commits.iter().map(OsString::from)).collect()
     });
     Some(parse(&String::from_utf8_lossy(&said?)))
-}
-
-/// What git says in a folder of a repository within a time and a length; none where it cannot be asked.
-pub(crate) fn ask_git_at_length<'a>(
-    context: &Context,
-    (folder, repository): (&Path, &Repository),
-    arguments: impl Iterator<Item = &'a str>,
-    (patience, most): (Duration, u64),
-) -> Option<Vec<u8>> {
-    let git = find_git(context)?;
-    let program: Vec<OsString> = [git.clone().into()].into_iter().chain(arguments.map(OsString::from)).collect();
-    let spec = Spec::new(Level::Full, program, folder);
-    said_by(context, (repository, &git), spec, |spec| run::ask_at_length(spec, patience, most))
-}
-
-/// Asks git in a sandbox that shows it the repository, as strong as the user wants it and the machine can.
-fn said_by(
-    context: &Context,
-    (repository, git): (&Repository, &Path),
-    spec: Spec,
-    ask: impl Fn(&Spec) -> Result<Vec<u8>, RunError>,
-) -> Option<Vec<u8>> {
-    let level = match context.config().sandbox {
-        Sandbox::Off => Level::None,
-        _ => Level::Full,
-    };
-    let spec = Spec {
-        environment: environment(context),
-        visible: [git.parent()?, &repository.work_tree, &repository.common].map(Path::to_owned).to_vec(),
-        level,
-        ..spec
-    };
-    let said = match ask(&spec) {
-        Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox == Sandbox::BestEffort => {
-            ask(&Spec { level: Level::Landlock, ..spec })
-        }
-        said => said,
-    };
-    said.ok()
 }
 
 /// The lines that git came to finish.
@@ -155,19 +113,6 @@ pub(super) fn parse(said: &str) -> HashMap<String, bool> {
         _ => None,
     });
     answers.collect()
-}
-
-fn environment(context: &Context) -> Vec<(OsString, OsString)> {
-    // Not to wait for anybody, and not to write what it would only like to.
-    let own = [("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_LAZY_FETCH", "1")];
-    let own = own.map(|(name, value)| (name.into(), value.into()));
-    context.env().for_runs.iter().cloned().chain(own).collect()
-}
-
-fn find_git(context: &Context) -> Option<PathBuf> {
-    let path = run::search_path(context);
-    let programs = std::env::split_paths(&path).filter_map(|folder| Some(folder.canonicalize().ok()?.join("git")));
-    programs.into_iter().find(|git| git.is_file())
 }
 
 fn pair(commit: &str, head: &str) -> Pair {

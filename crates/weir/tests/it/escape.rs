@@ -15,6 +15,7 @@ mod network;
 mod planted;
 mod policy;
 mod processes;
+mod repository;
 mod secrets;
 mod world;
 

@@ -1,0 +1,106 @@
+//! Asks git about the objects of a repository, in a sandbox where it may change nothing, reaches no network and sees no more
+//! than a run does.
+//!
+//! Invariant: git reads no configuration of the repository, which may name programs to be started: it is shown a folder of
+//! ours in place of the repository's own, with the repository's objects and the commit that is checked out.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use weir_runner::{Level, RunError, Spec};
+
+use crate::config::Sandbox;
+use crate::context::Context;
+use crate::git::Repository;
+use crate::run;
+
+/// Where git finds a repository inside a full sandbox, in its private `/tmp`.
+const PLACE: &str = "/tmp/weir-git";
+/// A list of where a shallow history ends that is longer than this is not read.
+const MOST_SHALLOW: u64 = 1 << 20;
+
+/// What git does and does not do beside its work, whoever calls it.
+const QUIET: &[(&str, &str)] = &[
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+];
+
+/// A question about a repository.
+pub(crate) struct Question<'a> {
+    /// Where.
+    pub repository: &'a Repository,
+    /// The commit that is checked out.
+    pub head: &'a str,
+    /// The folder it is asked in.
+    pub folder: &'a Path,
+}
+
+impl Question<'_> {
+    /// What git says within a time and a length; none where it cannot be asked, or not in a sandbox. `program` is what to
+    /// start, given git's path.
+    pub(crate) fn ask(
+        &self,
+        context: &Context,
+        (patience, most): (Duration, u64),
+        program: impl Fn(&Path) -> Vec<OsString>,
+    ) -> Option<Vec<u8>> {
+        let git = find_git(context)?;
+        let spec = Spec {
+            visible: [git.parent()?, &self.repository.work_tree, &self.repository.common].map(Path::to_owned).to_vec(),
+            ..Spec::new(Level::Full, program(&git), self.folder)
+        };
+        let spec = run::masked(context, spec)?;
+        match run::ask_at_length(&self.placed(context, &spec, PLACE.into()), patience, most) {
+            Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox != Sandbox::Required => {
+                let scratch = run::new_scratch(context).ok()?;
+                let spec = Spec { level: Level::Landlock, scratch: Some(scratch.clone()), ..spec };
+                let said = run::ask_at_length(&self.placed(context, &spec, scratch.clone()), patience, most);
+                // Where no helper came to remove it.
+                let _ = std::fs::remove_dir_all(scratch);
+                said.ok()
+            }
+            said => said.ok(),
+        }
+    }
+
+    /// The same with a repository of ours at a place, in which git finds the objects of this one.
+    fn placed(&self, context: &Context, spec: &Spec, place: PathBuf) -> Spec {
+        let format = match self.head.len() {
+            64 => "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = sha256\n",
+            _ => "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
+        };
+        let mut files = vec![
+            (place.join("HEAD"), format!("{}\n", self.head).into_bytes()),
+            (place.join("config"), format.as_bytes().to_vec()),
+            (place.join("refs/none"), Vec::new()),
+        ];
+        files.extend(shallow(self.repository).map(|text| (place.join("shallow"), text)));
+        let objects = self.repository.common.join("objects");
+        let own = [("GIT_DIR", place.into_os_string()), ("GIT_OBJECT_DIRECTORY", objects.into())];
+        let own = own.into_iter().map(|(name, value)| (OsString::from(name), value));
+        let quiet = QUIET.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let environment = context.env().for_runs.iter().cloned().chain(own).chain(quiet).collect();
+        Spec { environment, files, ..spec.clone() }
+    }
+}
+
+/// Where the history of a shallow repository ends.
+fn shallow(repository: &Repository) -> Option<Vec<u8>> {
+    let path = repository.common.join("shallow");
+    let about = path.symlink_metadata().ok()?;
+    (about.is_file() && about.len() <= MOST_SHALLOW).then(|| std::fs::read(path).ok()).flatten()
+}
+
+fn find_git(context: &Context) -> Option<PathBuf> {
+    let path = run::search_path(context);
+    let programs = std::env::split_paths(&path).filter_map(|folder| Some(folder.canonicalize().ok()?.join("git")));
+    programs.into_iter().find(|git| git.is_file())
+}
