@@ -269,11 +269,7 @@ fn can_be_read(path: &Path) -> bool {
     }
 }
 
-/// Whether a name matches a pattern of our own lists: `*` stands for any text, and case does not count.
-pub(crate) fn name_matches(pattern: &str, name: &str) -> bool {
-    stars_match(&pattern.to_lowercase(), &name.to_lowercase())
-}
-
+/// Whether a name matches a pattern in which `*` stands for any text; both in small letters.
 pub(crate) fn stars_match(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

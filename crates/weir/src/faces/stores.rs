@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::Level;
-use weir_store::{Owner, Store};
+use weir_store::{Owner, Store, private};
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -103,10 +103,10 @@ const LOCK: &str = "lock";
 impl Scratch {
     fn new(within: &Path) -> Result<Self, CommandError> {
         let failed = |error: std::io::Error| cannot_use(within, &error);
-        private_folder(within).map_err(failed)?;
+        private::folder(within).map_err(failed)?;
         sweep(within);
         let path = within.join(format!("{SCRATCH}{}", crate::operations::random_name()?));
-        private_folder(&path).map_err(failed)?;
+        private::folder(&path).map_err(failed)?;
         let lock = File::create(path.join(LOCK)).map_err(failed)?;
         lock.lock().map_err(failed)?;
         Ok(Self { path, _lock: lock })
@@ -176,20 +176,8 @@ fn still_open(folder: &Path) -> Option<String> {
     Some(format!("{who} still has the old store open; restart it"))
 }
 
-fn private_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-fn private_file(path: &Path) -> std::io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+fn new_private_file(path: &Path) -> std::io::Result<File> {
+    private::open(path, private::options().create_new(true))
 }
 
 fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {

@@ -8,7 +8,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -16,6 +15,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use weir_core::Reference;
 use weir_policy::audit::Before;
+use weir_store::private;
 
 use super::planted;
 use crate::context::Context;
@@ -102,8 +102,8 @@ fn create(data: &Path) -> io::Result<(PathBuf, File)> {
     let path = folder.join(format!("{}.new", random_name()?));
     // The folder goes with the last journal in it, which may be right now.
     loop {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        match File::options().write(true).create_new(true).mode(0o600).open(&path) {
+        private::folder(&folder)?;
+        match private::open(&path, private::options().create_new(true)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             opened => return Ok((path, opened?)),
         }
@@ -181,7 +181,7 @@ impl Quarantine {
         let above = open_folder(above)?;
         let shown = name.to_string_lossy();
         let new = format!("{}-{}", shown.trim_start_matches('.'), random_name()?);
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        private::folder(&self.folder)?;
         let to = open_folder(&self.folder.canonicalize()?)?;
         if rustix::fs::renameat(&above, name, &to, &new).is_ok() {
             return Ok(self.folder.join(new));

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command};
 use serde_json::json;
 use weir_store::{Copied, Owner};
 
-use super::{Scratch, Which, cannot_use, file_argument, force_argument, path_of, private_file, user_argument};
+use super::{Scratch, Which, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument};
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -87,7 +87,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 
 /// Writes the file and waits for the disk. Returns its length.
 fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std::io::Result<u64> {
-    let mut encoder = zstd::Encoder::new(private_file(path)?, LEVEL)?;
+    let mut encoder = zstd::Encoder::new(new_private_file(path)?, LEVEL)?;
     encoder.include_checksum(true)?;
     let mut archive = tar::Builder::new(encoder);
     append(&mut archive, MANIFEST, manifest.len() as u64, manifest.as_bytes())?;

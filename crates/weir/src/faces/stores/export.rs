@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_store::{BlobReader, Exported, ExportedEntry, ExportedEvent, StoreError};
 
-use super::{Which, cannot_use, file_argument, force_argument, path_of, private_file, user_argument};
+use super::{Which, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
         }
         std::fs::remove_file(&file).map_err(|error| cannot_use(&file, &error))?;
     }
-    let output = private_file(&file).map_err(|error| cannot_use(&file, &error))?;
+    let output = new_private_file(&file).map_err(|error| cannot_use(&file, &error))?;
     let counts = write(context, &which, &mut BufWriter::new(output)).map_err(|failed| {
         let _ = std::fs::remove_file(&file);
         failed.into_error(&file.display().to_string())

@@ -10,8 +10,7 @@ use weir_store::Store;
 
 use super::backup::{FORMAT, MANIFEST, VERSION};
 use super::{
-    Scratch, Which, cannot_use, file_argument, force_argument, path_of, private_file, private_folder, settle_old,
-    still_open,
+    Scratch, Which, cannot_use, file_argument, force_argument, new_private_file, path_of, settle_old, still_open,
 };
 use crate::answer::{Answer, counted};
 use crate::context::Context;
@@ -46,7 +45,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let within = which.folder.parent().unwrap_or(Path::new("/")).to_owned();
     let scratch = Scratch::new(&within)?;
     let made = scratch.path.join("store");
-    private_folder(&made.join("blobs")).map_err(|error| cannot_use(&made, &error))?;
+    weir_store::private::folder(&made.join("blobs")).map_err(|error| cannot_use(&made, &error))?;
     let mut texts = 0;
     for entry in entries {
         let name = entry.and_then(|entry| unpack(entry, &made)).map_err(|error| damaged(&file, &error))?;
@@ -120,7 +119,7 @@ fn unpack(mut entry: tar::Entry<'_, impl Read>, folder: &Path) -> std::io::Resul
     if !known || !entry.header().entry_type().is_file() {
         return Err(std::io::Error::other(format!("`{name}` does not belong there")));
     }
-    let mut file = private_file(&folder.join(&name))?;
+    let mut file = new_private_file(&folder.join(&name))?;
     std::io::copy(&mut entry, &mut file)?;
     file.sync_all()?;
     Ok(name)
