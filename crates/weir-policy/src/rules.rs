@@ -175,6 +175,17 @@ impl Rules {
         rules
     }
 
+    /// Takes note of a settings file that is there and cannot be read: it may deny anything.
+    pub fn add_unreadable(&mut self, path: &Path, why: &str) {
+        self.problems.push(Problem {
+            path: path.to_owned(),
+            rule: None,
+            wrong: format!("The file cannot be read: {why}."),
+            mend: "Fix it or remove it; until then every run asks.".to_owned(),
+            asks: true,
+        });
+    }
+
     /// The rules, in the order of their sources.
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter()

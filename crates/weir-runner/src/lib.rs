@@ -8,11 +8,13 @@
 //!
 //! Linux only. What a sandbox on macOS would be told is in [`seatbelt`].
 //!
-//! This is the only crate with `unsafe` code: system calls that no library wraps.
+//! This is the only crate with `unsafe` code: system calls that no library wraps. That is why the deadline of a hook is
+//! here too.
 
 pub mod broker;
 mod codec;
 mod control;
+mod deadline;
 pub mod egress;
 mod helper;
 mod outcome;
@@ -24,6 +26,7 @@ mod spec;
 mod stop;
 mod watch;
 
+pub use deadline::{call_off_deadline, set_deadline};
 pub use helper::{Farewell, Ready, Supervisor, leave_session};
 pub use outcome::{Outcome, Problem, RunError};
 pub use run::{Listeners, Run, run};

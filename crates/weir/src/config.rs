@@ -9,6 +9,7 @@ use serde::Deserialize;
 use weir_core::Limits;
 
 use crate::error::{CommandError, ErrorKind};
+use crate::foreign;
 
 /// How long a run may take unless asked otherwise. The shortest limit of a client on a call is a minute.
 const TIMEOUT_SECONDS: u64 = 50;
@@ -198,8 +199,8 @@ struct RawRetention {
 
 /// Reads the configuration file; a missing file means the defaults.
 pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
+    let text = match foreign::of_user(path, foreign::SETTINGS) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8"))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unusable(path, &error.to_string())),
     };

@@ -13,6 +13,7 @@ use crate::config::{self, Config};
 use crate::consent;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
+use crate::foreign;
 use crate::git::Head;
 use crate::meaning::Model;
 use crate::moved;
@@ -275,7 +276,7 @@ impl Open<'_> {
             store.set_model(context.shared.model.get(&context.shared.config.meaning));
             let known = KnownProject {
                 key: context.shared.project.key.0.clone(),
-                root: context.shared.project.root.display().to_string(),
+                root: foreign::text(&context.shared.project.root),
                 folder: context.shared.project.folder_name(),
                 used_at: self.now,
             };

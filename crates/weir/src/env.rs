@@ -13,6 +13,9 @@ pub(crate) const WEIR_SESSION: &str = "WEIR_SESSION";
 /// Set to anything but 0, it makes hooks do nothing.
 pub(crate) const WEIR_OFF: &str = "WEIR_OFF";
 
+/// How many seconds a hook may take, for machines on which the usual are too few.
+pub(crate) const WEIR_HOOK_SECONDS: &str = "WEIR_HOOK_SECONDS";
+
 /// The token of a run, for the stand-ins of brokered programs inside its sandbox.
 pub(crate) const WEIR_BROKER_TOKEN: &str = "WEIR_BROKER_TOKEN";
 
@@ -173,6 +176,12 @@ pub(crate) fn is_copilot() -> bool {
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub(crate) fn is_off() -> bool {
     std::env::var_os(WEIR_OFF).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// How many seconds a hook may take, if the user says so.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub(crate) fn hook_seconds() -> Option<u32> {
+    std::env::var_os(WEIR_HOOK_SECONDS)?.to_str()?.parse().ok().filter(|seconds| *seconds > 0)
 }
 
 /// The token of the run that this process is part of.

@@ -1,9 +1,13 @@
 //! Reads what git wrote about a repository: where it is, which branch and commit are checked out.
 //!
 //! The few files are read here because this runs in every call, where starting git would cost more than all the
-//! rest, and a git library would be most of the program. What is not understood is `None`, never a guess.
+//! rest, and a git library would be most of the program. What is not understood is `None`, never a guess: a repository
+//! that claims to be another one is not one at all.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
+
+use crate::foreign;
 
 /// A repository as seen from one of its work trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +29,11 @@ pub(crate) struct Head {
     pub commit: Option<String>,
 }
 
+/// The most that is read of a file with the name of one thing.
+const NAME: u64 = 64 << 10;
+/// The most that is read of the list of packed references.
+const PACKED: u64 = 64 << 20;
+
 /// Finds the repository a folder lies in.
 pub(crate) fn discover(folder: &Path) -> Option<Repository> {
     folder.ancestors().find_map(open)
@@ -38,52 +47,106 @@ impl Repository {
 
     /// What is checked out now.
     pub(crate) fn head(&self) -> Head {
-        let head = first_line(&self.own.join("HEAD")).unwrap_or_default();
-        match head.strip_prefix("ref: ") {
-            Some(name) => Head {
+        let head = first_line(&self.own, "HEAD").unwrap_or_default();
+        match head.strip_prefix("ref: ").map(str::trim) {
+            Some(name) if is_reference(name) => Head {
                 branch: name.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid").map(Into::into),
                 commit: self.resolve(name),
             },
+            Some(_) => Head::default(),
             None => Head { branch: None, commit: Some(head).filter(|head| is_hash(head)) },
         }
     }
 
     fn resolve(&self, name: &str) -> Option<String> {
-        let loose = [&self.own, &self.common].into_iter().find_map(|folder| first_line(&folder.join(name)));
+        let loose = [&self.own, &self.common].into_iter().find_map(|folder| first_line(folder, name));
         loose.or_else(|| self.resolve_packed(name)).filter(|hash| is_hash(hash))
     }
 
     fn resolve_packed(&self, name: &str) -> Option<String> {
-        let packed = std::fs::read_to_string(self.common.join("packed-refs")).ok()?;
-        packed.lines().find_map(|line| {
-            let (hash, of) = line.split_once(' ')?;
-            (of == name).then(|| hash.to_owned())
-        })
+        let packed = foreign::open_below(&self.common, Path::new("packed-refs")).ok()?;
+        let mut packed = BufReader::new(packed.take(PACKED));
+        let mut line = Vec::new();
+        while packed.read_until(b'\n', &mut line).ok()? > 0 {
+            if let Some((hash, of)) = std::str::from_utf8(&line).ok().and_then(|line| line.trim_end().split_once(' '))
+                && of == name
+            {
+                return Some(hash.to_owned());
+            }
+            line.clear();
+        }
+        None
     }
 }
 
-fn open(folder: &Path) -> Option<Repository> {
+/// The repository whose work tree has its top here. A `.git` that names another place counts only where that place names
+/// this work tree in turn: a folder that was unpacked from an archive could name any repository.
+pub(crate) fn open(folder: &Path) -> Option<Repository> {
     let marker = folder.join(".git");
-    let own = if marker.is_dir() {
-        marker
-    } else {
+    let kind = marker.symlink_metadata().ok()?.file_type();
+    let folder = folder.canonicalize().ok()?;
+    let own = if kind.is_dir() {
+        folder.join(".git")
+    } else if kind.is_file() {
         // A linked work tree or a submodule has a file here that names the real place.
-        folder.join(first_line(&marker)?.strip_prefix("gitdir: ")?)
-    };
-    if !own.join("HEAD").is_file() {
+        folder.join(first_line(&folder, ".git")?.strip_prefix("gitdir: ")?).canonicalize().ok()?
+    } else {
         return None;
-    }
-    let own = own.canonicalize().ok()?;
-    let common = match first_line(&own.join("commondir")) {
+    };
+    first_line(&own, "HEAD")?;
+    let common = match first_line(&own, "commondir") {
         Some(path) => own.join(path).canonicalize().ok()?,
         None => own.clone(),
     };
-    Some(Repository { work_tree: folder.canonicalize().ok()?, common, own })
+    let points_back =
+        if own == common { kind.is_dir() || is_work_tree_of(&own, &folder) } else { is_linked(&own, &common, &folder) };
+    points_back.then_some(Repository { work_tree: folder, common, own })
 }
 
-fn first_line(path: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
-    text.lines().next().map(|line| line.trim_end().to_owned())
+/// Whether a folder of git's is that of a linked work tree: it lies with the others, and names the work tree.
+fn is_linked(own: &Path, common: &Path, folder: &Path) -> bool {
+    let lies_there = own.parent() == Some(&common.join("worktrees"));
+    let named = || own.join(first_line(own, "gitdir")?).canonicalize().ok();
+    lies_there && named().is_some_and(|marker| marker == folder.join(".git"))
+}
+
+/// Whether the configuration in a folder of git's names a work tree as its own, as that of a submodule does.
+fn is_work_tree_of(own: &Path, folder: &Path) -> bool {
+    ["config.worktree", "config"].iter().any(|name| {
+        let config = foreign::below(own, Path::new(name), foreign::SETTINGS).unwrap_or_default();
+        let named = work_tree(&String::from_utf8_lossy(&config)).map(|named| own.join(named));
+        named.and_then(|named| named.canonicalize().ok()).is_some_and(|named| named == folder)
+    })
+}
+
+/// The value of `core.worktree` in a configuration of git's.
+fn work_tree(config: &str) -> Option<String> {
+    let mut in_core = false;
+    let mut found = None;
+    for line in config.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            in_core = section.split(']').next().is_some_and(|name| name.trim().eq_ignore_ascii_case("core"));
+        } else if let Some((name, value)) = line.split_once('=').filter(|_| in_core)
+            && name.trim().eq_ignore_ascii_case("worktree")
+        {
+            let value = value.trim();
+            let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+            found = Some(inner.replace("\\\"", "\"").replace("\\\\", "\\"));
+        }
+    }
+    found
+}
+
+/// Whether a text is the name of a reference below `refs/`, and of nothing outside.
+fn is_reference(name: &str) -> bool {
+    name.strip_prefix("refs/").is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
+}
+
+/// The first line of a file below a folder.
+fn first_line(folder: &Path, name: &str) -> Option<String> {
+    let bytes = foreign::below(folder, Path::new(name), NAME).ok()?;
+    let line = bytes.split(|byte| *byte == b'\n').next()?;
+    Some(std::str::from_utf8(line).ok()?.trim_end().to_owned())
 }
 
 /// Whether a text is the full name of an object.
@@ -128,5 +191,78 @@ mod tests {
     fn a_folder_without_a_repository_has_none() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(discover(folder.path()), None);
+    }
+
+    /// What a folder is taken for: the common folder of its repository, below the test's folder.
+    fn check(top: &Path, folder: &str, expected: Option<&str>) {
+        let top = top.canonicalize().unwrap();
+        let found = discover(&top.join(folder)).map(|found| found.common.strip_prefix(&top).unwrap().to_owned());
+        assert_eq!(found.as_deref(), expected.map(Path::new), "{folder}");
+    }
+
+    #[test]
+    fn a_repository_elsewhere_counts_only_if_it_names_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path();
+        let write = |path: &str, text: &str| {
+            std::fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
+            std::fs::write(top.join(path), text).unwrap();
+        };
+        std::fs::create_dir(top.join("main")).unwrap();
+        git(&top.join("main"), &["init", "-q"]);
+        git(&top.join("main"), &["commit", "-q", "--allow-empty", "-m", "one"]);
+        git(&top.join("main"), &["worktree", "add", "-q", "../tree"]);
+        let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../main", "mod"];
+        std::fs::create_dir(top.join("super")).unwrap();
+        git(&top.join("super"), &["init", "-q"]);
+        git(&top.join("super"), &add);
+        git(top, &["init", "-q", "--separate-git-dir", "apart.git", "apart"]);
+        check(top, "tree", Some("main/.git"));
+        check(top, "super/mod", Some("super/.git/modules/mod"));
+        // It says nothing of its work tree until somebody writes it down.
+        check(top, "apart", None);
+        let apart = top.join("apart").canonicalize().unwrap();
+        git(&apart, &["config", "core.worktree", apart.to_str().unwrap()]);
+        check(top, "apart", Some("apart.git"));
+
+        let main = top.join("main/.git").canonicalize().unwrap();
+        write("gitdir/.git", &format!("gitdir: {}\n", main.display()));
+        write("borrowed/.git", &format!("gitdir: {}/worktrees/tree\n", main.display()));
+        write("common/.git/HEAD", "ref: refs/heads/main\n");
+        write("common/.git/commondir", &format!("{}\n", main.display()));
+        write("made/.git", "gitdir: fake\n");
+        write("made/fake/HEAD", "ref: refs/heads/main\n");
+        write("made/fake/gitdir", &format!("{}\n", top.join("made/.git").display()));
+        write("made/fake/commondir", &format!("{}\n", main.display()));
+        std::fs::create_dir(top.join("linked")).unwrap();
+        std::os::unix::fs::symlink(&main, top.join("linked/.git")).unwrap();
+        for folder in ["gitdir", "borrowed", "common", "made", "linked"] {
+            check(top, folder, None);
+        }
+    }
+
+    #[test]
+    fn references_stay_in_the_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join(".git");
+        std::fs::create_dir_all(own.join("refs/heads")).unwrap();
+        let hash = "0123456789012345678901234567890123456789";
+        std::fs::write(folder.path().join("outside"), hash).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", own.join("packed-refs")).unwrap();
+        std::os::unix::fs::symlink("../../../outside", own.join("refs/heads/link")).unwrap();
+        for name in ["refs/heads/../../../outside", "/etc/passwd", "../outside", "refs/heads/link", "refs//x"] {
+            std::fs::write(own.join("HEAD"), format!("ref: {name}\n")).unwrap();
+            assert_eq!(discover(folder.path()).unwrap().head().commit, None, "{name}");
+        }
+        std::fs::write(own.join("refs/heads/main"), hash).unwrap();
+        std::fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(discover(folder.path()).unwrap().head().commit.as_deref(), Some(hash));
+    }
+
+    #[test]
+    fn the_work_tree_is_read_from_a_configuration() {
+        assert_eq!(work_tree("[core]\n\tbare = false\n\tworktree = ../../../mod\n").as_deref(), Some("../../../mod"));
+        assert_eq!(work_tree("[Core]\nWorkTree=\"a \\\"b\"\n").as_deref(), Some("a \"b"));
+        assert_eq!(work_tree("[other]\nworktree = x\n[core \"sub\"]\nworktree = y\n"), None);
     }
 }

@@ -1,10 +1,11 @@
 //! The hook fast path: a client calls at a point of its own work, waits, and goes on.
 //!
 //! Invariants: nothing is set up here that a hook does not need; whatever goes wrong is our fault, never the client's, so
-//! the answer is then empty, the exit code 0, and one line in a log that `weir doctor` shows; nothing is written to the
-//! client's terminal; what was told is in the log before the answer is given, or in the spool beside it when another process
-//! holds the log for longer than [`WAIT`].
+//! the answer is then empty, the exit code 0, and one line in a log that `weir doctor` shows; so it is when the deadline is
+//! over; nothing is written to the client's terminal; what was told is in the log before the answer is given, or in the spool
+//! beside it when another process holds the log for longer than [`WAIT`].
 
+mod deadline;
 pub(crate) mod faults;
 mod guides;
 mod hold;
@@ -25,6 +26,7 @@ use weir_store::{HookSeen, KnownProject, Owner, Patience, Spool, Spooled, Store,
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
+use crate::foreign;
 use crate::project::Project;
 use crate::run::unfinished::{self, Haste};
 use crate::when;
@@ -55,6 +57,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let answered = catch_unwind(AssertUnwindSafe(|| answer(client, event, started)));
+    deadline::end();
     let fault = match answered {
         Ok(Ok(None)) => return ExitCode::SUCCESS,
         Ok(Ok(Some(answer))) => write(&answer).err().map(|error| format!("the answer was not taken: {error}")),
@@ -79,6 +82,7 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     };
     let (env, paths) = environment()?;
     weir_store::private::folder(&paths.data).map_err(unreadable)?;
+    deadline::begin(&paths, &format!("{} {event}", client.name));
     for remark in unfinished::finish(&paths, Haste::Hook) {
         faults::note("audit", &remark);
     }
@@ -94,7 +98,8 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
         Ok(store) => store,
         // Nothing can be read either; what the hook told is not lost for that.
         Err(error) if error.may_pass() => {
-            let spooled = Spooled { texts_lost: loses_texts(&hook.point), ..telling.spooled(None, now) };
+            let (told, seen) = (telling.told(None), Some(telling.seen(now)));
+            let spooled = Spooled { told, seen, texts_lost: loses_texts(&hook.point), ..Spooled::default() };
             place.spool().put(&place.scope, &spooled, &Limits::default(), now)?;
             return Ok(None);
         }
@@ -103,9 +108,13 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     let (scope, spool) = (place.scope.clone(), place.spool());
     let aside = Spooled::default();
     let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, store, now, aside };
-    // What happened is written down, whatever becomes of the answer.
+    // What happened is written down, whatever becomes of the answer: first, where the answer may miss the deadline.
+    let mut told = telling.told(Some((&call.store, &call.scope)));
+    if call.may_take_long() {
+        call.append(std::mem::take(&mut told))?;
+    }
     let said = call.answer(killed);
-    call.record(&telling)?;
+    call.record(told, telling.seen(now))?;
     if !call.aside.is_empty() {
         spool.put(&call.scope, &call.aside, call.store.limits(), now)?;
     }
@@ -123,19 +132,23 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    /// What it tells, with the repair of an earlier failure if it is one, and that it came.
-    fn spooled(&self, store: Option<(&Store, &Scope)>, now: Timestamp) -> Spooled {
+    /// What it tells, with the repair of an earlier failure if it is one.
+    fn told(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
         let hook = brief(self.hook, self.payload);
         let mut told: Vec<Event> = capture::events(&hook);
         told.extend(store.and_then(|(store, scope)| repaired(store, scope, &hook)));
-        let seen = HookSeen {
+        told
+    }
+
+    /// That it came, and how long it has taken.
+    fn seen(&self, now: Timestamp) -> HookSeen {
+        HookSeen {
             client: self.client.name.to_owned(),
             event: self.event.to_owned(),
             at: now,
             micros: self.started.elapsed().as_micros() as u64,
             count: 1,
-        };
-        Spooled { told, seen: Some(seen), ..Spooled::default() }
+        }
     }
 }
 
@@ -213,14 +226,33 @@ impl Call<'_> {
         }
     }
 
-    /// Writes down what the hook told.
-    fn record(&mut self, telling: &Telling<'_>) -> Result<(), CommandError> {
-        let Spooled { told, seen, .. } = telling.spooled(Some((&self.store, &self.scope)), self.now);
-        let Self { store, scope, aside, .. } = self;
-        if let Some(seen) = seen {
-            let recorded = store.record(scope, &told, &seen);
-            put_off(recorded, || (aside.told, aside.seen) = (told, Some(seen)))?;
+    /// Whether the answer may take long: an output is held back.
+    fn may_take_long(&self) -> bool {
+        match &self.hook.point {
+            Point::AfterTool(used, done) => hold::may_take_long(used, done, self.payload.bytes(&done.output.text)),
+            _ => false,
         }
+    }
+
+    /// Writes down what the hook told, before it is answered.
+    fn append(&mut self, mut told: Vec<Event>) -> Result<(), CommandError> {
+        while let Some(event) = told.first() {
+            match self.store.append(&self.scope, event, self.now) {
+                Ok(_) => drop(told.remove(0)),
+                failed => return put_off(failed, || self.aside.told = told).map(drop),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what the hook told, and that it came.
+    fn record(&mut self, mut told: Vec<Event>, seen: HookSeen) -> Result<(), CommandError> {
+        let Self { store, scope, aside, .. } = self;
+        let recorded = store.record(scope, &told, &seen);
+        put_off(recorded, || {
+            aside.told.append(&mut told);
+            aside.seen = Some(seen);
+        })?;
         if loses_texts(&self.hook.point) {
             put_off(store.session_lost_texts(scope), || aside.texts_lost = true)?;
         }
@@ -263,7 +295,7 @@ impl Place {
         let owner = Owner::Project(self.project.key.clone());
         let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
         if is_new {
-            let root = self.project.root.display().to_string();
+            let root = foreign::text(&self.project.root);
             let (key, folder) = (self.project.key.0.clone(), self.project.folder_name());
             let known = KnownProject { key, root, folder, used_at: when::now() };
             let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, patience);

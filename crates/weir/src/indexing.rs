@@ -3,6 +3,7 @@
 //! Invariants: what the user's rules deny and what is hidden as a secret is never opened; what was left out is counted
 //! by its reason; a file that cannot be read is no reason to stop; memory does not grow with what is indexed.
 
+mod ignored;
 mod judge;
 mod label;
 mod read;
@@ -20,7 +21,8 @@ use weir_store::{NewFile, Stamp};
 use crate::answer::{Answer, one_line};
 use crate::context::{Context, Open};
 use crate::error::{CommandError, ErrorKind};
-pub(crate) use judge::{Judge, permit};
+use crate::foreign;
+pub(crate) use judge::{Judge, OUTSIDE, permit};
 pub(crate) use read::content as read_content;
 use report::Report;
 pub(crate) use take::UNSETTLED;
@@ -148,8 +150,7 @@ fn cannot_read(shown: &str, why: &str) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot read {shown}: {why}"))
 }
 
-/// A path below a folder as sources write it.
+/// A path below a folder as sources write it. Two files have two of them.
 pub(crate) fn below(root: &Path, path: &Path) -> Option<String> {
-    let rest = path.strip_prefix(root).ok()?;
-    Some(rest.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"))
+    path.strip_prefix(root).ok().map(foreign::text)
 }

@@ -18,6 +18,7 @@ use weir_store::{MapFile, Store};
 use crate::answer::{Answer, Budget};
 use crate::context::{Context, Open};
 use crate::error::{CommandError, ErrorKind};
+use crate::foreign;
 pub(crate) use symbols::{FoundSymbol, Wanted, find as find_symbols};
 
 /// What a map is wanted for.
@@ -68,7 +69,7 @@ fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) ->
 /// The focus among the files.
 fn places(focus: &[PathBuf], root: &Path, place: &HashMap<&str, usize>) -> Result<Vec<usize>, CommandError> {
     let one = |path: &PathBuf| {
-        let below = crate::indexing::below(root, path).unwrap_or_else(|| path.display().to_string());
+        let below = crate::indexing::below(root, path).unwrap_or_else(|| foreign::text(path));
         place.get(below.as_str()).copied().ok_or_else(|| {
             CommandError::new(ErrorKind::NotFound, format!("{below} is not in the map"))
                 .hint("the map has files of languages that can be outlined, as git sees them: not ignored, not denied")
@@ -84,7 +85,7 @@ fn known(file: MapFile) -> Known {
 
 /// The name under which a folder's map is kept.
 fn key(root: &Path) -> String {
-    root.display().to_string()
+    foreign::text(root)
 }
 
 /// The store of the map, and from where it is asked.

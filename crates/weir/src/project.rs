@@ -1,10 +1,11 @@
 //! Finds the project a call is made in. Invariant: work trees of one repository are one project; a folder outside
-//! any repository is a project of its own.
+//! any repository is a project of its own; two folders whose paths differ in any byte are two projects.
 
 use std::path::{Path, PathBuf};
 
 use weir_core::ProjectKey;
 
+use crate::foreign;
 use crate::git::{self, Head, Repository};
 
 /// A directory tree with an identity.
@@ -23,11 +24,13 @@ impl Project {
         let folder = folder.canonicalize()?;
         Ok(match git::discover(&folder) {
             Some(repository) => Self {
-                key: ProjectKey(format!("git:{}", repository.common.display())),
+                key: ProjectKey(format!("git:{}", foreign::text(&repository.common))),
                 root: repository.work_tree.clone(),
                 repository: Some(repository),
             },
-            None => Self { key: ProjectKey(format!("path:{}", folder.display())), root: folder, repository: None },
+            None => {
+                Self { key: ProjectKey(format!("path:{}", foreign::text(&folder))), root: folder, repository: None }
+            }
         })
     }
 

@@ -1,6 +1,6 @@
 //! Writes a file: whole or not at all, and only over the content that was read.
 //!
-//! Invariants: a reader sees the old content or the new one; the mode stays; a file that someone else replaced before our
+//! Invariants: a reader sees the old content or the new one; the mode stays, but for set-user-id and set-group-id; a file that someone else replaced before our
 //! name change took effect is put back, and the change is refused. Between two processes of ours a lock decides. A program
 //! that writes into the file in place can still lose what it writes while we exchange the names, and so can one that reads
 //! in the instant before a file is put back and then replaces it by what it read.
@@ -33,7 +33,8 @@ impl From<io::Error> for Failure {
 /// Puts a content in place of the one that was read.
 pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) -> Result<(), Failure> {
     let fresh = Fresh::write(folder, name, (bytes, 0o600))?;
-    let mode = before.about.permissions().mode() & 0o7777;
+    // The bits that lend the owner's rights to a program are not for a new content, as write(2) has it too.
+    let mode = before.about.permissions().mode() & 0o1777;
     fresh.file.set_permissions(Permissions::from_mode(mode))?;
     fresh.file.sync_all()?;
     if hash_of(folder, name)? != before.hash {

@@ -2,17 +2,18 @@
 //!
 //! Invariant: the strictest of all that speaks of a file decides; what is outside of the project needs a rule that allows.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use weir_core::Origin;
 use weir_policy::audit::{Kind, names};
 use weir_policy::judge::judge_tool;
-use weir_policy::rules::{Rules, Subject, Verdict};
+use weir_policy::rules::{Subject, Verdict};
 
 use super::Place;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::indexing::Judge;
+use crate::indexing::{Judge, OUTSIDE};
+use crate::own;
 
 /// What is to be done with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,10 +45,11 @@ pub(super) async fn permit(
         .into_iter()
         .map(|reason| Reason { verdict: reason.verdict, why: reason.to_string() })
         .collect();
-    for path in [&place.full, &lexical(asked)] {
+    let asked = lexical(asked);
+    for path in [&place.full, &asked] {
         reasons.extend(spoken(&judge, path, access));
     }
-    reasons.extend(protected(context, &judge, &place.full, access));
+    reasons.extend(protected(context, &judge, (&asked, &place.full), access));
     let verdict = reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow);
     let mut why: Vec<String> = reasons.into_iter().filter(|it| it.verdict == verdict).map(|it| it.why).collect();
     why.dedup();
@@ -107,16 +109,15 @@ fn spoken(judge: &Judge, path: &Path, access: Access<'_>) -> Vec<Reason> {
         .collect()
 }
 
-/// What holds without a rule.
-fn protected(context: &Context, judge: &Judge, path: &Path, access: Access<'_>) -> Option<Reason> {
+/// What holds without a rule. `asked` is the path before its links were followed.
+fn protected(context: &Context, judge: &Judge, (asked, path): (&Path, &Path), access: Access<'_>) -> Option<Reason> {
     let deny = |why: &str| Some(Reason { verdict: Verdict::Deny, why: why.to_owned() });
+    let ask = |why: &str| Some(Reason { verdict: Verdict::Ask, why: why.to_owned() });
     if judge.hides(path) {
         return deny("it is a place of secrets, or Weir's own");
     }
-    // A person at a terminal may look at what is theirs; a model stays in the project.
-    let looks = access == Access::Read && context.origin == Origin::User;
-    if !looks && !is_inside(judge, path) && !is_allowed(judge.rules(), judge, path, access) {
-        return deny("it is outside of the project, and no rule of the user's allows it");
+    if !judge.may_reach(context.origin, path, access) {
+        return deny(OUTSIDE);
     }
     if access == Access::Read {
         return None;
@@ -124,31 +125,16 @@ fn protected(context: &Context, judge: &Judge, path: &Path, access: Access<'_>) 
     if path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
         return deny("it belongs to git");
     }
-    let config = context.paths().config.parent().and_then(|folder| folder.canonicalize().ok());
-    if config.is_some_and(|folder| path.starts_with(folder)) {
-        return deny("it is Weir's own configuration");
+    if judge.own().hold(path) || judge.own().hold(asked) {
+        return deny("it is Weir's own configuration, data or cache");
+    }
+    if own::holds_home(context) {
+        return ask("the folder holds the home folder and is not a project");
+    }
+    if path.symlink_metadata().is_ok_and(|about| about.permissions().mode() & 0o222 == 0) {
+        return ask("it is read-only");
     }
     runs_later(judge, path)
-}
-
-fn is_inside(judge: &Judge, path: &Path) -> bool {
-    let places = judge.places();
-    let more = judge.rules().additional_folders().iter().filter_map(|folder| {
-        let folder = match folder.strip_prefix("~") {
-            Ok(rest) => places.home.join(rest),
-            Err(_) => folder.clone(),
-        };
-        folder.canonicalize().ok()
-    });
-    path.starts_with(&places.project) || more.into_iter().any(|folder| path.starts_with(folder))
-}
-
-fn is_allowed(rules: &Rules, judge: &Judge, path: &Path, access: Access<'_>) -> bool {
-    rules.iter().filter(|rule| rule.verdict == Verdict::Allow).any(|rule| match &rule.subject {
-        Subject::Read(pattern) => access == Access::Read && pattern.covers(path, judge.places()),
-        Subject::Edit(pattern) => access != Access::Read && pattern.covers(path, judge.places()),
-        _ => false,
-    })
 }
 
 /// What other programs run or obey by themselves is changed only with the user's consent, as clients have it too. What a

@@ -1,7 +1,6 @@
 //! Writes guides and hands them over. Invariant: a guide is never above its budget, and goes out once for each time that
 //! it is needed.
 
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use weir_store::{Guide, HistoryFilter, Moment};
 use super::{Call, Said, TITLE, put_off};
 use crate::config;
 use crate::error::CommandError;
+use crate::foreign;
 
 /// How many of the newest events of a session a guide is written from.
 const EVENTS: usize = 3_000;
@@ -93,7 +93,7 @@ fn was_compacted(call: &Call<'_>) -> bool {
 
 /// The end of a transcript. A compaction that is further away is one that the model was told of.
 fn end_of(transcript: &Path) -> std::io::Result<String> {
-    let mut file = File::open(transcript)?;
+    let mut file = foreign::open_of_user(transcript)?;
     let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);
     file.seek(SeekFrom::Start(begin))?;
     let mut end = Vec::new();

@@ -6,6 +6,7 @@
 mod outline;
 
 use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use weir_clients::{Done, Tool, ToolCall};
@@ -18,6 +19,7 @@ use super::payload::copy;
 use super::{Call, LEAVE, TITLE, unreadable};
 use crate::config;
 use crate::error::CommandError;
+use crate::foreign;
 use crate::run::read_on;
 use crate::text::{Stored, ends};
 
@@ -27,6 +29,10 @@ pub(super) const SMALL: usize = 2_000;
 const SMALL_FILE: usize = 8_000;
 /// An output of fewer bytes cannot have more tokens than [`SMALL`].
 const SURELY_SMALL: u64 = SMALL as u64;
+/// An output of more bytes takes a moment to be held.
+const LONG: u64 = 256 << 10;
+/// A file of more bytes is not read again when a client has read it: what the client was given is kept instead.
+const LARGEST_READ: u64 = 64 << 20;
 /// One of more bytes is not small.
 const WHOLE_BYTES: u64 = 1 << 20;
 
@@ -91,7 +97,11 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
     // The tool itself has just read it, through links too.
     let read = used.tool.path().and_then(|path| call.hook.folder.join(path).canonicalize().ok());
     call.store.set_limits(config::read(&call.paths.config)?.limits);
-    match done.output.saved.as_deref().or(read.as_deref()).and_then(open) {
+    let file = match done.output.saved.as_deref() {
+        Some(saved) => open(saved).map(|file| file.take(u64::MAX)),
+        None => read.as_deref().and_then(open_read).map(|file| file.take(LARGEST_READ)),
+    };
+    match file {
         Some(mut file) => copy(&mut file, &mut |bytes| Ok(put(&mut writer, bytes))).map_err(unreadable)?,
         None => {
             let mut to = |bytes: &[u8]| Ok(put(&mut writer, bytes));
@@ -128,10 +138,20 @@ fn small(tool: &Tool) -> Option<usize> {
     }
 }
 
+/// Whether to hold an output may take long, by its size or since a file is read.
+pub(super) fn may_take_long(used: &ToolCall, done: &Done, bytes: u64) -> bool {
+    done.output.saved.is_some() || bytes > LONG || (bytes > SURELY_SMALL && matches!(used.tool, Tool::Read { .. }))
+}
+
 /// The file in which a client saved an output.
 fn open(path: &Path) -> Option<File> {
     let is_file = std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
-    is_file.then(|| File::open(path).ok()).flatten()
+    is_file.then(|| foreign::open_of_user(path).ok()).flatten()
+}
+
+/// A file that a tool read, if it is not so large that a client would have to wait for it.
+fn open_read(path: &Path) -> Option<File> {
+    open(path).filter(|file| file.metadata().is_ok_and(|about| about.len() <= LARGEST_READ))
 }
 
 /// Writes on, also when that has failed: who keeps the text is told.

@@ -3,9 +3,10 @@
 //! Invariant: what cannot be understood is never a reason to be more lenient. A rule that asks counts as one that
 //! denies, since nobody can be asked about each file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use weir_core::Origin;
 use weir_policy::judge::judge_tool;
 use weir_policy::masks::{Places, is_secret, secrets};
 use weir_policy::rules::{Rules, Subject, Verdict};
@@ -13,20 +14,33 @@ use weir_policy::rules::{Rules, Subject, Verdict};
 use super::report::Why;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::files::Access;
+use crate::foreign::resolved;
+use crate::own::OwnPlaces;
 use crate::run::rules;
 
 /// The name by which clients know the tool that indexes.
 const TOOL: &str = "mcp__weir__ctx_index";
 
-/// Lets indexing of a path or of a text pass, or says why not.
-pub(crate) async fn permit(context: &Context, path: Option<&str>) -> Result<(), CommandError> {
-    let mut reasons = judge_tool(&rules::read(context), TOOL).reasons;
+/// What a model is told of a place that only the user can open to it.
+pub(crate) const OUTSIDE: &str = "it is outside of the project, and no rule of the user's allows it";
+
+/// Lets indexing of a path or of a text pass, or says why not. The path is given as it was named and without its links.
+pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Result<(), CommandError> {
+    let judge = Judge::new(context)?;
+    if let Some((named, full)) = path
+        && !judge.may_reach(context.origin, full, Access::Read)
+    {
+        return Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {named}: {OUTSIDE}"))
+            .hint("do not try another way; the user can index it, or allow it by a rule such as Read(//folder/**)"));
+    }
+    let mut reasons = judge_tool(judge.rules(), TOOL).reasons;
     // Rules about reading do not concern a text that was given.
     reasons.retain(|reason| path.is_some() || reason.command == TOOL);
     let verdict = reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow);
     let strict = reasons.iter().filter(|reason| reason.verdict == verdict);
     let why = strict.take(3).map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    let about = path.unwrap_or("a text");
+    let about = path.map_or("a text", |(named, _)| named);
     match verdict {
         Verdict::Allow => Ok(()),
         Verdict::Ask if context.consent(&format!("Index it? {why}"), about).await? => Ok(()),
@@ -43,20 +57,17 @@ pub(crate) struct Judge {
     places: Places,
     /// Places of secrets below the home folder.
     at_home: Gitignore,
-    /// What Weir keeps, which other calls may not see.
-    data: Option<PathBuf>,
+    own: OwnPlaces,
 }
 
 impl Judge {
     /// One that knows the rules as they are now.
     pub(crate) fn new(context: &Context) -> Result<Self, CommandError> {
-        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let home = canonical(context.env().home.as_deref().unwrap_or(Path::new("/")));
+        let home = resolved(context.env().home.as_deref().unwrap_or(Path::new("/")));
         let at_home = lines(&home, secrets::HOME.iter().map(|secret| format!("/{}", secret.pattern)))?;
         let places =
-            Places { home, project: canonical(&context.project().root), folder: canonical(&context.env().folder) };
-        let data = context.paths().data.canonicalize().ok();
-        Ok(Self { rules: rules::read(context), places, at_home, data })
+            Places { home, project: resolved(&context.project().root), folder: resolved(&context.env().folder) };
+        Ok(Self { rules: rules::read(context), places, at_home, own: OwnPlaces::of(context) })
     }
 
     /// Why a path must not be read, if it must not. The path has no links in it.
@@ -74,9 +85,44 @@ impl Judge {
 
     /// Whether a path is a place of secrets or Weir's own, whatever the rules say.
     pub(crate) fn hides(&self, path: &Path) -> bool {
-        let is_ours = self.data.as_ref().is_some_and(|data| path.starts_with(data));
         let is_lifted = || self.rules.readable().iter().any(|pattern| pattern.covers(path, &self.places));
-        is_ours || (self.is_secret(path) && !is_lifted())
+        self.own.keep(path) || (self.is_secret(path) && !is_lifted())
+    }
+
+    /// Whether a path, without links, lies where a call of this origin may use it so: in the project, in a folder that the
+    /// user added to it, or where a rule of the user's allows it. A person at a terminal may look at what is theirs.
+    pub(crate) fn may_reach(&self, origin: Origin, path: &Path, access: Access) -> bool {
+        let looks = access == Access::Read && origin == Origin::User;
+        looks || self.is_inside(path) || self.is_allowed(path, access)
+    }
+
+    fn is_inside(&self, path: &Path) -> bool {
+        let added = self.rules.additional_folders().iter().filter_map(|folder| {
+            let folder = match folder.strip_prefix("~") {
+                Ok(rest) => self.places.home.join(rest),
+                Err(_) => folder.clone(),
+            };
+            folder.canonicalize().ok()
+        });
+        path.starts_with(&self.places.project) || added.into_iter().any(|folder| path.starts_with(folder))
+    }
+
+    fn is_allowed(&self, path: &Path, access: Access) -> bool {
+        // A pattern such as `folder/**` is about what is in the folder.
+        let inside = path.join("*");
+        let paths = if path.is_dir() { [path, &inside] } else { [path, path] };
+        self.rules.iter().filter(|rule| rule.verdict == Verdict::Allow).any(|rule| match &rule.subject {
+            Subject::Read(pattern) => {
+                access == Access::Read && paths.iter().any(|path| pattern.covers(path, &self.places))
+            }
+            Subject::Edit(pattern) => access != Access::Read && pattern.covers(path, &self.places),
+            _ => false,
+        })
+    }
+
+    /// Weir's own places.
+    pub(crate) fn own(&self) -> &OwnPlaces {
+        &self.own
     }
 
     /// The rules as they are now.

@@ -9,13 +9,14 @@ use weir_store::Store;
 
 use super::below;
 use crate::error::CommandError;
+use crate::foreign;
 
 /// The label of the whole project: the paths below it begin with it, and are good from its root.
 pub(super) const ROOT: &str = ".";
 
 /// The label of a file or a folder: its path in the project, or its whole path where it is outside.
 pub(super) fn of(store: &Store, scope: &Scope, root: &Path, path: &Path) -> Result<String, CommandError> {
-    let Some(inside) = below(root, path) else { return Ok(path.display().to_string()) };
+    let Some(inside) = below(root, path) else { return Ok(foreign::text(path)) };
     if inside.is_empty() {
         return Ok(ROOT.to_owned());
     }

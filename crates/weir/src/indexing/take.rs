@@ -16,6 +16,7 @@ use super::walk::{Found, Globs, Listing};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
+use crate::foreign;
 
 /// So much text makes a batch, or so many files.
 const BATCH_BYTES: usize = 4 << 20;
@@ -97,7 +98,7 @@ impl<'a> Work<'a> {
     /// Lets go of what was indexed under the names of folders and files in the root, before the root was.
     pub(super) fn forget_parts_of_the_root(&mut self, root: &Path) -> Result<(), CommandError> {
         for entry in root.read_dir().into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = foreign::text(Path::new(&entry.file_name()));
             let known = self.store.known_files(self.scope, &name)?;
             // A label that somebody chose may be the same as the name of a folder, but not all that is below it.
             let has_both = |source: &String| root.join(source).is_file() && self.has(&format!("{ROOT}/{source}"));

@@ -1,21 +1,23 @@
 //! Lists the files of a folder as git would: without what is ignored, hidden, or behind a link.
 //!
-//! Invariant: no link is followed and no file is opened. A folder that cannot be listed is said, so that what is below it
+//! Invariant: no link is followed and no file is opened but ignore files. A folder that cannot be listed is said, so that what is below it
 //! is not taken for gone.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
 use tokio_util::sync::CancellationToken;
+use walkdir::{DirEntry, WalkDir};
 
 use super::below;
+use super::ignored::Ignored;
 use super::judge::Judge;
 use super::read::LARGEST;
 use super::report::{Report, Why};
 use crate::context::cancelled;
 use crate::error::CommandError;
+use crate::foreign;
 
 /// A file that may be read.
 #[derive(Debug)]
@@ -74,32 +76,31 @@ pub(super) fn list(
     report: &mut Report,
 ) -> Result<Listing, CommandError> {
     let mut listing = Listing::default();
-    let wanted = globs.clone();
-    let top = root.to_owned();
-    let walk = WalkBuilder::new(root)
-        .require_git(false)
-        .follow_links(false)
-        .sort_by_file_name(Ord::cmp)
-        .filter_entry(move |entry| {
-            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            entry.path() == top || wanted.takes(entry.path(), is_folder)
-        })
-        .build();
-    for entry in walk {
+    let mut ignored = Ignored::new(root);
+    let mut is_wanted = |entry: &DirEntry| {
+        let is_folder = entry.file_type().is_dir();
+        let is_wanted = globs.takes(entry.path(), is_folder) && !ignored.leaves_out(entry.path(), is_folder);
+        // The folder itself was asked for.
+        is_wanted || entry.depth() == 0
+    };
+    for entry in WalkDir::new(root).sort_by_file_name().into_iter().filter_entry(&mut is_wanted) {
         if cancel.is_cancelled() {
             return Err(cancelled());
         }
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                let path = path_of(&error).unwrap_or(root).to_owned();
+                let path = error.path().unwrap_or(root).to_owned();
                 let below = below(root, &path).unwrap_or_default();
                 report.fail(&below, io_text(&error));
                 listing.unknown.push(below);
                 continue;
             }
         };
-        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
+        let kind = entry.file_type();
+        if kind.is_dir() {
+            continue;
+        }
         if kind.is_symlink() {
             report.skip(Why::Link);
         } else if !kind.is_file() {
@@ -116,6 +117,9 @@ pub(super) fn list(
                 }
             }
         }
+    }
+    for (path, why) in ignored.unread() {
+        report.fail(&below(root, &path).unwrap_or_else(|| foreign::text(&path)), why);
     }
     Ok(listing)
 }
@@ -145,14 +149,6 @@ pub(super) fn modified(about: &Metadata) -> i64 {
     since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or_default()
 }
 
-fn path_of(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
-        _ => None,
-    }
-}
-
-fn io_text(error: &ignore::Error) -> String {
+fn io_text(error: &walkdir::Error) -> String {
     error.io_error().map_or_else(|| error.to_string(), |error| error.kind().to_string())
 }

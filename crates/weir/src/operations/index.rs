@@ -71,7 +71,7 @@ before and has not changed is not read again; what is gone is removed. Secrets a
             (Some(path), None) => {
                 let full = context.env().folder.join(&path);
                 let full = full.canonicalize().map_err(|error| missing(context, &path, &error))?;
-                indexing::permit(context, Some(&path)).await?;
+                indexing::permit(context, Some((&path, &full))).await?;
                 let order = Order { path: full, label, include: self.include, exclude: self.exclude };
                 indexing::index(context, order).await
             }

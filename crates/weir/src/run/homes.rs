@@ -8,12 +8,13 @@ use weir_policy::masks::Homes;
 use weir_policy::masks::toolchains::TOOLCHAINS;
 use weir_runner::runtimes::Found;
 
-use super::place::{from_home, holds_home, search_path};
+use super::place::{from_home, search_path};
 use super::{Order, rules};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::indexing::Judge;
+use crate::own;
 
 /// Variables of runs that are about a person, not about a toolchain.
 const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
@@ -28,7 +29,7 @@ pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
     needed.extend(toolchains.flat_map(|(_, value)| std::env::split_paths(value)).filter(|path| path.is_absolute()));
     needed.extend(std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty()));
     needed.extend(context.project().git_folders().map(Path::to_owned));
-    if holds_home(context) {
+    if own::holds_home(context) {
         // The project is all of the home, and as such not shown. Where the client was started, it may look around.
         needed.push(context.env().folder.clone());
     }

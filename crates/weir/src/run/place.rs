@@ -13,6 +13,8 @@ use super::{Order, failed, homes, rules};
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::foreign::resolved;
+use crate::own;
 
 /// Where code lies inside a full sandbox, in its private `/tmp`.
 const SCRATCH: &str = "/tmp/weir-run";
@@ -136,16 +138,10 @@ fn open() -> &'static str {
 
 /// The project, unless that would be the whole home folder, and what the user named.
 pub(super) fn writable(context: &Context) -> Vec<PathBuf> {
-    let home = context.env().home.as_deref().and_then(|home| home.canonicalize().ok());
-    let project = (!holds_home(context)).then(|| context.project().root.clone());
+    let home = context.env().home.as_deref().map(resolved);
+    let project = (!own::holds_home(context)).then(|| context.project().root.clone());
     let named = context.config().run.writable.iter().map(|path| from_home(path, home.as_deref()));
     project.into_iter().chain(named.filter_map(|path| path.canonicalize().ok())).collect()
-}
-
-/// Whether the project is the home folder or a folder around it.
-pub(super) fn holds_home(context: &Context) -> bool {
-    let home = context.env().home.as_deref().and_then(|home| home.canonicalize().ok());
-    home.is_some_and(|home| home.starts_with(&context.project().root))
 }
 
 /// A path as a user writes it, with `~` for the home folder.

@@ -14,9 +14,10 @@ use weir_policy::rules::{Own, Platform, Rules, Source, Verdict, locations};
 use weir_store::private;
 
 use super::Order;
-use super::place::search_path;
+use super::place::{search_path, writable};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::foreign;
 
 /// The name by which clients know the tool that runs code.
 const TOOL: &str = "mcp__weir__ctx_execute";
@@ -103,12 +104,13 @@ pub(super) fn places(context: &Context, folder: &Path) -> Places {
     }
 }
 
-/// Weir's own folders, which a run could otherwise change where a project holds them, as one of dotfiles does. What is
+/// Weir's own folders, which a run could otherwise change where they lie in what it may write, as with dotfiles. What is
 /// not there yet is made, since only what is there can be protected.
 fn own_places(context: &Context) -> Vec<PathBuf> {
-    let root = &context.project().root;
+    let writable = writable(context);
     let folders = [context.paths().config.parent(), Some(context.paths().data.as_path())];
-    let inside = folders.into_iter().flatten().filter(|folder| folder.starts_with(root));
+    let is_inside = |folder: &&Path| writable.iter().any(|root| foreign::resolved(folder).starts_with(root));
+    let inside = folders.into_iter().flatten().filter(is_inside);
     inside.filter_map(|folder| private::folder(folder).and_then(|()| folder.canonicalize()).ok()).collect()
 }
 
@@ -121,15 +123,27 @@ pub(crate) fn read(context: &Context) -> Rules {
         "windows" => Platform::Windows,
         _ => Platform::Linux,
     };
-    let sources: Vec<Source> = locations(&home, root, platform)
-        .into_iter()
-        .filter_map(|(path, base, kind)| match std::fs::read(&path) {
-            Ok(bytes) => Some(Source { text: String::from_utf8_lossy(&bytes).into_owned(), path, base, kind }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            // A file that is there and cannot be read may deny anything.
-            Err(error) => Some(Source { text: format!("cannot be read: {error}"), path, base, kind }),
-        })
-        .collect();
+    let (mut sources, mut unread, mut trusted) = (Vec::new(), Vec::new(), Vec::new());
+    for (path, base, kind) in locations(&home, root, platform) {
+        let real = path.canonicalize().ok();
+        if kind.may_widen() {
+            trusted.extend(real.clone());
+        }
+        // In the home folder, the project's settings are the user's, and may be a link.
+        let read = match path.strip_prefix(root) {
+            Ok(name) if real.is_none_or(|real| !trusted.contains(&real)) => {
+                foreign::below(root, name, foreign::SETTINGS)
+            }
+            _ => foreign::of_user(&path, foreign::SETTINGS),
+        };
+        match read {
+            Ok(bytes) => {
+                sources.push(Source { text: String::from_utf8_lossy(&bytes).into_owned(), path, base, kind });
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => unread.push((path, error.to_string())),
+        }
+    }
     let own = &context.config().policy;
     let own = Own {
         path: context.paths().config.clone(),
@@ -139,7 +153,9 @@ pub(crate) fn read(context: &Context) -> Rules {
         allow: own.allow.clone(),
         readable: context.config().run.readable.clone(),
     };
-    Rules::read(&sources, &own)
+    let mut rules = Rules::read(&sources, &own);
+    unread.iter().for_each(|(path, why)| rules.add_unreadable(path, why));
+    rules
 }
 
 /// Every file by which a program of this name can be started, other names of the same file beside it included.

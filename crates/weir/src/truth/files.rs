@@ -2,7 +2,6 @@
 //! nothing of it is shown; only regular files of a bounded size are read.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use weir_core::note::BoundFile;
 
 use super::Doubt;
 use crate::answer::one_line;
+use crate::foreign;
 
 /// A larger file is not bound: to hash it would hold up every answer that shows the note.
 const MOST_OF_ONE: u64 = 64 << 20;
@@ -94,18 +94,14 @@ impl<'a> Files<'a> {
 
 /// The hash of a file's content and its size.
 fn hash(path: &Path, most: u64) -> io::Result<(String, u64)> {
-    // Looked at before it is opened, since opening a pipe waits for whoever writes to it.
-    let about = std::fs::metadata(path)?;
-    if !about.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
-    }
+    let file = foreign::open_of_user(path)?;
     let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MB", most >> 20));
-    if about.len() > most {
+    if file.metadata()?.len() > most {
         return Err(too_large());
     }
     let mut hasher = blake3::Hasher::new();
     // It may grow meanwhile.
-    hasher.update_reader(File::open(path)?.take(most + 1))?;
+    hasher.update_reader(file.take(most + 1))?;
     if hasher.count() > most {
         return Err(too_large());
     }

@@ -7,4 +7,5 @@ mod outlines;
 mod reading;
 mod safety;
 mod storm;
-mod world;
+mod trust;
+pub(crate) mod world;

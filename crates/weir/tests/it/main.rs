@@ -5,6 +5,7 @@
 mod cli;
 mod e2e;
 mod escape;
+mod evil;
 mod fetch;
 mod files;
 mod hooks;

@@ -5,10 +5,14 @@ use std::io::{ErrorKind as IoKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::{CommandError, ErrorKind};
+use crate::foreign;
+
+/// The largest file of a client that is read.
+const LARGEST: u64 = 64 << 20;
 
 /// The text of a file; none where there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<String>, CommandError> {
-    match std::fs::read(path) {
+    match foreign::of_user(path, LARGEST) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
             CommandError::new(ErrorKind::Config, format!("{} is not UTF-8", path.display()))
                 .hint("nothing was written; save it as UTF-8")

@@ -13,51 +13,53 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A home with a project in it. It is gone with the test.
-pub(super) struct World(TempDir);
+pub(crate) struct World(TempDir);
 
 impl World {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = Self(tempfile::tempdir().unwrap());
         std::fs::create_dir(world.project()).unwrap();
         world
     }
 
-    pub(super) fn home(&self) -> &Path {
+    pub(crate) fn home(&self) -> &Path {
         self.0.path()
     }
 
-    pub(super) fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.home().join("project")
     }
 
-    pub(super) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.project().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    pub(super) fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.project().join(path)).unwrap()
     }
 
     /// The user's rules, as Claude Code has them.
-    pub(super) fn rules(&self, permissions: &Value) {
+    pub(crate) fn rules(&self, permissions: &Value) {
         self.write("../.claude/settings.json", json!({ "permissions": permissions }).to_string());
     }
 
-    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
         command.args(arguments).current_dir(self.project()).env_clear();
         command.env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
+        // The tests run a slow build on a loaded machine; those of the deadline say so.
+        command.env("WEIR_HOOK_SECONDS", "60");
         command
     }
 
-    pub(super) fn weir(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn weir(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 
     /// A hook of Claude Code in a session.
-    pub(super) fn hook(&self, session: &str, event: &str, more: &Value) -> Value {
+    pub(crate) fn hook(&self, session: &str, event: &str, more: &Value) -> Value {
         let mut payload = json!({ "session_id": session, "cwd": self.project(), "hook_event_name": event });
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let mut command = self.command(&["hook", "claude", event]);
@@ -69,9 +71,14 @@ impl World {
     }
 
     /// The program as the server of a session of Claude Code.
-    pub(super) fn server(&self, session: &str) -> Server {
+    pub(crate) fn server(&self, session: &str) -> Server {
+        self.server_in(&self.project(), session)
+    }
+
+    /// The same in another folder.
+    pub(crate) fn server_in(&self, folder: &Path, session: &str) -> Server {
         let mut command = self.command(&["mcp"]);
-        command.env("CLAUDE_CODE_SESSION_ID", session);
+        command.current_dir(folder).env("CLAUDE_CODE_SESSION_ID", session);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
         let (sender, lines) = channel();
@@ -88,7 +95,7 @@ impl World {
 }
 
 /// The program as a server. It ends with the test.
-pub(super) struct Server {
+pub(crate) struct Server {
     process: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -96,6 +103,11 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// The process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     fn send(&mut self, message: &Value) {
         let input = self.input.as_mut().unwrap();
         input.write_all(format!("{message}\n").as_bytes()).unwrap();
@@ -112,24 +124,24 @@ impl Server {
     }
 
     /// What a tool answers, and whether that is an error.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<String, String> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<String, String> {
         let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
         if answer["result"]["isError"] == json!(true) { Err(text) } else { Ok(text) }
     }
 
-    pub(super) fn ok(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn ok(&mut self, tool: &str, arguments: &Value) -> String {
         self.call(tool, arguments).unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"))
     }
 
-    pub(super) fn refused(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> String {
         match self.call(tool, arguments) {
             Ok(answer) => panic!("{tool} {arguments} was not refused: {answer}"),
             Err(error) => error,
         }
     }
 
-    pub(super) fn read(&mut self, path: &str) -> String {
+    pub(crate) fn read(&mut self, path: &str) -> String {
         self.ok("context_read", &json!({ "path": path }))
     }
 }
@@ -143,14 +155,14 @@ impl Drop for Server {
 }
 
 /// The text between the marks.
-pub(super) fn fenced(answer: &str) -> &str {
+pub(crate) fn fenced(answer: &str) -> &str {
     let (_, rest) = answer.split_once("\n<<<").unwrap_or_else(|| panic!("no text in {answer}"));
     let (mark, rest) = rest.split_once('\n').unwrap();
     rest.split_once(&format!("\n{mark}>>>")).unwrap_or_else(|| panic!("no end in {answer}")).0
 }
 
 /// A Rust file of so many functions.
-pub(super) fn source(functions: usize) -> String {
+pub(crate) fn source(functions: usize) -> String {
     let body =
         "    let total: u64 = (0..n).map(|i| i * i).sum();\n    println!(\"{total} of {n}\");\n    drop(total);\n"
             .repeat(3);

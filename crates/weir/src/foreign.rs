@@ -1,0 +1,179 @@
+//! Reads files that somebody else wrote: settings of clients, ignore files, what git keeps about a repository.
+//!
+//! Invariants: only regular files are read, and only up to a bound; nothing waits for a pipe or a device; a file of a
+//! project is never reached through a link that leads out of it.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// The largest settings file that is read.
+pub(crate) const SETTINGS: u64 = 1 << 20;
+
+/// Reads a file of the user's own, through links too: those who keep their settings in one place link to them.
+pub(crate) fn of_user(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    whole(open_of_user(path)?, most)
+}
+
+/// Opens a file that the user or a client of theirs names, as [`of_user`] does.
+pub(crate) fn open_of_user(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    regular(File::options().read(true).custom_flags(flags).open(path)?)
+}
+
+/// Reads a file below a folder. Links within the folder are followed, others are refused.
+pub(crate) fn below(folder: &Path, name: &Path, most: u64) -> io::Result<Vec<u8>> {
+    whole(open_below(folder, name)?, most)
+}
+
+/// Opens a file below a folder, as [`below`] does.
+pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<File> {
+    let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
+    if !is_plain || name.as_os_str().is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a name below the folder"));
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let top = rustix::fs::openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(&top, name, flags, Mode::empty(), resolve) {
+        Ok(fd) => regular(File::from(fd)),
+        Err(Errno::XDEV) => Err(leads_out()),
+        // An older kernel, or a filter that does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => open_and_look_again(folder, name, flags),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn open_and_look_again(folder: &Path, name: &Path, flags: OFlags) -> io::Result<File> {
+    let (top, full) = (folder.canonicalize()?, folder.join(name).canonicalize()?);
+    if !full.starts_with(&top) {
+        return Err(leads_out());
+    }
+    let file = File::from(rustix::fs::openat(CWD, &full, flags | OFlags::NOFOLLOW, Mode::empty())?);
+    let (opened, named) = (file.metadata()?, full.symlink_metadata()?);
+    if (opened.dev(), opened.ino()) != (named.dev(), named.ino()) || full.canonicalize()? != full {
+        return Err(io::Error::other("it was moved meanwhile"));
+    }
+    regular(file)
+}
+
+fn leads_out() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is a link that leads out of its folder")
+}
+
+fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+}
+
+fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let most = weir_core::wording::size(most);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {most}")));
+    }
+    Ok(bytes)
+}
+
+/// A path with its links resolved as far as it exists; what does not exist is appended as it is written.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+    }
+    path.to_owned()
+}
+
+/// A path as text. Two different paths have different texts, those that are not UTF-8 included: they end in a mark made
+/// from their bytes.
+pub(crate) fn text(path: &Path) -> String {
+    match path.to_str() {
+        Some(text) => text.to_owned(),
+        None => {
+            let mark = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+            format!("{}~{}", path.display(), &mark[..16])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn check(folder: &Path, name: &str) -> String {
+        match below(folder, Path::new(name), 16) {
+            Ok(bytes) => String::from_utf8(bytes).unwrap(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn only_small_regular_files_below_the_folder_are_read() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("project");
+        std::fs::create_dir_all(folder.join("sub")).unwrap();
+        std::fs::write(place.path().join("outside"), "outside").unwrap();
+        std::fs::write(folder.join("sub/a"), "inside").unwrap();
+        std::fs::write(folder.join("large"), "x".repeat(17)).unwrap();
+        symlink("sub/a", folder.join("link")).unwrap();
+        symlink("../outside", folder.join("out")).unwrap();
+        symlink("/dev/zero", folder.join("zero")).unwrap();
+        symlink("..", folder.join("up")).unwrap();
+        symlink("loop", folder.join("loop")).unwrap();
+        let pipe = folder.join("pipe");
+        rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        let out = "it is a link that leads out of its folder";
+        for (name, expected) in [
+            ("sub/a", "inside"),
+            ("link", "inside"),
+            ("large", "it is larger than 16 B"),
+            ("out", out),
+            ("zero", out),
+            ("up/outside", out),
+            ("pipe", "it is not a regular file"),
+            ("sub", "it is not a regular file"),
+            ("../outside", "it is not a name below the folder"),
+            ("/etc/passwd", "it is not a name below the folder"),
+        ] {
+            assert_eq!(check(&folder, name), expected, "{name}");
+            if name != "large" && !name.contains("..") && !name.starts_with('/') {
+                let again = open_and_look_again(&folder, Path::new(name), OFlags::RDONLY | OFlags::NONBLOCK);
+                assert_eq!(again.is_ok(), expected == "inside", "{name}");
+            }
+        }
+        assert!(check(&folder, "loop").contains("symbolic links"), "{}", check(&folder, "loop"));
+        assert!(below(&folder, Path::new("none"), 16).is_err_and(|error| error.kind() == io::ErrorKind::NotFound));
+        assert_eq!(of_user(&folder.join("out"), 16).unwrap(), b"outside");
+        assert!(of_user(&folder.join("zero"), 16).is_err() && of_user(&pipe, 16).is_err());
+    }
+
+    #[test]
+    fn what_does_not_exist_is_resolved_as_far_as_it_does() {
+        let place = tempfile::tempdir().unwrap();
+        let real = place.path().canonicalize().unwrap().join("real");
+        std::fs::create_dir(&real).unwrap();
+        symlink(&real, place.path().join("link")).unwrap();
+        assert_eq!(resolved(&place.path().join("link/a/b")), real.join("a/b"));
+        assert_eq!(resolved(&real), real);
+        assert_eq!(resolved(Path::new("/nowhere/at/all")), Path::new("/nowhere/at/all"));
+    }
+
+    #[test]
+    fn paths_that_differ_in_bytes_differ_as_text() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let path = |bytes: &'static [u8]| Path::new(std::ffi::OsStr::from_bytes(bytes));
+        assert_eq!(text(path(b"a/b")), "a/b");
+        assert_ne!(text(path(b"a\xff")), text(path(b"a\xfe")));
+        assert!(text(path(b"a\xff")).starts_with("a\u{fffd}~"));
+    }
+}

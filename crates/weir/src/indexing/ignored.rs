@@ -1,0 +1,126 @@
+//! What ignore files say of the files in a folder: `.ignore`, `.gitignore`, git's own `info/exclude` and the user's list.
+//!
+//! Invariants: the files are read by [`foreign`], never by a library that would follow a link to a device; the patterns
+//! held at a time are bounded; an ignore file that cannot be read is said.
+
+use std::path::{Path, PathBuf};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+
+use crate::{foreign, git};
+
+/// The largest ignore file that is read.
+const LARGEST: u64 = 512 << 10;
+/// The most patterns that are held for one folder and those above it.
+const MOST: usize = 20_000;
+
+/// What ignore files say, for a walk that goes down and up again.
+pub(super) struct Ignored {
+    root: PathBuf,
+    /// What is said in the folder looked at and in those above it, the outermost first.
+    levels: Vec<Level>,
+    user: Gitignore,
+    held: usize,
+    /// Ignore files that could not be read, with the reason.
+    unread: Vec<(PathBuf, String)>,
+}
+
+/// What is said in one folder.
+struct Level {
+    folder: PathBuf,
+    /// In the order in which they count.
+    files: [Gitignore; 3],
+    patterns: usize,
+}
+
+impl Ignored {
+    /// What is said for a walk of a folder, by the folders above it too.
+    pub(super) fn new(root: &Path) -> Self {
+        let levels = Vec::new();
+        let mut ignored = Self { root: root.to_owned(), levels, user: Gitignore::empty(), held: 0, unread: Vec::new() };
+        if let Some(path) = gitconfig_excludes_path() {
+            let text = foreign::of_user(&path, LARGEST);
+            ignored.user = ignored.patterns(root, &path, text).0;
+        }
+        let mut above: Vec<PathBuf> = root.ancestors().skip(1).map(Path::to_owned).collect();
+        above.reverse();
+        above.iter().for_each(|folder| ignored.enter(folder));
+        ignored
+    }
+
+    /// Whether a file or folder below the root is left out. Walks ask about a folder before what is in it.
+    pub(super) fn leaves_out(&mut self, path: &Path, is_folder: bool) -> bool {
+        let folder = path.parent().unwrap_or(&self.root).to_owned();
+        while let Some(level) = self.levels.pop_if(|level| !folder.starts_with(&level.folder)) {
+            self.held -= level.patterns;
+        }
+        if self.levels.last().is_none_or(|level| level.folder != folder) {
+            self.enter(&folder);
+        }
+        let by_file = (0..3).flat_map(|file| self.levels.iter().rev().map(move |level| &level.files[file]));
+        let said = by_file.chain([&self.user]).map(|file| file.matched(path, is_folder)).find(|said| !said.is_none());
+        match said {
+            Some(Match::Ignore(_)) => true,
+            Some(Match::Whitelist(_)) => false,
+            _ => path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")),
+        }
+    }
+
+    /// Ignore files that could not be read since the last time this was asked.
+    pub(super) fn unread(&mut self) -> Vec<(PathBuf, String)> {
+        std::mem::take(&mut self.unread)
+    }
+
+    fn enter(&mut self, folder: &Path) {
+        let mut held = 0;
+        let mut read = |ignored: &mut Self, top: &Path, name: &str| {
+            let text = foreign::below(top, Path::new(name), LARGEST);
+            let (file, patterns) = ignored.patterns(folder, &top.join(name), text);
+            held += patterns;
+            file
+        };
+        let plain = read(self, folder, ".ignore");
+        let git = read(self, folder, ".gitignore");
+        let repository = git::open(folder);
+        let exclude = repository.map(|repository| read(self, &repository.common, "info/exclude"));
+        let files = [plain, git, exclude.unwrap_or_else(Gitignore::empty)];
+        self.levels.push(Level { folder: folder.to_owned(), files, patterns: held });
+    }
+
+    /// The patterns of a file, anchored at a folder, and how many they are.
+    fn patterns(&mut self, folder: &Path, path: &Path, text: std::io::Result<Vec<u8>>) -> (Gitignore, usize) {
+        let nothing = || (Gitignore::empty(), 0);
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                if error.kind() != std::io::ErrorKind::NotFound {
+                    self.unread.push((path.to_owned(), error.to_string()));
+                }
+                return nothing();
+            }
+        };
+        let text = String::from_utf8_lossy(&text);
+        let text = text.trim_start_matches('\u{feff}');
+        let count = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).count();
+        if self.held + count > MOST {
+            self.unread.push((path.to_owned(), format!("with those above it, it has more than {MOST} patterns")));
+            return nothing();
+        }
+        let mut builder = GitignoreBuilder::new(folder);
+        for line in text.lines() {
+            // A line that is not a pattern leaves nothing out, as in git.
+            let _ = builder.add_line(None, line);
+        }
+        match builder.build() {
+            Ok(file) => {
+                self.held += count;
+                (file, count)
+            }
+            Err(error) => {
+                self.unread.push((path.to_owned(), error.to_string()));
+                nothing()
+            }
+        }
+    }
+}

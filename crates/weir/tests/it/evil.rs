@@ -1,0 +1,88 @@
+//! Hostile repositories: each arrives as one would, by `git clone` or out of an archive, and every way into the program
+//! meets it.
+//!
+//! A case is an entry in one of the lists: how the repository arrives and what is in it. In every case nothing hangs,
+//! memory stays bounded, nothing outside of the project is read or written, and nothing is permitted that would not be
+//! permitted without it.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+
+mod git;
+mod ignores;
+mod names;
+mod settings;
+mod trees;
+mod world;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use world::Evil;
+
+/// How a repository gets onto the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrives {
+    /// By `git clone`: files, links and their names.
+    Clone,
+    /// Out of an archive: pipes, devices, sparse files and a `.git` of its own too.
+    Archive,
+}
+
+/// A hostile repository.
+struct Case {
+    name: &'static str,
+    arrives: Arrives,
+    /// Fills the repository.
+    make: fn(&Path),
+    /// Part of what a run says that asks because of it; a run is made where there is none.
+    asks: Option<&'static str>,
+}
+
+const fn clone(name: &'static str, make: fn(&Path)) -> Case {
+    Case { name, arrives: Arrives::Clone, make, asks: None }
+}
+
+const fn archive(name: &'static str, make: fn(&Path)) -> Case {
+    Case { name, arrives: Arrives::Archive, make, asks: None }
+}
+
+impl Case {
+    const fn asks(self, why: &'static str) -> Self {
+        Self { asks: Some(why), ..self }
+    }
+}
+
+/// Meets each of them with everything.
+fn check(cases: &[Case]) {
+    for case in cases {
+        let evil = Evil::arrive(case);
+        evil.meets_the_command_line();
+        evil.meets_hooks();
+        evil.meets_the_server();
+        evil.left_the_rest_alone();
+    }
+}
+
+fn put(top: &Path, name: impl AsRef<OsStr>, bytes: impl AsRef<[u8]>) {
+    let path = top.join(Path::new(name.as_ref()));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn link(top: &Path, name: &str, target: &str) {
+    let path = top.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(target, path).unwrap();
+}
+
+fn pipe(top: &Path, name: &str) {
+    let path = top.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o644));
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).unwrap();
+}
+
+fn bytes(name: &[u8]) -> &OsStr {
+    OsStr::from_bytes(name)
+}
