@@ -23,7 +23,6 @@ pub(crate) use shared::stamp;
 /// A kind of output.
 pub(crate) struct Kind {
     /// Its name.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests name the kind that they are about"))]
     pub name: &'static str,
     /// How it is seen and read.
     pub how: How,

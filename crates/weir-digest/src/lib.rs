@@ -8,6 +8,8 @@
 
 #[cfg(test)]
 mod check;
+#[cfg(test)]
+mod cut_tests;
 pub mod intent;
 mod kinds;
 mod lines;
@@ -64,13 +66,21 @@ pub fn whole(source: &dyn Source, tokens: usize) -> io::Result<Option<String>> {
 /// Finds out what an output is, and gathers its facts.
 pub fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
     let sample = Sample::of(source, about)?;
+    match read_whole(source, &sample)? {
+        Some((_, page)) => Ok(page),
+        None => route::read(source, about),
+    }
+}
+
+/// The kind that an output is of from beginning to end, with its facts.
+fn read_whole(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<(&'static str, Page)>> {
     for kind in KINDS {
         if let How::Whole { is, read } = kind.how
-            && is(&sample)
-            && let Some(page) = read(source, &sample)?
+            && is(sample)
+            && let Some(page) = read(source, sample)?
         {
-            return Ok(page);
+            return Ok(Some((kind.name, page)));
         }
     }
-    route::read(source, about)
+    Ok(None)
 }

@@ -21,8 +21,13 @@ pub(crate) struct Sample<'a> {
 impl<'a> Sample<'a> {
     /// Reads the beginning of an output.
     pub(crate) fn of(source: &dyn Source, about: About<'a>) -> io::Result<Self> {
-        let mut raw = Vec::with_capacity(BYTES.min(source.bytes() as usize));
-        source.open()?.take(BYTES as u64).read_to_end(&mut raw)?;
+        Self::of_size(source, about, BYTES)
+    }
+
+    /// Reads the first `bytes` of an output.
+    pub(crate) fn of_size(source: &dyn Source, about: About<'a>, bytes: usize) -> io::Result<Self> {
+        let mut raw = Vec::with_capacity(bytes.min(source.bytes() as usize));
+        source.open()?.take(bytes as u64).read_to_end(&mut raw)?;
         let whole = raw.len() as u64 == source.bytes();
         let mut text = String::with_capacity(raw.len());
         let bytes = raw.as_slice();

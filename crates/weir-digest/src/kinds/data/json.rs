@@ -7,6 +7,7 @@ use std::io;
 use super::json_graph::{Graph, What};
 use super::json_reader::{Piece, Reader};
 use super::json_rows::Values;
+use super::ndjson;
 use super::row::Sort;
 use super::rows::Rows;
 use super::rows_page::{Gathered, few, names};
@@ -18,6 +19,8 @@ use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "json", how: How::Whole { is: |sample| begin(sample).is_some(), read } };
 
+/// From how many documents on, one to a line, they are records.
+const FEWEST_RECORDS: u64 = 3;
 /// How many lines of other text may stand before a document.
 const MOST_BEFORE: usize = 25;
 /// An array of so few records is shown by them, if they have no more fields than so.
@@ -36,7 +39,12 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(before) = begin(sample) else { return Ok(None) };
     let mut graph = Graph::new();
     let mut log = Log::default();
-    walk(source, before, &mut graph, &mut log)?;
+    // A sample of a few long records does not show that they are one to a line.
+    if walk(source, before, &mut graph, &mut log)?.is_records()
+        && let Some(page) = ndjson::read(source, sample)?
+    {
+        return Ok(Some(page));
+    }
     graph.settle();
     let mut values = Values::new(&graph);
     let mut log = Log::default();
@@ -109,6 +117,8 @@ impl Gather for Values<'_> {
 /// What was met on the way through an output.
 struct Walked {
     documents: u64,
+    /// How many of them are on one line.
+    on_one_line: u64,
     lines: u64,
     /// Whether the last document has no end.
     cut: bool,
@@ -116,19 +126,28 @@ struct Walked {
     broken: bool,
 }
 
+impl Walked {
+    /// Whether this is one document a line, which is for the kind of records.
+    fn is_records(&self) -> bool {
+        self.documents >= FEWEST_RECORDS && self.on_one_line == self.documents
+    }
+}
+
 /// Goes through all documents of an output. Lines between them go to the log.
 fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut Log) -> io::Result<Walked> {
     let mut reader = Reader::of(source.open()?);
-    let mut walked = Walked { documents: 0, lines: 0, cut: false, broken: false };
+    let mut walked = Walked { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false };
     for _ in 0..before {
         other(&mut reader, log)?;
     }
     while let Some(byte) = reader.ahead()? {
         if matches!(byte, b'{' | b'[') && !walked.broken {
+            let line = reader.line;
             reader.begin();
-            gather.begin(reader.line);
+            gather.begin(line);
             walked.documents += 1;
             walked.broken = !document(&mut reader, gather)?;
+            walked.on_one_line += u64::from(reader.line == line);
             gather.end();
             if reader.cut {
                 walked.cut = true;
@@ -181,7 +200,7 @@ fn begin(sample: &Sample<'_>) -> Option<usize> {
 /// Whether these bytes are mostly documents.
 fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
     let mut reader = Reader::on(bytes);
-    let (mut documents, mut read, mut lines, mut values) = (0, 0, 0, 0);
+    let (mut documents, mut read, mut lines, mut values) = (0, 0, 0, 0_u64);
     loop {
         if !matches!(reader.ahead(), Ok(Some(b'{' | b'['))) {
             break;
@@ -203,11 +222,11 @@ fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
             break;
         }
         documents += 1;
-        lines += usize::from(reader.line == line);
+        lines += u64::from(reader.line == line);
         read = reader.taken();
     }
     // One document a line is for the kind of records, which knows logs.
-    let records = documents >= 3 && lines == documents;
+    let records = documents >= FEWEST_RECORDS && lines == documents;
     values >= 8 && read * 5 >= bytes.len() * 3 && !records
 }
 

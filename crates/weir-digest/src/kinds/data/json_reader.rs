@@ -10,6 +10,8 @@ use std::io::{self, BufRead};
 const LONGEST: usize = 4 << 10;
 /// How many objects and arrays may be open at once. What is deeper is taken for broken.
 const DEEPEST: usize = 256;
+/// Values that are neither texts nor numbers, with the numbers that JSON itself does not have.
+const WORDS: [&str; 6] = ["true", "false", "null", "NaN", "Infinity", "-Infinity"];
 
 /// What comes next in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +51,9 @@ pub(super) struct Reader<'a> {
     /// For each open object or array, whether it is an object.
     open: Vec<bool>,
     state: State,
-    /// Whether the input ended inside of a document.
+    /// Whether a byte was wanted after the last one of the input.
+    at_end: bool,
+    /// Whether the last piece is broken only because the input ends here: with more input, it could be valid.
     pub cut: bool,
 }
 
@@ -87,6 +91,7 @@ impl<'a> Reader<'a> {
             raw: Vec::new(),
             open: Vec::new(),
             state: State::Begin,
+            at_end: false,
             cut: false,
         }
     }
@@ -138,13 +143,17 @@ impl<'a> Reader<'a> {
 
     /// The next piece.
     pub(super) fn next(&mut self) -> io::Result<Piece> {
+        self.at_end = false;
+        let piece = self.piece()?;
+        self.cut = piece == Piece::Broken && self.at_end;
+        Ok(piece)
+    }
+
+    fn piece(&mut self) -> io::Result<Piece> {
         if self.state == State::Done {
             return Ok(Piece::End);
         }
-        let Some(byte) = self.ahead()? else {
-            self.cut = self.state != State::Begin;
-            return Ok(Piece::Broken);
-        };
+        let Some(byte) = self.ahead()? else { return Ok(Piece::Broken) };
         match (self.state, byte) {
             (State::First, b']') | (State::Name, b'}') => self.close(),
             (State::Name, b'"') => self.key(),
@@ -177,7 +186,7 @@ impl<'a> Reader<'a> {
             _ => return Ok(Piece::Broken),
         }
         self.step();
-        self.next()
+        self.piece()
     }
 
     fn close(&mut self) -> io::Result<Piece> {
@@ -226,11 +235,16 @@ impl<'a> Reader<'a> {
             }
         }
         self.ended();
-        Ok(match self.text.as_str() {
-            "true" | "false" | "null" | "NaN" | "Infinity" | "-Infinity" => Piece::Word,
-            text if is_number(text) => Piece::Number,
-            _ => Piece::Broken,
-        })
+        let text = self.text.as_str();
+        if WORDS.contains(&text) {
+            return Ok(Piece::Word);
+        }
+        if is_number(text) {
+            return Ok(Piece::Number);
+        }
+        // What no word begins with is broken, whatever follows.
+        self.at_end &= WORDS.iter().any(|word| word.starts_with(text));
+        Ok(Piece::Broken)
     }
 
     /// Reads a string into the text. Returns whether it ends.
@@ -240,7 +254,6 @@ impl<'a> Reader<'a> {
         self.length = 0;
         loop {
             if !self.refill()? {
-                self.cut = true;
                 return Ok(false);
             }
             let rest = self.buffer.get(self.place..).unwrap_or_default();
@@ -360,7 +373,10 @@ impl<'a> Reader<'a> {
     /// Makes sure that something is in the buffer that is not read yet. Returns whether there is.
     fn refill(&mut self) -> io::Result<bool> {
         if self.place >= self.buffer.len() {
-            let Some(input) = &mut self.input else { return Ok(false) };
+            let Some(input) = &mut self.input else {
+                self.at_end = true;
+                return Ok(false);
+            };
             let piece = input.fill_buf()?;
             // A source of one piece is read in several, so that the buffer stays small.
             let used = piece.len().min(64 << 10);
@@ -369,6 +385,7 @@ impl<'a> Reader<'a> {
             input.consume(used);
             self.place = 0;
         }
+        self.at_end |= self.place >= self.buffer.len();
         Ok(self.place < self.buffer.len())
     }
 }
@@ -414,8 +431,39 @@ mod tests {
             (r#"{"a" 1}"#, "{! cut false"),
             ("[1}", "[1 ! cut false"),
             ("[x]", "[! cut false"),
+            ("[x", "[! cut false"),
+            ("[nul", "[! cut true"),
+            ("[true!", "[true ! cut false"),
+            (r#"{"a"  "#, "{! cut true"),
         ] {
             assert_eq!(pieces(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_document_that_ends_anywhere_is_cut_and_never_wrong() {
+        let documents = [
+            r#"{"a": [1, -2.50e+3, {"b": null}], "c\n": "\u00e4\ud83d\ude00ä😀", "t": true, "f": false}"#,
+            "[\n  {\n    \"id\": 17,\n    \"name\": \"x \\\" y\"\n  },\n  [],\n  {},\n  -Infinity, NaN\n]\n",
+            "\u{feff}\x1b[1m[\x1b[0m true\x1b[31m, null ]",
+        ];
+        for document in documents {
+            assert!(pieces(document).ends_with('.'), "{document}");
+            let end = document.trim_end().len();
+            for length in 0..end {
+                let prefix = document.as_bytes().get(..length).unwrap();
+                // The same bytes at once, and one by one.
+                let small = io::BufReader::with_capacity(1, prefix);
+                for mut reader in [Reader::on(prefix), Reader::of(Box::new(small))] {
+                    let last = loop {
+                        match reader.next().unwrap() {
+                            piece @ (Piece::End | Piece::Broken) => break piece,
+                            _ => {}
+                        }
+                    };
+                    assert!(last == Piece::Broken && reader.cut, "{length} bytes of {document}");
+                }
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ fn is_record(line: &str) -> bool {
     inner.is_some_and(|rest| rest.is_empty() || rest.starts_with('"')) || array().is_some_and(begins_value)
 }
 
-fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Option<Page>> {
+pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut graph = Graph::new();
     let mut log = Log::default();
     walk(source, &mut graph, &mut log)?;

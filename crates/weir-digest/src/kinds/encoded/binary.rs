@@ -16,10 +16,15 @@ fn is(sample: &Sample<'_>) -> bool {
     let head = sample.raw.as_slice();
     let odd = head.iter().take(4_096).filter(|byte| matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f)).count();
     let looked = head.len().clamp(1, 4_096);
-    let known = magic::name(head).is_some() && std::str::from_utf8(head.get(..looked).unwrap_or_default()).is_err();
+    let known = magic::name(head).is_some() && !is_utf8(head.get(..looked).unwrap_or_default());
     // Lists of names between NULs are text.
-    let names = terminal::is_binary(head) && odd * 8 < looked && std::str::from_utf8(head).is_ok();
+    let names = terminal::is_binary(head) && odd * 8 < looked && is_utf8(head);
     (terminal::is_binary(head) && !names) || known || odd * 10 > looked
+}
+
+/// Whether these bytes are text as far as they go: the last character may be cut.
+fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
 fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Option<Page>> {

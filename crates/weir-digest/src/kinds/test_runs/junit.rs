@@ -53,6 +53,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
             Some(Piece::Text(text)) => report.text(&text),
         }
     }
+    report.cut = xml.cut || report.depth > 0;
     Ok((report.cases > 0 || report.suites > 0).then(|| report.page(source.bytes())))
 }
 
@@ -64,6 +65,8 @@ struct Report {
     /// Microseconds of the outermost suites, of those in them, and of all tests.
     micros: [u64; 3],
     depth: usize,
+    /// Whether the report ends before its last suite does.
+    cut: bool,
     case: Option<Case>,
     /// The element whose text is read.
     element: String,
@@ -205,11 +208,22 @@ impl Report {
     }
 
     fn page(mut self, bytes: u64) -> Page {
+        // A test that the report breaks off in has no outcome, unless it was stated before.
+        let unknown = self.cut && self.case.as_ref().is_some_and(|case| case.outcome.is_none());
+        if unknown {
+            self.case = None;
+            self.cases -= 1;
+        }
         self.end_case();
+        let cut = match (self.cut, unknown) {
+            (false, _) => "",
+            (true, false) => "; the report is cut off",
+            (true, true) => "; the report is cut off, in a test whose outcome is not known",
+        };
         let run = self.run();
         let taken = self.micros.into_iter().find(|micros| *micros > 0).unwrap_or_default();
         let mut page = Page::new(format!(
-            "JUnit report: {} tests in {} suites, {} in {}.{:03} s",
+            "JUnit report: {} tests in {} suites, {} in {}.{:03} s{cut}",
             self.cases,
             self.suites,
             self.outcomes.counted(),
@@ -366,6 +380,19 @@ no
             0000000000>>>
             more: ctx_get"#]],
         );
+    }
+
+    #[test]
+    fn a_test_that_the_report_breaks_off_in_has_not_passed() {
+        let case = |name: &str| format!("<testcase name=\"{name}\" classname=\"a.B\" time=\"0.1\">");
+        let raw = format!("<testsuite name=\"a\" tests=\"9\">\n{}</testcase>\n{}\n  <failu", case("one"), case("two"));
+        let text = crate::check::digest(&raw, 600);
+        assert!(text.contains("1 tests in 1 suites, 1 passed"), "{text}");
+        assert!(text.contains("cut off, in a test whose outcome is not known"), "{text}");
+        let raw = raw.replace("<failu", "<failure message=\"no\">broken");
+        let text = crate::check::digest(&raw, 600);
+        assert!(text.contains("2 tests in 1 suites, 1 failed, 1 passed"), "{text}");
+        assert!(text.contains("the report is cut off;"), "{text}");
     }
 
     #[test]

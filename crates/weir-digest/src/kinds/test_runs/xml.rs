@@ -27,12 +27,14 @@ pub(super) struct Xml<'a> {
     pub line: u64,
     /// Whether the next byte is the first after `<`.
     in_tag: bool,
+    /// Whether the input ended inside a tag, a comment or a section. What there was of a tag is not given.
+    pub cut: bool,
 }
 
 impl<'a> Xml<'a> {
     /// A document from its beginning.
     pub(super) fn of(input: Box<dyn BufRead + 'a>) -> Self {
-        Self { input, kept: Vec::new(), text: String::new(), line: 1, in_tag: false }
+        Self { input, kept: Vec::new(), text: String::new(), line: 1, in_tag: false, cut: false }
     }
 
     /// The next piece, or nothing after the last.
@@ -68,7 +70,11 @@ impl<'a> Xml<'a> {
         self.kept.clear();
         let mut quote = None;
         loop {
-            let Some(byte) = self.next()? else { return Ok(!self.kept.is_empty()) };
+            let Some(byte) = self.next()? else {
+                self.cut = true;
+                self.kept.clear();
+                return Ok(false);
+            };
             match (quote, byte) {
                 (Some(open), byte) if open == byte => quote = None,
                 (None, b'"' | b'\'') if !self.kept.starts_with(b"!") => quote = Some(byte),
@@ -80,16 +86,16 @@ impl<'a> Xml<'a> {
             }
             match self.kept.as_slice() {
                 b"!--" => {
-                    self.until(b"-->", 0)?;
+                    self.cut = !self.until(b"-->", 0)?;
                     self.kept.clear();
                     return Ok(false);
                 }
                 b"![CDATA[" => {
-                    self.until(b"]]>", TEXT)?;
+                    self.cut = !self.until(b"]]>", TEXT)?;
                     return Ok(false);
                 }
                 b"?" => {
-                    self.until(b"?>", 0)?;
+                    self.cut = !self.until(b"?>", 0)?;
                     self.kept.clear();
                     return Ok(false);
                 }
@@ -218,9 +224,25 @@ mod tests {
         let text =
             "<?xml version=\"1.0\"?><!DOCTYPE x><!-- a > b --><a b=\"1 > 0\">x &lt; y<c/><![CDATA[ ]] <d> ]]></a>";
         assert_eq!(pieces(text), ["<a b=\"1 > 0\"", "x < y", "<c /", " ]] <d> ", "</a"]);
-        assert_eq!(pieces("<a"), ["<a "]);
         assert_eq!(pieces("no tags"), ["no tags"]);
         assert_eq!(pieces("<![CDATA["), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_document_that_ends_anywhere_gives_no_piece_that_the_whole_one_does_not_have() {
+        let text = "<?xml version=\"1.0\"?><!DOCTYPE x><!-- a > b --><a b=\"1 > 0\">x y<c/><![CDATA[ ]] <d> ]]></a>";
+        let whole = pieces(text);
+        for length in 0..text.len() {
+            let mut found = pieces(text.get(..length).unwrap());
+            // Of a text, the beginning may be there.
+            if let Some(last) = found.pop() {
+                let same = whole.get(found.len()).unwrap();
+                // So may be the beginning of what ends it.
+                let begins = !same.starts_with('<') && same.starts_with(last.trim_end_matches(']'));
+                assert!(*same == last || begins, "{length}: {last}");
+            }
+            assert_eq!(found, whole.get(..found.len()).unwrap(), "{length}");
+        }
     }
 
     #[test]
