@@ -61,4 +61,6 @@ pub struct Hit {
     pub by_meaning: bool,
     /// Another hit that says something newer on the same subject.
     pub newer: Option<Reference>,
+    /// Other outputs with the same passage.
+    pub also: Vec<Reference>,
 }

@@ -239,7 +239,11 @@ impl Store {
                 if let Some(stored) = entries::by_id(log, place, hit.entry_id)? {
                     let newer = hit.newer.map(|id| entries::by_id(log, place, id)).transpose()?.flatten();
                     let newer = newer.map(|stored| stored.entry.reference);
-                    hits.push(Hit { newer, ..hit.with(stored.entry) });
+                    let mut also = Vec::new();
+                    for id in &hit.also {
+                        also.extend(entries::by_id(log, place, *id)?.map(|stored| stored.entry.reference));
+                    }
+                    hits.push(Hit { newer, also, ..hit.with(stored.entry) });
                 }
             }
             let hits = order_by_succession(hits);

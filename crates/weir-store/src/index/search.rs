@@ -10,7 +10,7 @@ mod spelling;
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
-use weir_core::{Entry, Query, Scope, query};
+use weir_core::{Entry, EntryKind, Query, Scope, query};
 use weir_embed::Embed;
 
 use self::candidates::Candidate;
@@ -41,6 +41,9 @@ pub(crate) struct RawHit {
     by_meaning: bool,
     /// The entry that says something newer on the same subject.
     pub(crate) newer: Option<i64>,
+    /// Other outputs with the same passage.
+    pub(crate) also: Vec<i64>,
+    kind: Option<EntryKind>,
 }
 
 impl RawHit {
@@ -57,7 +60,14 @@ impl RawHit {
             score: self.score,
             by_meaning: self.by_meaning,
             newer: None,
+            also: Vec::new(),
         }
+    }
+
+    /// Whether another output has the passage that this one is found by.
+    fn shares_passage(&self, other: &Self) -> bool {
+        let are_outputs = self.kind == Some(EntryKind::Run) && other.kind == Some(EntryKind::Run);
+        are_outputs && self.entry_id != other.entry_id && self.excerpt == other.excerpt
     }
 }
 
@@ -133,7 +143,8 @@ fn weigh_meaning(
     Ok(())
 }
 
-/// The best candidates with what is shown of them. A text that was shown already goes below the others.
+/// The best candidates with what is shown of them. Outputs that share a passage are one hit; any other text that was
+/// shown already goes below the others.
 fn load(
     connection: &Connection,
     found: &[Candidate],
@@ -141,13 +152,19 @@ fn load(
     limit: usize,
     newer: &HashMap<i64, i64>,
 ) -> Result<Vec<RawHit>, Fault> {
-    let (mut hits, mut repeated, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    let (mut hits, mut repeated, mut seen) = (Vec::<RawHit>::new(), Vec::new(), HashSet::new());
     for candidate in found {
         if hits.len() == limit {
             break;
         }
         let Some((hit, is_new)) = load_one(connection, candidate, words, &mut seen)? else { continue };
         let hit = RawHit { newer: newer.get(&candidate.id).copied(), ..hit };
+        if let Some(same) = hits.iter_mut().find(|other| other.shares_passage(&hit)) {
+            if !same.also.contains(&hit.entry_id) {
+                same.also.push(hit.entry_id);
+            }
+            continue;
+        }
         if is_new { hits.push(hit) } else { repeated.push(hit) }
     }
     let room = limit - hits.len();
@@ -182,6 +199,8 @@ fn load_one(
         score: candidate.score,
         by_meaning: candidate.words <= 0.0,
         newer: None,
+        also: Vec::new(),
+        kind: candidate.kind,
     };
     Ok(Some((hit, is_new)))
 }

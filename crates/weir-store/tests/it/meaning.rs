@@ -189,6 +189,20 @@ fn the_newer_of_two_on_the_same_subject_goes_first_and_the_older_says_so() {
 }
 
 #[test]
+fn which_of_two_is_newer_follows_the_log_and_not_the_clock() {
+    let (_folder, mut store) = store_with_model();
+    let text = |word: &str| format!("The office wifi password is changed every {word}, every {word}.");
+    let first = keep_at(&mut store, note_on("wifi", text("month")), at(10)).reference;
+    // The clock was set back in between.
+    let second = keep_at(&mut store, note_on("wifi", text("week")), NOW).reference;
+    embed_all(&mut store);
+    let hits = ask(&mut store, "how often is the office wifi password changed every week", 3).hits;
+    let of = |reference| hits.iter().find(|hit| hit.entry.reference == reference).unwrap();
+    assert_eq!((of(first).entry.superseded_by, of(first).newer), (Some(second), Some(second)), "{hits:#?}");
+    assert_eq!((of(second).entry.superseded_by, of(second).newer), (None, None), "{hits:#?}");
+}
+
+#[test]
 fn documents_are_not_ordered_by_when_they_were_indexed() {
     let (_folder, mut store) = store_with_model();
     let text = |word: &str| format!("The office wifi password is changed every {word}.");

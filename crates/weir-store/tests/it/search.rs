@@ -4,7 +4,8 @@ use weir_core::{EntryKind, Level, NewEntry, Query, Scope};
 use weir_store::{Hit, Store};
 
 use crate::support::{
-    NOW, at, day, entry, here, keep, keep_at, new_store, noisy_word, note_on, open, references, run, scope_in, search,
+    NOW, at, day, entry, here, keep, keep_at, new_store, noisy_word, note, note_on, open, references, run, scope_in,
+    search,
 };
 
 /// Keeps the texts, each as an entry of its own, and checks which are found, in this order.
@@ -125,6 +126,27 @@ fn limit_means_limit_for_entries_of_the_same_title() {
         }
     }
     assert_eq!(search(&mut store, "configuration").len(), 50);
+}
+
+#[test]
+fn outputs_that_share_a_passage_are_one_hit_that_names_the_others() {
+    let (_folder, mut store) = new_store();
+    let log = |first: &str| format!("{first}\n\nfix: the needle is in the haystack again\n");
+    let same = [1, 2, 3].map(|_| keep(&mut store, run(log("commit one"))).reference);
+    let other = keep(&mut store, run("another needle")).reference;
+    let notes = [1, 2].map(|_| keep(&mut store, note("a needle that was noted")).reference);
+    let hits = store.search(&here(), &Query::new("needle", 10)).unwrap().hits;
+    let shown = references(&hits);
+    assert_eq!(shown.iter().filter(|reference| same.contains(reference)).count(), 1, "{hits:#?}");
+    assert!(shown.contains(&other) && notes.iter().all(|note| shown.contains(note)), "{hits:#?}");
+    let hit = hits.iter().find(|hit| same.contains(&hit.entry.reference)).unwrap();
+    let mut all = hit.also.clone();
+    all.push(hit.entry.reference);
+    all.sort_unstable();
+    let mut expected = same.to_vec();
+    expected.sort_unstable();
+    assert_eq!(all, expected);
+    assert!(hits.iter().filter(|other| other.entry.reference != hit.entry.reference).all(|hit| hit.also.is_empty()));
 }
 
 #[test]

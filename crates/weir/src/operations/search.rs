@@ -2,8 +2,8 @@
 
 mod shown;
 
-use weir_core::{EntryKind, Level, Query, Scope};
-use weir_store::{Findings, Hit};
+use weir_core::{EntryKind, Level, Query, Scope, written_enum};
+use weir_store::{Findings, HistoryFilter, Hit};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget};
@@ -21,6 +21,34 @@ const BUDGET: usize = 1_500;
 /// So many symbols are named.
 const SYMBOLS: usize = 5;
 
+written_enum! {
+    /// The kinds of entries that there are to be found.
+    pub enum Searched {
+        /// The output of a run.
+        Run = "run",
+        /// Something decided or learned.
+        Note = "note",
+        /// Indexed text.
+        Document = "document",
+        /// A fetched page.
+        Page = "page",
+        /// A file that was read.
+        File = "file",
+    }
+}
+
+impl Searched {
+    fn kind(self) -> EntryKind {
+        match self {
+            Self::Run => EntryKind::Run,
+            Self::Note => EntryKind::Note,
+            Self::Document => EntryKind::Document,
+            Self::Page => EntryKind::Page,
+            Self::File => EntryKind::File,
+        }
+    }
+}
+
 /// Search notes, outputs and documents kept, by words and meaning.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Search {
@@ -35,7 +63,7 @@ pub(crate) struct Search {
     /// Only this kind
     #[schemars(transform = silent)]
     #[arg(long)]
-    kind: Option<Choice<EntryKind>>,
+    kind: Option<Choice<Searched>>,
     /// Only from this source, or from below it
     #[schemars(transform = silent)]
     #[arg(long)]
@@ -88,7 +116,7 @@ Exit code 3 means that nothing was found.";
         }
         let query = |text| Query {
             within: self.scope.map(|scope| scope.0),
-            kind: self.kind.map(|kind| kind.0),
+            kind: self.kind.map(|kind| kind.0.kind()),
             source: self.source.clone(),
             since,
             now: Some(now),
@@ -113,6 +141,8 @@ struct Found {
     sources: Vec<String>,
     /// Where the project may have been before, when there is nothing to find.
     moved: Option<String>,
+    /// Whether anything has happened here, when nothing was found.
+    has_history: bool,
     /// Symbols of the project's files, best first.
     symbols: Vec<FoundSymbol>,
 }
@@ -183,8 +213,14 @@ fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, Com
     }
     let more = findings.hits.len() > query.limit;
     findings.hits.truncate(query.limit);
-    let sources = if findings.hits.is_empty() { open.project()?.sources(scope)? } else { Vec::new() };
-    Ok(Found { query, findings, more, sources, moved: None, symbols: Vec::new() })
+    let (mut sources, mut has_history) = (Vec::new(), false);
+    if findings.hits.is_empty() {
+        let store = open.project()?;
+        sources = store.sources(scope)?;
+        let newest = HistoryFilter { limit: 1, ..HistoryFilter::default() };
+        has_history = sources.is_empty() && !store.history(scope, &newest)?.is_empty();
+    }
+    Ok(Found { query, findings, more, sources, moved: None, has_history, symbols: Vec::new() })
 }
 
 /// Scores of two stores cannot be compared, since a word is rare or common in each by itself. So each list is taken

@@ -64,7 +64,7 @@ pub(super) fn put_newer_first(candidates: &mut [Candidate], vectors: &HashMap<i6
     for at in 0..most {
         // From the place of the older on, the newest of those on its subject that stand below it.
         let below = (at + 1..most).filter(|&other| is_newer(&candidates[other], &candidates[at], vectors));
-        if let Some(other) = below.max_by_key(|&other| candidates[other].at) {
+        if let Some(other) = below.max_by_key(|&other| candidates[other].entry_id) {
             candidates[at..=other].rotate_right(1);
         }
     }
@@ -77,10 +77,12 @@ pub(super) fn put_newer_first(candidates: &mut [Candidate], vectors: &HashMap<i6
     newer
 }
 
+/// Whether one text came later than another on the same subject. The order is the log's, as it is for revisions: a clock
+/// may have been set back in between.
 fn is_newer(one: &Candidate, other: &Candidate, vectors: &HashMap<i64, Quantised>) -> bool {
     let tells_of_its_time =
         |candidate: &Candidate| matches!(candidate.kind, Some(EntryKind::Note | EntryKind::Run | EntryKind::Import));
-    if one.entry_id == other.entry_id || one.at <= other.at || !tells_of_its_time(one) || !tells_of_its_time(other) {
+    if one.entry_id <= other.entry_id || !tells_of_its_time(one) || !tells_of_its_time(other) {
         return false;
     }
     match (vectors.get(&one.id), vectors.get(&other.id)) {

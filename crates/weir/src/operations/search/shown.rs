@@ -16,6 +16,8 @@ use crate::when;
 
 /// How many sources are named when nothing was found.
 const SOURCES: usize = 6;
+/// How many other outputs with the same passage are named.
+const ALSO: usize = 4;
 
 /// What may no longer be true of the entries that were found.
 type Doubts = HashMap<Reference, Vec<Doubt>>;
@@ -109,7 +111,12 @@ fn nothing_line(text: &str, found: &Found) -> String {
         return line;
     }
     if found.sources.is_empty() {
-        line.push_str("; nothing is kept here yet: ctx_index or ctx_fetch_and_index make something searchable");
+        let (what, where_else) = match found.has_history {
+            true => ("nothing searchable", "; ctx_history lists what happened"),
+            false => ("nothing", ""),
+        };
+        let how = "ctx_index or ctx_fetch_and_index make something searchable";
+        line.push_str(&format!("; {what} is kept here yet: {how}{where_else}"));
         line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     } else {
         let named: Vec<String> = found.sources.iter().take(SOURCES).map(|source| one_line(source, 60)).collect();
@@ -148,6 +155,14 @@ fn show(hit: &Hit, doubts: &Doubts) -> String {
     if let Some(newer) = hit.newer {
         head.push_str(&format!("; {newer} is newer on this"));
     }
+    if !hit.also.is_empty() {
+        let named: Vec<String> = hit.also.iter().take(ALSO).map(ToString::to_string).collect();
+        let more = match hit.also.len().saturating_sub(ALSO) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        head.push_str(&format!("; also in {}{more}", named.join(", ")));
+    }
     for doubt in doubts.get(&hit.entry.reference).into_iter().flatten() {
         head.push_str(&format!("; {doubt}"));
     }
@@ -166,6 +181,7 @@ fn describe(found: &Found, doubts: &Doubts) -> Value {
             "topic": hit.entry.note.as_ref().and_then(|note| note.topic.clone()),
             "superseded_by": hit.entry.superseded_by.map(|reference| reference.to_string()),
             "newer": hit.newer.map(|reference| reference.to_string()),
+            "also": hit.also.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "heading": hit.heading,
             "by_meaning": hit.by_meaning,
             "doubts": doubts.get(&hit.entry.reference).map(|all| all.iter().map(Doubt::data).collect::<Vec<_>>()),

@@ -25,6 +25,20 @@ fn a_big_output_is_held_and_a_small_one_passes() {
 }
 
 #[test]
+fn json_is_seen_wherever_its_beginning_is_cut() {
+    let session = Session::new();
+    for length in 0..40 {
+        let record = |number: usize| {
+            let name = "n".repeat(length);
+            format!("{{\"id\": {number}, \"name\": \"{name}\", \"done\": {}, \"owner\": null}}", number % 2 == 0)
+        };
+        let output = format!("[{}]\n", (0..700).map(record).collect::<Vec<_>>().join(",\n  "));
+        let answer = session.ran("gh issue list --json id,name,done,owner", &output);
+        assert!(shown(&answer).contains("JSON"), "{length}: {}", shown(&answer));
+    }
+}
+
+#[test]
 fn what_the_client_saved_is_read_whole() {
     let session = Session::new();
     let saved = session.home.path().join(".claude/projects/p/s1/tool-results/b.txt");
@@ -136,4 +150,14 @@ fn eight_sessions_at_once_lose_nothing() {
     let mut python = std::process::Command::new("/usr/bin/python3");
     let counted = python.args(["-c", count]).env("HOME", session.home.path()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&counted.stdout), "8 [200]\n");
+}
+
+#[test]
+fn a_project_where_something_happened_is_not_said_to_be_empty() {
+    let session = Session::new();
+    let search = || String::from_utf8(session.weir(&["search", "zebra"]).output().unwrap().stdout).unwrap();
+    assert!(search().contains("; nothing is kept here yet: ctx_index"), "{}", search());
+    session.hook("UserPromptSubmit", json!({ "prompt": "please paint the fence" }));
+    let said = search();
+    assert!(said.contains("; nothing searchable is kept here yet: ") && said.contains("ctx_history lists"), "{said}");
 }
