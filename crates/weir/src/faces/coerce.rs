@@ -1,10 +1,90 @@
 //! Reads sloppy arguments as they were meant, guided by the schema: a list written as text, "true", "3", a list of
-//! one, a name in the singular. What cannot be meant otherwise is left for the parser to refuse.
+//! one, a name in the singular, or the name that another program's tool has for the same thing. What cannot be meant
+//! otherwise is left for the parser to refuse.
 
 use serde_json::{Map, Value};
 
-/// The arguments as meant, and the names of those the schema does not know.
-pub(crate) fn coerce(arguments: Map<String, Value>, schema: &Map<String, Value>) -> (Map<String, Value>, Vec<String>) {
+/// The names that models and the tools of other programs use, by operation, each with the argument that it means.
+const ALIASES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "ctx_execute",
+        &[
+            ("command", "code"),
+            ("cmd", "code"),
+            ("script", "code"),
+            ("lang", "language"),
+            ("run_in_background", "background"),
+            ("working_directory", "cwd"),
+            ("workdir", "cwd"),
+        ],
+    ),
+    (
+        "ctx_execute_file",
+        &[
+            ("file_path", "path"),
+            ("file", "path"),
+            ("command", "code"),
+            ("cmd", "code"),
+            ("script", "code"),
+            ("lang", "language"),
+        ],
+    ),
+    ("ctx_batch_execute", &[("cmd", "commands"), ("concurrency", "parallel")]),
+    ("ctx_annotate", &[("content", "text"), ("note", "text"), ("file_path", "files")]),
+    ("ctx_index", &[("content", "text"), ("file_path", "path"), ("folder", "path"), ("directory", "path")]),
+    ("ctx_fetch_and_index", &[("force", "fresh")]),
+    ("ctx_search", &[("q", "queries"), ("max_results", "limit")]),
+    ("ctx_get", &[("id", "ref"), ("regex", "pattern")]),
+    ("ctx_history", &[("session_id", "session"), ("branch", "work"), ("max_results", "limit")]),
+    ("ctx_forget", &[("session_id", "session"), ("id", "refs")]),
+    ("context_map", &[("folder", "path"), ("directory", "path")]),
+    ("context_read", &[("file_path", "path"), ("file", "path"), ("filename", "path")]),
+    (
+        "context_peek",
+        &[
+            ("file_path", "paths"),
+            ("file", "paths"),
+            ("filename", "paths"),
+            ("folder", "paths"),
+            ("directory", "paths"),
+        ],
+    ),
+    (
+        "context_edit",
+        &[
+            ("file_path", "path"),
+            ("old_string", "old"),
+            ("old_str", "old"),
+            ("new_string", "new"),
+            ("new_str", "new"),
+            ("replace_all", "all"),
+        ],
+    ),
+    ("context_write", &[("file_path", "path"), ("content", "text")]),
+    ("context_forget", &[("file_path", "path")]),
+];
+
+/// Values that are written for others, by operation and argument. Nothing stands for the default.
+const VALUES: &[(&str, &str, &str, Option<&str>)] =
+    &[("ctx_annotate", "kind", "annotation", None), ("ctx_search", "kind", "annotation", Some("note"))];
+
+/// Operations that take lines as a range, which other tools take as the first line and a count.
+const RANGED: &[&str] = &["context_read", "ctx_get"];
+
+/// What a model says about its own call. It asks for nothing.
+const REMARKS: &[&str] = &["description", "explanation", "reason", "purpose", "thought"];
+
+/// Whether an argument that an operation does not know could have been meant to narrow the answer.
+pub(crate) fn may_narrow(name: &str) -> bool {
+    !REMARKS.contains(&core(name).as_str())
+}
+
+/// The arguments of an operation as meant, and the names of those that its schema does not know.
+pub(crate) fn coerce(
+    tool: &str,
+    arguments: Map<String, Value>,
+    schema: &Map<String, Value>,
+) -> (Map<String, Value>, Vec<String>) {
     let empty = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let required = |name: &str| {
@@ -12,10 +92,16 @@ pub(crate) fn coerce(arguments: Map<String, Value>, schema: &Map<String, Value>)
         names.is_some_and(|names| names.iter().any(|known| known == name))
     };
     let (mut meant, mut unknown) = (Map::new(), Vec::new());
-    for (name, value) in arguments {
-        let Some((known, property)) = find(properties, &name) else {
-            unknown.push(name.clone());
-            meant.insert(name, value);
+    let arguments = if RANGED.contains(&tool) { ranged(arguments) } else { arguments };
+    // Where an argument comes under two names, its own counts.
+    let (own, others): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|(name, _)| properties.contains_key(name));
+    for (name, value) in own.into_iter().chain(others) {
+        let found = find(properties, &name).or_else(|| find(properties, alias(tool, &name)?));
+        let Some((known, property)) = found.filter(|(known, _)| !meant.contains_key(*known)) else {
+            if !is_nothing(&value) {
+                unknown.push(name.clone());
+                meant.insert(name, value);
+            }
             continue;
         };
         let value = match property.get("type").and_then(Value::as_str) {
@@ -25,6 +111,7 @@ pub(crate) fn coerce(arguments: Map<String, Value>, schema: &Map<String, Value>)
             Some("string") => Some(text(value)).filter(|value| required(known) || !is_blank(value)).unwrap_or_default(),
             _ => value,
         };
+        let value = replaced(tool, known, value);
         if !value.is_null() {
             meant.insert(known.clone(), value);
         }
@@ -36,6 +123,39 @@ fn find<'a>(properties: &'a Map<String, Value>, name: &str) -> Option<(&'a Strin
     let exact = properties.get_key_value(name);
     let found = exact.or_else(|| properties.iter().find(|(known, _)| core(known) == core(name)))?;
     Some((found.0, found.1.as_object()?))
+}
+
+/// The argument that another name of it means.
+fn alias(tool: &str, name: &str) -> Option<&'static str> {
+    let (_, aliases) = ALIASES.iter().find(|(of, _)| *of == tool)?;
+    aliases.iter().find(|(other, _)| core(other) == core(name)).map(|(_, known)| *known)
+}
+
+fn replaced(tool: &str, argument: &str, value: Value) -> Value {
+    let is_it = |written: &str| value.as_str().is_some_and(|value| core(value) == core(written));
+    match VALUES.iter().find(|(of, name, written, _)| *of == tool && *name == argument && is_it(written)) {
+        Some((.., meant)) => meant.map_or(Value::Null, Value::from),
+        None => value,
+    }
+}
+
+/// Puts `lines` in the place of a first line and a count.
+fn ranged(mut arguments: Map<String, Value>) -> Map<String, Value> {
+    let line = |name: &str| arguments.get(name).cloned().map(number).and_then(|value| value.as_u64());
+    let range = match (line("offset"), line("limit")) {
+        (first, Some(count)) => {
+            let first = first.unwrap_or(1).max(1);
+            Some(format!("{first}-{}", first.saturating_add(count.max(1)) - 1))
+        }
+        (Some(first), None) => Some(format!("{}-", first.max(1))),
+        (None, None) => None,
+    };
+    if let Some(range) = range.filter(|_| !arguments.contains_key("lines")) {
+        arguments.remove("offset");
+        arguments.remove("limit");
+        arguments.insert("lines".to_owned(), Value::String(range));
+    }
+    arguments
 }
 
 /// A name without what varies: case, separators, number, and the long form of `ref`.
@@ -89,8 +209,18 @@ fn text(value: Value) -> Value {
         Value::Number(number) => Value::String(number.to_string()),
         Value::Bool(flag) => Value::String(flag.to_string()),
         Value::Array(mut items) if items.len() == 1 => text(items.remove(0)),
+        // A command with a label is the command.
+        Value::Object(mut fields) => match ["command", "cmd", "code"].iter().find_map(|name| fields.remove(*name)) {
+            Some(Value::String(command)) => Value::String(command),
+            _ => Value::Object(fields),
+        },
         other => other,
     }
+}
+
+/// Whether a value asks for nothing.
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || is_blank(value) || value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// Models fill in arguments they do not want with nothing.
@@ -101,6 +231,7 @@ fn is_blank(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operations::OPERATIONS;
     use serde_json::json;
 
     fn check(arguments: Value, expected: Value, unknown: &[&str]) {
@@ -109,9 +240,18 @@ mod tests {
             "rebuild_index": { "type": "boolean" }, "kind": { "type": "string", "enum": ["run"] },
             "text": { "type": "string" },
         }, "required": ["text"] });
-        let (meant, ignored) = coerce(arguments.as_object().unwrap().clone(), schema.as_object().unwrap());
+        let (meant, ignored) = coerce("", arguments.as_object().unwrap().clone(), schema.as_object().unwrap());
         assert_eq!(Value::Object(meant), expected);
         assert_eq!(ignored, unknown);
+    }
+
+    /// Checks what the arguments of an operation are taken for.
+    fn check_tool(tool: &str, arguments: &Value, expected: &Value) {
+        let operation = OPERATIONS.iter().find(|operation| operation.tool == tool).unwrap();
+        let (_, schema) = (operation.schema)();
+        let (meant, unknown) = coerce(tool, arguments.as_object().unwrap().clone(), &schema);
+        assert_eq!(&Value::Object(meant), expected, "{tool} {arguments}");
+        assert!(unknown.is_empty(), "{tool} {arguments}: {unknown:?}");
     }
 
     #[test]
@@ -125,5 +265,65 @@ mod tests {
         check(json!({"limit": "many", "queries": ""}), json!({"limit": "many", "queries": []}), &[]);
         check(json!({"text": "", "ref": " "}), json!({"text": ""}), &[]);
         check(json!({"colour": "red"}), json!({"colour": "red"}), &["colour"]);
+        check(json!({"colour": "", "size": null, "tags": []}), json!({}), &[]);
+        check(json!({"query": "a", "queries": ["b"]}), json!({"query": "a", "queries": ["b"]}), &["query"]);
+    }
+
+    #[test]
+    fn names_that_other_tools_have_are_understood() {
+        for (tool, arguments, expected) in [
+            ("ctx_history", json!({"session_id": "s"}), json!({"session": "s"})),
+            ("ctx_history", json!({"sessionId": "s"}), json!({"session": "s"})),
+            ("ctx_forget", json!({"session_id": "s", "ids": ["a"]}), json!({"session": "s", "refs": ["a"]})),
+            ("ctx_execute", json!({"command": "ls", "timeout": "9"}), json!({"code": "ls", "timeout": 9})),
+            ("ctx_execute", json!({"cmd": ["ls"]}), json!({"code": "ls"})),
+            ("ctx_execute", json!({"commands": [{"label": "a", "command": "ls"}]}), json!({"code": "ls"})),
+            ("ctx_execute_file", json!({"file_path": "a", "cmd": "wc"}), json!({"path": "a", "code": "wc"})),
+            (
+                "ctx_batch_execute",
+                json!({"commands": [{"label": "a", "command": "ls"}, {"cmd": "pwd"}, "id"]}),
+                json!({"commands": ["ls", "pwd", "id"]}),
+            ),
+            (
+                "ctx_batch_execute",
+                json!({"commands": "[{\"label\": \"a\", \"command\": \"ls\"}]"}),
+                json!({"commands": ["ls"]}),
+            ),
+            ("ctx_annotate", json!({"content": "x", "kind": "annotation"}), json!({"text": "x"})),
+            ("ctx_annotate", json!({"note": "x", "kind": "decision"}), json!({"text": "x", "kind": "decision"})),
+            ("ctx_index", json!({"content": "x", "source": "s"}), json!({"text": "x", "source": "s"})),
+            ("ctx_search", json!({"query": "x", "kind": "annotations"}), json!({"queries": ["x"], "kind": "note"})),
+            ("ctx_get", json!({"id": "k7f2m9q4xz"}), json!({"ref": "k7f2m9q4xz"})),
+            ("ctx_get", json!({"ref": "a", "offset": 10, "limit": 5}), json!({"ref": "a", "lines": "10-14"})),
+            ("context_read", json!({"file_path": "a", "offset": 10}), json!({"path": "a", "lines": "10-"})),
+            ("context_read", json!({"file_path": "a", "limit": 5}), json!({"path": "a", "lines": "1-5"})),
+            ("context_peek", json!({"file_path": "a"}), json!({"paths": ["a"]})),
+            (
+                "context_edit",
+                json!({"file_path": "a", "old_string": "b", "new_string": "c", "replace_all": true}),
+                json!({"path": "a", "old": "b", "new": "c", "all": true}),
+            ),
+            ("context_write", json!({"file_path": "a", "content": "x"}), json!({"path": "a", "text": "x"})),
+        ] {
+            check_tool(tool, &arguments, &expected);
+        }
+    }
+
+    #[test]
+    fn every_alias_means_an_argument_and_hides_none() {
+        for (tool, aliases) in ALIASES {
+            let operation = OPERATIONS.iter().find(|operation| operation.tool == *tool).unwrap();
+            let (_, schema) = (operation.schema)();
+            let properties = schema.get("properties").and_then(Value::as_object).unwrap();
+            for (name, known) in *aliases {
+                assert!(properties.contains_key(*known), "{tool} has no `{known}`");
+                assert!(find(properties, name).is_none(), "{tool} has `{name}` itself");
+            }
+        }
+        for (tool, argument, ..) in VALUES {
+            let operation = OPERATIONS.iter().find(|operation| operation.tool == *tool).unwrap();
+            let (_, schema) = (operation.schema)();
+            assert!(schema["properties"].get(*argument).is_some(), "{tool} has no `{argument}`");
+        }
     }
 }

@@ -14,7 +14,7 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use weir_core::SessionKey;
 
-use super::coerce::coerce;
+use super::coerce::{coerce, may_narrow};
 use super::signal;
 use crate::context::{Ask, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
@@ -140,7 +140,15 @@ fn asker(peer: &Peer<RoleServer>) -> Ask {
 /// Failures go back as text the model can act on; only an unknown tool is an error of the protocol.
 async fn run(operation: &Operation, context: Context, arguments: rmcp::model::JsonObject) -> CallToolResult {
     let (_, schema) = (operation.schema)();
-    let (arguments, unknown) = coerce(arguments, &schema);
+    let (arguments, unknown) = coerce(operation.tool, arguments, &schema);
+    // Without what was meant as a filter, the answer would be about more than was asked for.
+    let refused = unknown.iter().filter(|name| operation.effect == Effect::Reads && may_narrow(name));
+    let refused: Vec<String> = refused.map(|name| format!("`{}`", one_line(name, 60))).collect();
+    if !refused.is_empty() {
+        let error = CommandError::usage(format!("{} has no argument {}", operation.tool, refused.join(", ")));
+        let error = explain(error, operation, &schema);
+        return CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
+    }
     let answer = match (operation.call)(context, Value::Object(arguments)) {
         Ok(running) => running.await,
         Err(error) => Err(explain(error, operation, &schema)),

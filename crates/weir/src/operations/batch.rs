@@ -106,7 +106,7 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
             code: command.clone(),
             file: None,
             folder: folder.clone(),
-            timeout: execute::timeout(context, batch.timeout),
+            timeout: execute::timeout(context, batch.timeout, run::LONGEST)?,
             source: Some(source.to_owned()),
         };
         let (context, slots) = (context.clone(), Arc::clone(&slots));

@@ -96,7 +96,7 @@ The command ends with the exit code of what it ran: 124 when its time was over, 
             code: self.code.concat(),
             file: self.file.as_deref().map(|path| super::file(context, path)).transpose()?,
             folder: super::folder(context, self.cwd.as_deref())?,
-            timeout: timeout(context, self.timeout),
+            timeout: timeout(context, self.timeout, if self.background { LONGEST_BEHIND } else { LONGEST })?,
             source: None,
         };
         if self.background {
@@ -139,10 +139,16 @@ pub(super) fn language(name: Option<&str>) -> Result<&'static Language, CommandE
     })
 }
 
-/// The time a run may take.
-pub(super) fn timeout(context: &Context, seconds: Option<u32>) -> Duration {
-    let asked = seconds.map(|seconds| Duration::from_secs(u64::from(seconds.max(1))));
-    asked.unwrap_or(context.config().run.timeout).min(LONGEST)
+/// The time a run may take, at most `longest`. What is longer was probably meant in milliseconds, which other tools take.
+pub(super) fn timeout(context: &Context, seconds: Option<u32>, longest: Duration) -> Result<Duration, CommandError> {
+    let Some(seconds) = seconds else { return Ok(context.config().run.timeout.min(longest)) };
+    let asked = Duration::from_secs(u64::from(seconds.max(1)));
+    if asked > longest {
+        let message = format!("cannot run for {seconds} seconds: {} are the most", longest.as_secs());
+        let hint = format!("`timeout` is in seconds; {seconds} milliseconds are timeout={}", seconds.div_ceil(1_000));
+        return Err(CommandError::usage(message).hint(hint));
+    }
+    Ok(asked)
 }
 
 fn one_text<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {

@@ -63,6 +63,7 @@ Examples:
             limit: limit + 1,
         };
         let scope = context.scope();
+        let is_filtered = filter.session.is_some() || filter.work.is_some() || since.is_some() || self.before.is_some();
         let here = context.clone();
         let (moments, moved) = context
             .with_stores(move |open| {
@@ -71,18 +72,21 @@ Examples:
                 Ok((moments, moved))
             })
             .await?;
-        let mut answer = answer(&moments, limit, Budget::new(self.budget, BUDGET));
-        answer.text.extend(moved.iter().map(|hint| format!("\n{hint}")));
-        Ok(answer)
+        if moments.is_empty() {
+            let mut text = match is_filtered {
+                true => "nothing here matches: drop a filter",
+                false => "nothing here yet: keep something first",
+            }
+            .to_owned();
+            text.extend(moved.iter().map(|hint| format!("\n{hint}")));
+            return Ok(Answer::nothing(text, json!({ "moments": [] })));
+        }
+        Ok(answer(&moments, limit, Budget::new(self.budget, BUDGET)))
     }
 }
 
 fn answer(moments: &[Moment], limit: usize, budget: Budget) -> Answer {
     let page = &moments[..moments.len().min(limit)];
-    if page.is_empty() {
-        let text = "nothing here yet; drop a filter, or keep something first".to_owned();
-        return Answer::nothing(text, json!({ "moments": [] }));
-    }
     let lines: Vec<String> = page.iter().map(line).collect();
     let (text, shown) = fit_items("", &lines, budget, |shown| {
         let last = page[..shown].last().map_or(0, |moment| moment.record.seq);

@@ -151,11 +151,58 @@ fn mistakes_are_answered_so_that_a_model_can_mend_them() {
         assert_eq!(answer["result"]["isError"], true, "{answer}");
         assert!(said.iter().all(|words| text_of(&answer).contains(words)), "{answer}");
     }
-    let ignored = server.call("ctx_history", json!({ "colour": "red" }));
-    assert!(ignored.ends_with("ignored unknown arguments: colour"), "{ignored}");
+    let ignored = server.call("ctx_history", json!({ "description": "what happened" }));
+    assert!(ignored.ends_with("ignored unknown arguments: description"), "{ignored}");
     let method = server.ask("no/such", json!({}));
     assert_eq!(method["error"]["code"], -32601, "{method}");
     assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
+}
+
+#[test]
+fn an_argument_that_could_narrow_an_answer_never_widens_it() {
+    let mut server = Server::ready();
+    let kept = server.call("ctx_annotate", json!({ "note": "the pool has 16 connections", "kind": "annotation" }));
+    let reference = &kept[kept.find("[ctx:").unwrap()..][..16];
+    // Another tool's name for a filter filters.
+    let other = server.call("ctx_history", json!({ "session_id": "another-session" }));
+    assert!(other.contains("nothing here matches"), "{other}");
+    let got = server.call("ctx_get", json!({ "id": reference }));
+    assert!(got.contains("16 connections"), "{got}");
+    // One that nobody knows is refused, and what there is instead is said.
+    for (tool, arguments, said) in [
+        ("ctx_history", json!({ "user": "ada" }), ["`user`", "takes session, work, since"]),
+        (
+            "ctx_search",
+            json!({ "queries": ["pool"], "session_id": "s" }),
+            ["`session_id`", "takes queries, scope, kind"],
+        ),
+        ("ctx_search", json!({ "queries": ["pool"], "tags": ["x"], "author": "y" }), ["`tags`", "`author`"]),
+        ("ctx_get", json!({ "ref": reference, "section": "pool" }), ["`section`", "takes ref, lines, pattern"]),
+        ("context_read", json!({ "path": "a.rs", "symbol": "open" }), ["`symbol`", "takes path, lines, again"]),
+        ("context_peek", json!({ "paths": ["."], "symbol": "open" }), ["`symbol`", "takes paths, level"]),
+        ("ctx_search", json!({ "queries": ["pool"], "kind": "import" }), ["`import` is not one of run", "page, file"]),
+    ] {
+        let answer = server.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert!(said.iter().all(|words| text_of(&answer).contains(words)), "{answer}");
+        assert!(!text_of(&answer).contains("16 connections"), "{answer}");
+    }
+    // Where nothing was meant by it, nothing is refused.
+    let found = server.call("ctx_search", json!({ "query": "pool", "tags": [], "author": null, "user": "" }));
+    assert!(found.contains("16 connections"), "{found}");
+    assert!(server.end().success());
+}
+
+#[test]
+fn a_timeout_in_milliseconds_is_refused_with_the_unit() {
+    let mut server = Server::ready();
+    let arguments = json!({ "command": "true", "timeout": 120_000 });
+    let answer = server.ask("tools/call", json!({ "name": "ctx_execute", "arguments": arguments }));
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let said = text_of(&answer);
+    assert!(said.contains("cannot run for 120000 seconds: 3600 are the most"), "{said}");
+    assert!(said.contains("`timeout` is in seconds; 120000 milliseconds are timeout=120"), "{said}");
+    assert!(server.end().success());
 }
 
 #[test]
@@ -186,8 +233,8 @@ fn lines_that_are_no_messages_are_passed_over() {
     }
     assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
     // A message that is long is still a message.
-    let answer = server.call("ctx_history", json!({ "colour": "red ".repeat(1_250_000) }));
-    assert!(answer.ends_with("ignored unknown arguments: colour"), "{answer}");
+    let answer = server.call("ctx_history", json!({ "reason": "red ".repeat(1_250_000) }));
+    assert!(answer.ends_with("ignored unknown arguments: reason"), "{answer}");
     assert!(server.end().success());
 }
 
