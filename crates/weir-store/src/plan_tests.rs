@@ -156,7 +156,7 @@ fn map(store: &mut Store, scope: &Scope) {
         store.update_map(scope, root, change).unwrap();
         store.keep_map_commits(scope, root, ("00", "a.rs\nb.rs")).unwrap();
     }
-    assert_eq!(store.map_files(scope, "/one").unwrap()[0].modified, 2);
+    assert_eq!(store.map_files(scope, "/one", "").unwrap()[0].modified, 2);
     assert_eq!(store.map_words(scope, "/one").unwrap().len(), 1);
     assert_eq!(store.map_symbols(scope, "/one", &["a.rs", "b.rs"]).unwrap(), ["", ""]);
     assert_eq!(store.map_commits(scope, "/two").unwrap(), Some(("00".into(), "a.rs\nb.rs".into())));

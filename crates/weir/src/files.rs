@@ -6,6 +6,7 @@
 pub(crate) mod diff;
 pub(crate) mod edit;
 mod folder;
+mod given;
 mod lines;
 mod lock;
 mod outlined;
@@ -16,6 +17,7 @@ mod seen;
 mod text;
 
 pub(crate) use folder::Folder;
+pub(crate) use given::{Given, Spared};
 pub(crate) use lines::{Part, Range};
 pub(crate) use lock::lock;
 pub(crate) use outlined::{changes, outlined};

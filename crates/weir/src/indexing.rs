@@ -142,8 +142,13 @@ fn keep_text(open: &mut Open<'_>, scope: &Scope, entry: NewEntry) -> Result<Answ
 }
 
 /// Lists the files of a folder that may be read, whatever is in them.
-pub(crate) fn list_all(root: &Path, judge: &Judge, cancel: &CancellationToken) -> Result<Listing, CommandError> {
-    walk::list(root, &Globs::read(root, &[], &[])?, judge, cancel, &mut Report::default())
+pub(crate) fn list_all(
+    root: &Path,
+    folder: &Path,
+    judge: &Judge,
+    cancel: &CancellationToken,
+) -> Result<Listing, CommandError> {
+    walk::list(root, &Globs::read(root, &[], &[])?.within(folder), judge, cancel, &mut Report::default())
 }
 
 fn cannot_read(shown: &str, why: &str) -> CommandError {

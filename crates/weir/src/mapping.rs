@@ -25,12 +25,23 @@ pub(crate) use symbols::{FoundSymbol, Wanted, find as find_symbols};
 pub(crate) struct Order {
     /// The folder, with its links resolved.
     pub folder: PathBuf,
+    /// What its files are ranked with.
+    pub reach: Reach,
     /// Files that are worked on, with their links resolved.
     pub focus: Vec<PathBuf>,
     /// Words that say what is worked on.
     pub query: String,
     /// The tokens of the answer.
     pub budget: Budget,
+}
+
+/// What the files of a folder are ranked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All files of the project, since references come from outside of the folder too.
+    Project,
+    /// Each other, so that nothing else has to be read.
+    Folder,
 }
 
 /// Makes a map.
@@ -46,11 +57,15 @@ pub(crate) async fn map(context: &Context, order: Order) -> Result<Answer, Comma
 }
 
 fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
-    // A part of the project is ranked with all of it, since references come from outside of the part.
+    // A part of the project belongs to the project's own map, however much of that is wanted now.
     let root = if order.folder.starts_with(&context.project().root) { &context.project().root } else { &order.folder };
     let now = open.now;
     let store = open.project()?;
-    let files = refresh::refresh(context, (store, scope), root, now)?;
+    let folder = match order.reach {
+        Reach::Project => root,
+        Reach::Folder => &order.folder,
+    };
+    let files = refresh::refresh(context, (store, scope), (root, folder), now)?;
     let counts: Vec<u32> = files.iter().map(|file| file.count).collect();
     let known: Vec<Known> = files.into_iter().map(known).collect();
     let place: HashMap<&str, usize> = known.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();

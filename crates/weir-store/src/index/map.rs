@@ -48,13 +48,18 @@ pub(crate) fn roots(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     statement.query_map([], |row| row.get(0))?.collect()
 }
 
-/// The files of a folder, in the order of their paths, without their symbols.
-pub(crate) fn files(connection: &Connection, path: &str) -> rusqlite::Result<Vec<MapFile>> {
+/// The files of a folder, or of a part of it, in the order of their paths, without their symbols.
+pub(crate) fn files(connection: &Connection, path: &str, part: &str) -> rusqlite::Result<Vec<MapFile>> {
     let Some(root) = root(connection, path)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
-        "SELECT path, bytes, modified, hash, spec, count, words, defines, mentions FROM map_files WHERE root_id = ?1
-         ORDER BY path",
+        "SELECT path, bytes, modified, hash, spec, count, words, defines, mentions FROM map_files
+         WHERE root_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY path",
     )?;
+    // `0` is the first character after `/`, and no path reaches the last one of all.
+    let (from, to) = match part {
+        "" => (String::new(), char::MAX.to_string()),
+        part => (format!("{part}/"), format!("{part}0")),
+    };
     let file = |row: &rusqlite::Row<'_>| {
         Ok(MapFile {
             path: row.get(0)?,
@@ -69,7 +74,7 @@ pub(crate) fn files(connection: &Connection, path: &str) -> rusqlite::Result<Vec
             symbols: String::new(),
         })
     };
-    statement.query_map([root], file)?.collect()
+    statement.query_map(params![root, from, to], file)?.collect()
 }
 
 /// The words that the files of a folder are found by, in the order of their paths.

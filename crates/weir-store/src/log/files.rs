@@ -1,7 +1,7 @@
 //! The files of a session. Invariant: at most one is active; a session has at most [`MOST`], the last used stay.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
-use weir_core::Timestamp;
+use weir_core::{EventKind, Timestamp};
 
 /// How many files of a session are known at a time.
 const MOST: i64 = 400;
@@ -45,6 +45,14 @@ pub(crate) fn find(connection: &Connection, session: i64, path: &str) -> rusqlit
 pub(crate) fn all(connection: &Connection, session: i64) -> rusqlite::Result<Vec<SessionFile>> {
     let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session_id = ?1 ORDER BY turn DESC");
     connection.prepare_cached(&sql)?.query_map([session], read)?.collect()
+}
+
+/// What the events of a session say about files, oldest first.
+pub(crate) fn told(connection: &Connection, session: i64) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT data FROM events WHERE session_id = ?1 AND kind = ?2 AND data IS NOT NULL ORDER BY id",
+    )?;
+    statement.query_map(params![session, EventKind::File.as_str()], |row| row.get(0))?.collect()
 }
 
 /// Keeps what a session knows of a file. `turn` counts up. Returns the file that was active before and is not any more.

@@ -22,6 +22,12 @@ impl Store {
         self.log.read(|c| files::all(c, session))
     }
 
+    /// What the events of the scope's session say about files, oldest first.
+    pub fn file_events(&self, scope: &Scope) -> Result<Vec<String>> {
+        let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
+        self.log.read(|c| files::told(c, session))
+    }
+
     /// Keeps what the scope's session knows of a file, and appends what happened to it. Returns the file that was active
     /// before and is not any more. Without a session, only the event is kept.
     pub fn keep_session_file(&mut self, scope: &Scope, file: &SessionFile, told: &Event) -> Result<Option<String>> {

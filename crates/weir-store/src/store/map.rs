@@ -26,9 +26,9 @@ impl MapChange {
 }
 
 impl Store {
-    /// The files of a folder as the map knows them, without their symbols.
-    pub fn map_files(&mut self, scope: &Scope, root: &str) -> Result<Vec<MapFile>> {
-        self.map(scope)?.read_at_once(|c| map::files(c, root))
+    /// The files of a folder, or of a part of it, as the map knows them, without their symbols.
+    pub fn map_files(&mut self, scope: &Scope, root: &str, part: &str) -> Result<Vec<MapFile>> {
+        self.map(scope)?.read_at_once(|c| map::files(c, root, part))
     }
 
     /// The words that the files of a folder are found by.

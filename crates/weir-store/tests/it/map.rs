@@ -21,7 +21,7 @@ fn change(files: Vec<MapFile>) -> MapChange {
 }
 
 fn paths(store: &mut weir_store::Store, scope: &Scope) -> Vec<String> {
-    store.map_files(scope, "/p").unwrap().into_iter().map(|file| file.path).collect()
+    store.map_files(scope, "/p", "").unwrap().into_iter().map(|file| file.path).collect()
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn files_are_kept_changed_and_dropped_and_survive_reopening() {
     let gone = MapChange { gone: vec!["b.rs".into()], restamped: vec![("a.rs".into(), 9)], ..MapChange::default() };
     store.update_map(&scope, "/p", gone).unwrap();
     assert_eq!(paths(&mut store, &scope), ["a.rs"]);
-    assert_eq!(store.map_files(&scope, "/p").unwrap()[0].modified, 9);
-    assert!(paths(&mut store, &scope).len() == 1 && store.map_files(&scope, "/other").unwrap().is_empty());
+    assert_eq!(store.map_files(&scope, "/p", "").unwrap()[0].modified, 9);
+    assert!(paths(&mut store, &scope).len() == 1 && store.map_files(&scope, "/other", "").unwrap().is_empty());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use weir_core::{Event, EventKind, Priority, Scope};
 use weir_outline::Level;
 use weir_store::SessionFile;
 
+use super::given::{self, Given};
 use super::{Content, Place, outlined};
 use crate::context::Open;
 use crate::error::CommandError;
@@ -37,6 +38,8 @@ pub(crate) struct Seen<'a> {
     pub how: How,
     /// Whether the model has all of this content before it now.
     pub shown: bool,
+    /// What the model was given of it, with the tokens of that; nothing where it wrote the text itself.
+    pub given: Option<(Given, u64)>,
 }
 
 /// Keeps what a session knows of a file from now on, and that it happened. Returns the file that was active before and is
@@ -88,6 +91,10 @@ fn told(seen: &Seen<'_>) -> Event {
         How::Wrote => ("wrote", Priority::P2),
     };
     let path = line(&seen.place.shown, LONGEST_TEXT);
-    let data = json!({ "path": path, "how": how }).to_string();
+    let mut data = json!({ "path": path, "how": how });
+    if let (Some((given, gave)), Some(fields)) = (seen.given, data.as_object_mut()) {
+        fields.extend(given::record(seen, given, gave));
+    }
+    let data = data.to_string();
     Event { kind: EventKind::File, priority, text: line(&format!("{how} {path}"), LONGEST_TEXT), data: Some(data) }
 }

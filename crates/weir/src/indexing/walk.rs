@@ -40,7 +40,11 @@ pub(crate) struct Listing {
 
 /// Which files are wanted.
 #[derive(Debug, Clone)]
-pub(super) struct Globs(Override);
+pub(super) struct Globs {
+    globs: Override,
+    /// Only what is in this folder.
+    within: Option<PathBuf>,
+}
 
 impl Globs {
     pub(super) fn read(root: &Path, include: &[String], exclude: &[String]) -> Result<Self, CommandError> {
@@ -52,7 +56,17 @@ impl Globs {
             })?;
         }
         let globs = builder.build().map_err(|error| CommandError::usage(error.to_string()))?;
-        Ok(Self(globs))
+        Ok(Self { globs, within: None })
+    }
+
+    /// The same files, as far as they are in this folder.
+    pub(super) fn within(self, folder: &Path) -> Self {
+        Self { within: Some(folder.to_owned()), ..self }
+    }
+
+    /// Whether a walk has to go on to a path: it is in the folder, or the folder is in it.
+    fn leads_on(&self, path: &Path) -> bool {
+        self.within.as_ref().is_none_or(|folder| path.starts_with(folder) || folder.starts_with(path))
     }
 
     /// Whether a path below the folder is wanted, and so is all that it lies in.
@@ -63,7 +77,7 @@ impl Globs {
     }
 
     fn takes(&self, path: &Path, is_folder: bool) -> bool {
-        !self.0.matched(path, is_folder).is_ignore()
+        !self.globs.matched(path, is_folder).is_ignore()
     }
 }
 
@@ -79,7 +93,8 @@ pub(super) fn list(
     let mut ignored = Ignored::new(root);
     let mut is_wanted = |entry: &DirEntry| {
         let is_folder = entry.file_type().is_dir();
-        let is_wanted = globs.takes(entry.path(), is_folder) && !ignored.leaves_out(entry.path(), is_folder);
+        let is_asked_for = globs.leads_on(entry.path()) && globs.takes(entry.path(), is_folder);
+        let is_wanted = is_asked_for && !ignored.leaves_out(entry.path(), is_folder);
         // The folder itself was asked for.
         is_wanted || entry.depth() == 0
     };

@@ -19,7 +19,7 @@ use super::{Kept, key};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
-use crate::indexing::{Found, Judge, UNSETTLED, list_all, read_content};
+use crate::indexing::{Found, Judge, UNSETTLED, below, list_all, read_content};
 
 /// So many files make a batch.
 const BATCH: usize = 400;
@@ -35,24 +35,25 @@ const LONG_LINES: usize = 300;
 /// How often progress is told.
 const TOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// The files of a folder, as they are now.
+/// The files in a folder of `root`, as they are now.
 pub(super) fn refresh(
     context: &Context,
     (store, scope): Kept<'_>,
-    root: &Path,
+    (root, folder): (&Path, &Path),
     now: Timestamp,
 ) -> Result<Vec<MapFile>, CommandError> {
     let key = key(root);
     let judge = Judge::new(context)?;
-    let mut listing = list_all(root, &judge, context.cancelled())?;
+    let mut listing = list_all(root, folder, &judge, context.cancelled())?;
     listing.files.retain(may_be_mapped);
     if listing.files.len() > MOST_FILES {
         let many = listing.files.len();
         return Err(CommandError::usage(format!("{many} files are too many for a map: {MOST_FILES} are the most"))
             .hint("let git ignore what is not yours, or run it in a project below"));
     }
+    let part = below(root, folder).unwrap_or_default();
     let mut known: HashMap<String, MapFile> =
-        store.map_files(scope, &key)?.into_iter().map(|file| (file.path.clone(), file)).collect();
+        store.map_files(scope, &key, &part)?.into_iter().map(|file| (file.path.clone(), file)).collect();
     if known.is_empty() {
         drop_lost_folders((store, scope))?;
     }

@@ -88,7 +88,7 @@ fn change(
     let places = if is_text { &made.places[..] } else { &[] };
     let (shown, whole) = diff::unified((&old, &new), places, DIFF);
     let shown_whole = known.is_some_and(|known| known.shown) && whole && is_text;
-    let seen = Seen { place, content: &after, text: &new, how: How::Edited, shown: shown_whole };
+    let seen = Seen { place, content: &after, text: &new, how: How::Edited, shown: shown_whole, given: None };
     files::keep(open, scope, &seen)?;
     let count = made.places.len();
     let said = counted(count, "place", "places");

@@ -10,8 +10,8 @@ use crate::choice::Choice;
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::files::{self, Access, Content, How, Place, Seen};
-use crate::mapping::{self, Order};
+use crate::files::{self, Access, Content, Given, How, Place, Seen};
+use crate::mapping::{self, Order, Reach};
 
 /// What all outlines of one answer may have, in tokens.
 const BUDGET: usize = 6_000;
@@ -67,7 +67,7 @@ Examples:
   weir outline src/lib.rs --level verbose
   weir outline src/lib.rs --json
 
-What is shown is always smaller than the file, or is the file. Of a folder, `weir map` of it is shown.";
+What is shown is always smaller than the file, or is the file. Of a folder, the files that matter most in it are shown.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         if self.paths.is_empty() || self.paths.len() > MOST {
@@ -78,7 +78,8 @@ What is shown is always smaller than the file, or is the file. Of a folder, `wei
         {
             let folder = map::folder(context, only)?;
             let budget = Budget::new(None, map::BUDGET);
-            return mapping::map(context, Order { folder, focus: Vec::new(), query: String::new(), budget }).await;
+            let (reach, focus, query) = (Reach::Folder, Vec::new(), String::new());
+            return mapping::map(context, Order { folder, reach, focus, query, budget }).await;
         }
         let mut places = Vec::new();
         for path in &self.paths {
@@ -126,7 +127,9 @@ fn look(
     let content = Content::read(place)?;
     let text = content.text(place)?.text;
     let view = View::of(place, &text, (detail, budget));
-    let seen = Seen { place, content: &content, text: &text, how: How::Peeked, shown: view.whole };
+    let given = if view.level.is_some() { Given::Outline } else { Given::Text };
+    let given = Some((given, weir_tokens::count(&view.text) as u64));
+    let seen = Seen { place, content: &content, text: &text, how: How::Peeked, shown: view.whole, given };
     if scope.session.is_some() {
         files::keep(open, scope, &seen)?;
     }
@@ -161,6 +164,7 @@ impl View {
     fn of(place: &Place, text: &str, (detail, budget): (Detail, usize)) -> Self {
         let path = std::path::Path::new(&place.shown);
         let shown = &place.shown;
+        let asked = detail;
         // Where a level does not fit, a smaller one may.
         let mut details = Detail::ALL.iter().rev().filter(|other| **other <= detail).peekable();
         while let Some(detail) = details.next() {
@@ -170,20 +174,32 @@ impl View {
                 let head = format!("{shown}: the file itself, since an outline would not be shorter");
                 return Self { head, text: text.to_owned(), language, level: None, whole: true };
             };
-            let level = Some(level_name(level));
+            let name = level_name(level);
+            let said = Self::said(name, asked, *detail);
+            let level = Some(name);
             let end = weir_tokens::fit(&outlined.shown.text, budget);
             if end == outlined.shown.text.len() {
-                return Self { head: format!("{shown}:"), text: outlined.shown.text, language, level, whole: false };
+                let head = format!("{shown}:{said}");
+                return Self { head, text: outlined.shown.text, language, level, whole: false };
             }
             if details.peek().is_none() {
                 let end = outlined.shown.text[..end].rfind('\n').unwrap_or(end);
                 let left = outlined.shown.text[end..].lines().count();
-                let head = format!("{shown}: {left} more lines of its outline are not shown");
+                let head = format!("{shown}:{said} {left} more lines of its outline are not shown");
                 let text = outlined.shown.text[..end].to_owned();
                 return Self { head, text, language, level, whole: false };
             }
         }
         Self::head(shown, text)
+    }
+
+    /// Which level is shown, where it is not the one that was asked for; `tried` is the one that gave way to it.
+    fn said(shown: &str, asked: Detail, tried: Detail) -> String {
+        match (shown == asked.as_str(), tried < asked) {
+            (true, _) => String::new(),
+            (false, true) => format!(" shown as {shown}, since {asked} does not fit;"),
+            (false, false) => format!(" shown as {shown}, since {asked} is hardly shorter than the file;"),
+        }
     }
 
     /// What is shown of a file whose language is not known.

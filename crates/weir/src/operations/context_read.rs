@@ -10,7 +10,7 @@ use crate::answer::{Answer, counted, fence};
 use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::files::{self, Access, Content, How, Part, Place, Range, Seen, Text};
+use crate::files::{self, Access, Content, Given, How, Part, Place, Range, Seen, Text};
 use crate::when;
 
 /// A file of at most so many tokens is shown whole; of a larger one, its outline. The same as hooks leave alone of what
@@ -63,7 +63,8 @@ fn read(
         None => file.shown(range)?,
     };
     let (text, how) = (&text.text, How::Read);
-    let seen = Seen { place, content: &content, text, how, shown: said.whole };
+    let given = Some((said.given, weir_tokens::count(&said.text) as u64));
+    let seen = Seen { place, content: &content, text, how, shown: said.whole, given };
     let before = files::keep(open, scope, &seen)?;
     let mut parts = vec![said.text];
     parts.extend(before.as_ref().and_then(held));
@@ -85,6 +86,7 @@ struct Said {
     text: String,
     /// Whether the model has the whole text now.
     whole: bool,
+    given: Given,
 }
 
 impl File<'_> {
@@ -108,7 +110,7 @@ impl File<'_> {
         let (path, at, hash) = (&self.place.shown, when::show(known.known_at), self.content.short_hash());
         let text =
             format!("{path} is unchanged since {at} ({lines}, hash {hash}); if you no longer have it: again=true");
-        Said { text, whole: true }
+        Said { text, whole: true, given: Given::Unchanged }
     }
 
     fn shown(&self, range: Option<Range>) -> Result<Said, CommandError> {
@@ -129,7 +131,7 @@ impl File<'_> {
         let mark = random_name()?;
         let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
         said.push_str(&format!("\n{}", fence(mark, &part.text.replace("\r\n", "\n"))));
-        Ok(Said { text: said, whole })
+        Ok(Said { text: said, whole, given: Given::Text })
     }
 
     /// What stands for a file that is too large.
@@ -148,7 +150,7 @@ impl File<'_> {
             "{head}; {tokens} tokens, so this is its outline: lines=10-40 reads a part\n{}",
             fence(mark, &outlined.shown.text[..end])
         );
-        Ok(Some(Said { text, whole: false }))
+        Ok(Some(Said { text, whole: false, given: Given::Outline }))
     }
 }
 

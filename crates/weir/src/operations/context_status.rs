@@ -6,8 +6,9 @@ use weir_store::SessionFile;
 use super::context_forget::ContextForget;
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, size};
-use crate::context::Context;
+use crate::context::{Context, Open};
 use crate::error::CommandError;
+use crate::files::Spared;
 
 /// What an answer may have, in tokens.
 const BUDGET: usize = 1_000;
@@ -31,33 +32,62 @@ impl Declared for ContextStatus {
             return ContextForget { path: (path != "all").then_some(path) }.run(context).await;
         }
         let scope = context.scope();
-        let files = context.with_stores(move |open| Ok(open.project()?.session_files(&scope)?)).await?;
+        let read = move |open: &mut Open<'_>| {
+            let store = open.project()?;
+            Ok((store.session_files(&scope)?, Spared::of(&store.file_events(&scope)?)))
+        };
+        let (files, spared) = context.with_stores(read).await?;
         if files.is_empty() {
             return Ok(Answer::nothing("no file was read in this session".to_owned(), json!({ "files": [] })));
         }
-        Ok(answer(&files))
+        Ok(answer(&files, &spared))
     }
 }
 
-fn answer(files: &[SessionFile]) -> Answer {
-    let outlined =
-        files.iter().filter(|file| !file.active).filter_map(|file| Some((file.tokens, file.outline_tokens?)));
-    let (whole, outlines) = outlined.clone().fold((0, 0), |sum, (whole, outline)| (sum.0 + whole, sum.1 + outline));
-    let saved = whole.saturating_sub(outlines);
-    let held = match outlined.count() {
-        0 => String::new(),
-        count => {
-            let files = counted(count, "file is held as its outline", "files are held as outlines");
-            format!("{files}: {outlines} tokens for {whole}, {saved} saved unless read again")
-        }
-    };
+fn answer(files: &[SessionFile], spared: &Spared) -> Answer {
     let lines: Vec<String> = files.iter().map(line).collect();
-    let (text, _) = fit_items(&held, &lines, Budget::new(None, BUDGET), |shown| match files.len() - shown {
+    let (text, _) = fit_items(&head(spared), &lines, Budget::new(None, BUDGET), |shown| match files.len() - shown {
         0 => String::new(),
         more => format!("{more} more"),
     });
-    let data = json!({ "files": files.iter().map(describe).collect::<Vec<_>>(), "saved_tokens": saved });
+    let Spared { given, without, unchanged, outlined, peeked } = spared;
+    let data = json!({
+        "files": files.iter().map(describe).collect::<Vec<_>>(),
+        "reads": {
+            "given_tokens": given,
+            "without_tokens": without,
+            "saved_tokens": without - given,
+            "saved_percent": spared.percent(),
+            "unchanged": { "reads": unchanged.0, "saved_tokens": unchanged.1 },
+            "outlined": { "files": outlined.0, "saved_tokens": outlined.1 },
+        },
+        "peeked": { "outline_tokens": peeked.0, "whole_tokens": peeked.1 },
+    });
     Answer::new(text, data)
+}
+
+/// What reading cost, as far as it was recorded.
+fn head(spared: &Spared) -> String {
+    let Spared { given, without, unchanged, outlined, peeked } = spared;
+    let mut said = Vec::new();
+    if *given > 0 {
+        let mut line = format!("reads: {given} tokens, {without} without Weir, {} % saved", spared.percent());
+        let mut ways = Vec::new();
+        if unchanged.0 > 0 {
+            ways.push(format!("{} by {} not repeated", unchanged.1, counted(unchanged.0, "read", "reads")));
+        }
+        if outlined.0 > 0 {
+            ways.push(format!("{} by {}", outlined.1, counted(outlined.0, "outline", "outlines")));
+        }
+        if !ways.is_empty() {
+            line.push_str(&format!(": {}", ways.join(", ")));
+        }
+        said.push(line);
+    }
+    if peeked.1 > 0 {
+        said.push(format!("shown by outline: {} of {} tokens", peeked.0, peeked.1));
+    }
+    said.join("\n")
 }
 
 fn line(file: &SessionFile) -> String {

@@ -80,7 +80,8 @@ fn write(
         hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
         about: after.about,
     };
-    files::keep(open, scope, &Seen { place, content: &after, text: &text, how: How::Wrote, shown: true })?;
+    let seen = Seen { place, content: &after, text: &text, how: How::Wrote, shown: true, given: None };
+    files::keep(open, scope, &seen)?;
     let (lines, bytes) = (counted(text.lines().count(), "line", "lines"), size(text.len() as u64));
     let how = match &before {
         None => "made".to_owned(),

@@ -9,7 +9,7 @@ use crate::answer::{Answer, Budget};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
-use crate::mapping::{self, Order};
+use crate::mapping::{self, Order, Reach};
 
 /// An answer holds so many tokens unless asked otherwise.
 pub(super) const BUDGET: usize = 1_000;
@@ -60,7 +60,8 @@ ignores, secrets and what rules deny are never read.";
         };
         let focus = self.focus.iter().map(|named| super::file(context, named)).collect::<Result<Vec<_>, _>>()?;
         let query = self.query.unwrap_or_default().trim().to_owned();
-        mapping::map(context, Order { folder, focus, query, budget: Budget::new(self.budget, BUDGET) }).await
+        let (reach, budget) = (Reach::Project, Budget::new(self.budget, BUDGET));
+        mapping::map(context, Order { folder, reach, focus, query, budget }).await
     }
 }
 

@@ -77,6 +77,25 @@ impl Home {
 }
 
 #[test]
+fn the_outline_of_a_folder_reads_no_other() {
+    let home = Home::new();
+    home.check(&["outline", "lib"], expect![[r#""#]]);
+    // What was not asked for is not known afterwards either.
+    assert_eq!(home.symbols("TerminalColour"), ["lib/paint.rs:1 TerminalColour"]);
+    assert!(home.symbols("findEntryQuickly").is_empty());
+    let ignored = home.weir(&["outline", "target"]);
+    assert!(!String::from_utf8_lossy(&ignored.stdout).contains("made_by_a_program"), "{ignored:?}");
+    // The whole map takes in the rest, and a file that is gone from the part.
+    assert_eq!(home.files(&[]).len(), 3);
+    std::fs::remove_file(home.project().join("lib/paint.rs")).unwrap();
+    home.write("lib/brush.rs", "pub fn paint_it_all() {}\n");
+    home.weir(&["outline", "lib"]);
+    assert!(home.symbols("TerminalColour").is_empty());
+    assert_eq!(home.symbols("findEntryQuickly").len(), 1, "the rest of the map stays");
+    assert_eq!(home.symbols("paint_it_all").len(), 1);
+}
+
+#[test]
 fn a_map_shows_the_most_used_first_and_what_a_focus_needs() {
     let home = Home::new();
     home.check(

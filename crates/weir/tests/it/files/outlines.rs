@@ -25,6 +25,21 @@ fn several_files_are_outlined_in_one_call() {
 }
 
 #[test]
+fn a_level_that_is_not_the_one_asked_for_is_said() {
+    let world = World::new();
+    let documented =
+        "/// Adds one, and says so to everyone who wants to know about it.\nfn add(n: u64) -> u64 {\n    n + 1\n}\n";
+    world.write("a.rs", documented.repeat(3));
+    let mut server = world.server("s1");
+    let shown = server.ok("context_peek", &json!({ "path": "a.rs", "level": "verbose" }));
+    let head = shown.lines().next().unwrap();
+    assert!(head.contains("shown as ") || head.contains("the file itself"), "{shown}");
+    world.write("b.rs", source(8));
+    let shown = server.ok("context_peek", &json!({ "path": "b.rs", "level": "minimal" }));
+    assert!(shown.starts_with("b.rs:\n"), "{shown}");
+}
+
+#[test]
 fn the_command_shows_the_same() {
     let world = World::new();
     world.write("a.rs", source(8));

@@ -51,7 +51,8 @@ fn the_file_before_is_held_as_its_outline() {
     assert!(second.ends_with("\na.rs is now held as its outline: context_peek shows it"), "{second}");
     let status = server.ok("context_status", &json!({}));
     let lines: Vec<&str> = status.lines().collect();
-    assert!(lines[0].starts_with("1 file is held as its outline: ") && lines[0].contains(" saved"), "{status}");
+    // Both texts are in the conversation, so nothing was saved.
+    assert!(lines[0].starts_with("reads: ") && lines[0].ends_with(" without Weir, 0 % saved"), "{status}");
     assert!(lines[1].starts_with("active b.rs: ") && lines[2].starts_with("outlined a.rs: "), "{status}");
     let forgotten = server.ok("context_status", &json!({ "forget": "a.rs" }));
     assert_eq!(forgotten, "1 file forgotten; nothing on the disk changed");
@@ -77,6 +78,35 @@ fn a_large_file_is_shown_by_its_outline_and_in_parts() {
     assert!(begin.contains("; lines 1-") && begin.contains(", go on with lines="), "{}", &begin[..300]);
     assert!(server.ok("context_read", &json!({ "path": "big.log", "lines": "-2" })).contains("line 19999 of a log"));
     assert!(server.ok("context_read", &json!({ "path": "big.log", "lines": "90000-" })).contains("no such lines"));
+}
+
+#[test]
+fn only_what_was_spared_counts_as_saved() {
+    let world = World::new();
+    world.write("a.rs", source(8));
+    world.write("b.rs", source(9));
+    world.write("big.rs", source(200));
+    let mut server = world.server("s1");
+    server.ok("context_peek", &json!({ "paths": ["b.rs"] }));
+    let status = server.ok("context_status", &json!({}));
+    let peeked = status.lines().next().unwrap();
+    assert!(peeked.starts_with("shown by outline: ") && !status.contains("saved"), "{status}");
+    let first = server.read("a.rs");
+    let again = server.read("a.rs");
+    let outline = server.read("big.rs");
+    let status = server.ok("context_status", &json!({}));
+    let lines: Vec<&str> = status.lines().collect();
+    assert!(lines[0].contains(" by 1 read not repeated, ") && lines[0].ends_with(" by 1 outline"), "{status}");
+    assert_eq!(lines[1], peeked, "looking at an outline is counted apart");
+    // The parts make up the whole.
+    let numbers: Vec<usize> = lines[0].split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [given, without, percent, repeated, outlined] = numbers[..] else { panic!("{status}") };
+    let expected: usize = [&first, &again, &outline].iter().map(|text| weir_tokens::count(text)).sum();
+    assert!(given.abs_diff(expected) <= 40, "{given} for {expected}: {status}");
+    assert_eq!(given + repeated + outlined, without, "{status}");
+    assert_eq!((without - given) * 100 / without, percent, "{status}");
+    // Another session has saved nothing.
+    assert_eq!(world.server("s2").ok("context_status", &json!({})), "no file was read in this session");
 }
 
 #[test]
