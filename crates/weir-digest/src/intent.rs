@@ -50,8 +50,11 @@ pub fn find(source: &dyn Source, intent: &str) -> io::Result<Found> {
     })?;
     let named = words.telling(counts.sections, &asked);
     let items = if named.is_empty() { Vec::new() } else { vec![Item::plain(named.join(" "))] };
-    let words = Part::uncounted("other telling words", Weight::Shape, items);
-    Ok(Found { often: counts.often(&asked), sections: best.part(), words, asked, counts })
+    let sections = best.part();
+    // Where nothing matches, what could have been asked for is the answer.
+    let weight = if sections.total == 0 { Weight::Asked } else { Weight::Shape };
+    let words = Part::uncounted("other telling words", weight, items);
+    Ok(Found { often: counts.often(&asked), sections, words, asked, counts })
 }
 
 impl Found {

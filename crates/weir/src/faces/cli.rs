@@ -1,5 +1,8 @@
 //! The command line. Invariant: standard output is data, standard error is talk.
 
+#[cfg(test)]
+mod advice_tests;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;

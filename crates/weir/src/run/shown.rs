@@ -9,7 +9,7 @@ use weir_core::run::Ended;
 use weir_digest::{About, Digest, Frame};
 
 use super::Done;
-use crate::answer::{Answer, size};
+use crate::answer::{Answer, one_line, size};
 use crate::error::CommandError;
 use crate::text::{Stored, ends, unreadable};
 
@@ -115,10 +115,14 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     }
     let about = About { command: &done.title };
     let mut page = weir_digest::read(&source, about).map_err(unreadable)?;
+    let mut remarks: Vec<String> = done.remarks.iter().cloned().chain(source.remark()).collect();
     if let Some(intent) = want.intent {
-        weir_digest::intent::find(&source, intent).map_err(unreadable)?.lead(&mut page);
+        let found = weir_digest::intent::find(&source, intent).map_err(unreadable)?;
+        if found.sections.total == 0 {
+            remarks.push(format!("no line matches the intent `{}`", one_line(intent, 80)));
+        }
+        found.lead(&mut page);
     }
-    let remarks: Vec<String> = done.remarks.iter().cloned().chain(source.remark()).collect();
     let frame =
         Frame { head: &ending, remarks: &remarks, reference: entry.reference, lines, bytes, read_on: want.read_on };
     let Digest { head, body, foot } = page.render(&frame, want.digest);
