@@ -16,6 +16,7 @@ use weir_core::SessionKey;
 
 use super::coerce::{coerce, may_narrow};
 use super::signal;
+use crate::answer::one_line;
 use crate::context::{Ask, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::meaning::Background;
