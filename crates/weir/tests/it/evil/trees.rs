@@ -31,9 +31,9 @@ const CASES: &[Case] = &[
     clone("hundreds of levels", |top| {
         put(top, format!("{}a.rs", "deep/".repeat(300)), TEXT);
     }),
-    clone("one line of five megabytes", |top| {
-        put(top, "src/long.rs", format!("const X: &str = \"{}\";\n", "x".repeat(5 << 20)));
-        put(top, "big.txt", "x".repeat(5 << 20));
+    clone("one long line", |top| {
+        put(top, "src/long.rs", format!("const X: &str = \"{}\";\n", "x".repeat(1 << 20)));
+        put(top, "big.txt", "x".repeat(1 << 20));
     }),
     clone("code without an end", |top| {
         put(top, "src/deep.rs", "fn a() { ".repeat(20_000));
