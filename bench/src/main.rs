@@ -11,6 +11,7 @@ mod load;
 mod map;
 mod outline;
 mod recall;
+mod redaction;
 mod retrieval;
 mod run;
 mod scale;
@@ -31,6 +32,8 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench digest                 MB/s of every kind of digest, next to `wc -l` and to a scan for line ends
        weir-bench recall PATH-OF-WEIR [--half development] [--peer COMMAND] [--misses] [--write FILE]
                                          answers found in digests, next to head and tail and to a peer
+       weir-bench redaction PATH… [--show]
+                                         what is marked in real files, and MB/s, next to a scan for line ends
        weir-bench retrieval [--half development|held-out|both] [--set NAME,…] [--ceiling FOLDER]
                                          what is found again, next to bare full text, peers' ways and a ceiling
        weir-bench index [MB…]            indexing and searching Markdown, next to bare FTS5 (1 10 100)
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         ["scale", sizes @ ..] => scale::run(sizes),
         ["digest"] => digest::run(),
         ["recall", path, options @ ..] => recall::run(path, options),
+        ["redaction", paths @ ..] => redaction::run(paths),
         ["retrieval", options @ ..] => retrieval::run(options),
         ["index", "searchers", sizes @ ..] => index::crowd(sizes),
         ["index", "peer", command, sizes @ ..] => index::peer(command, sizes),

@@ -11,6 +11,7 @@
 mod block;
 mod class;
 mod context;
+mod names;
 mod pair;
 mod redactor;
 mod rules;
@@ -27,9 +28,9 @@ mod window;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use class::{DIGIT, LOWER};
+use class::{DIGIT, HEX, LOWER};
 pub use redactor::Redactor;
-use rules::{BEARER_TOKEN, BY_SURROUNDINGS, CURL_PASSWORD, URL_PASSWORD};
+use rules::{BEARER_TOKEN, BY_SURROUNDINGS, COOKIE, CURL_PASSWORD, MNEMONIC, PASSWORD};
 use scan::{Hit, Literal, Sign};
 pub use stream::Passed;
 use view::Search;
@@ -146,10 +147,17 @@ fn find_at(window: &Window, hit: Hit) -> Option<Finding> {
         Literal::Token(rule) => (rule.name, token::find(window, rule, hit.at)?),
         Literal::Key(key) => pair::find(window, key, hit.at)?,
         Literal::Sign(Sign::PemBegin) => ("private-key", block::pem(window, hit.at)?),
-        Literal::Sign(Sign::Url) => (URL_PASSWORD, context::url_password(window, hit.at)?),
+        Literal::Sign(Sign::PuttyLines) => ("private-key", block::putty(window, hit.at)?),
+        Literal::Sign(Sign::AnsibleVault) => ("ansible-vault", block::lines_after(window, hit.end(), HEX)?),
+        Literal::Sign(Sign::Url) => context::in_url(window, hit.at)?,
         Literal::Sign(Sign::Authorization) => context::authorization(window, hit.end())?,
         Literal::Sign(Sign::Bearer) => (BEARER_TOKEN, context::bearer(window, hit.end())?),
         Literal::Sign(Sign::User) => (CURL_PASSWORD, context::curl_password(window, hit.at, hit.end())?),
+        Literal::Sign(Sign::DashP) => (PASSWORD, context::dash_p(window, hit.end())?),
+        Literal::Sign(Sign::IdentifiedBy) => (PASSWORD, context::identified_by(window, hit.at, hit.end())?),
+        Literal::Sign(Sign::Pgpass) => (PASSWORD, context::pgpass(window, hit.end())?),
+        Literal::Sign(Sign::Cookie) => (COOKIE, context::cookie(window, hit.end())?),
+        Literal::Sign(Sign::Mnemonic) => (MNEMONIC, context::mnemonic(window, hit.end())?),
         Literal::Sign(Sign::PrivateOpen | Sign::PrivateClose | Sign::Mark) => return None,
     };
     Some(Finding::new(rule, range))

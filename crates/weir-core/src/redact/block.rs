@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::class::{BASE64, BASE64_EQ, UPPER_ALNUM, WORD};
+use super::class::{BASE64, BASE64_EQ, Class, UPPER_ALNUM, WORD};
 use super::scan::{Hit, Literal, Sign};
 use super::window::Window;
 
@@ -155,6 +155,40 @@ fn is_last(window: &Window, line: &Range<usize>) -> bool {
     }
     let text = window.slice(line.clone()).trim_ascii();
     text.len() >= 4 && BASE64_EQ.has_all(text) && window.has(line.end, b"-----END")
+}
+
+/// The private part of a PuTTY key, in the lines after `Private-Lines:`, whose last part stands at `at`.
+pub(super) fn putty(window: &Window, at: usize) -> Option<Range<usize>> {
+    window.follows(at, b"private").then(|| lines_after(window, at, BASE64_EQ)).flatten()
+}
+
+/// The lines of nothing but `class` after the line that `at` stands in.
+pub(super) fn lines_after(window: &Window, at: usize, class: Class) -> Option<Range<usize>> {
+    const HEAD: usize = 64;
+    const LONGEST: usize = 160;
+    const MOST: usize = 1_000;
+    const LEAST: usize = 16;
+    let head = window.run_while(at, HEAD, |byte| byte != b'\n' && byte != b'\\');
+    let mut next = next_line(window, head);
+    let (mut first, mut end) = (None, None);
+    for _ in 0..MOST {
+        let start = window.skip_blanks(next);
+        let line = start..window.run(start, class, LONGEST);
+        let follows = next_line(window, line.end);
+        if line.is_empty()
+            || (first.is_none() && line.len() < LEAST)
+            || follows == line.end && window.byte(line.end).is_some()
+        {
+            break;
+        }
+        first = first.or(Some(line.start));
+        end = Some(line.end);
+        if follows == line.end {
+            break;
+        }
+        next = follows;
+    }
+    Some(first?..end?)
 }
 
 enum Line {

@@ -24,6 +24,8 @@ const DOT: Class = Class(1 << 7);
 const PLUS_SLASH: Class = Class(1 << 8);
 const EQUALS: Class = Class(1 << 9);
 const TILDE: Class = Class(1 << 10);
+const PERCENT: Class = Class(1 << 11);
+const DOLLAR: Class = Class(1 << 12);
 
 /// `a-z`
 pub(super) const LOWER: Class = either(LOWER_AF, LOWER_GZ);
@@ -62,6 +64,11 @@ pub(super) const AZURE: Class = either(URL64_DOT, TILDE);
 /// What RFC 6750 allows in a bearer token: `A-Za-z0-9-._~+/=`
 pub(super) const TOKEN68: Class = either(AZURE, BASE64_EQ);
 
+/// Base64 as it is written in a URL: `A-Za-z0-9_+/=%-`
+pub(super) const IN_URL: Class = either(either(URL64, BASE64_EQ), PERCENT);
+/// What hashes of passwords and their salts consist of: `A-Za-z0-9+/.$`
+pub(super) const CRYPT: Class = either(either(BASE64, DOT), DOLLAR);
+
 static ATOMS: [u16; 256] = atoms();
 
 const fn atoms() -> [u16; 256] {
@@ -80,6 +87,8 @@ const fn atoms() -> [u16; 256] {
             b'+' | b'/' => PLUS_SLASH.0,
             b'=' => EQUALS.0,
             b'~' => TILDE.0,
+            b'%' => PERCENT.0,
+            b'$' => DOLLAR.0,
             _ => 0,
         };
         byte += 1;

@@ -1,19 +1,19 @@
-//! Finds secrets that are known by what stands around them: in addresses, in authorization headers and after `curl -u`.
+//! Finds secrets that are known by what stands around them: in addresses, in headers, in commands and statements.
 //!
 //! Invariant: user, host, scheme and header name stay; only the credential is the finding.
 
 use std::ops::Range;
 
-use super::class::{ALNUM, ALPHA, BASE64_EQ, DIGIT, LOWER, TOKEN68, UPPER};
-use super::rules::{BASIC_AUTH, BEARER_TOKEN};
+use super::class::{ALNUM, ALPHA, BASE64_EQ, DIGIT, LOWER, TOKEN68, UPPER, URL64_DOT};
+use super::rules::{BASIC_AUTH, BEARER_TOKEN, URL_PASSWORD, URL_TOKEN};
 use super::value;
 use super::window::Window;
 
 /// The longest `user:password` that is looked for.
 const LONGEST_USERINFO: usize = 512;
 
-/// The password in the address whose `://` stands at `at`.
-pub(super) fn url_password(window: &Window, at: usize) -> Option<Range<usize>> {
+/// The password in the address whose `://` stands at `at`, or the token in place of a user.
+pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<usize>)> {
     if !window.before(at).is_some_and(|byte| ALNUM.has(byte)) {
         return None;
     }
@@ -23,12 +23,17 @@ pub(super) fn url_password(window: &Window, at: usize) -> Option<Range<usize>> {
     let authority = window.slice(start..end);
     // A password may hold an `@` that nobody escaped, so the last one counts.
     let at_sign = authority.iter().rposition(|&byte| byte == b'@')?;
-    let colon = authority[..at_sign].iter().position(|&byte| byte == b':')?;
+    let Some(colon) = authority[..at_sign].iter().position(|&byte| byte == b':') else {
+        let is_token = at_sign >= 20 && value::is_random(&authority[..at_sign]);
+        return is_token.then_some((URL_TOKEN, start..start + at_sign));
+    };
     let (user, password) = (&authority[..colon], &authority[colon + 1..at_sign]);
-    let is_secret = password.len() >= 3 && password != user && !value::is_placeholder(password);
+    let is_anonymous = [user, password].iter().any(|part| part.windows(4).any(|word| word == b"anon"));
+    let is_pattern = user.starts_with(b"[") || is_anonymous;
+    let is_secret = password.len() >= 3 && password != user && !is_pattern && !value::is_placeholder(password);
     // RFC 2606 reserves these names for documentation.
     let is_documentation = authority[at_sign..].windows(8).any(|part| part.eq_ignore_ascii_case(b"example."));
-    (is_secret && !is_documentation).then_some(start + colon + 1..start + at_sign)
+    (is_secret && !is_documentation).then_some((URL_PASSWORD, start + colon + 1..start + at_sign))
 }
 
 /// The credential after the word `Authorization` that ends at `end`.
@@ -47,7 +52,8 @@ pub(super) fn authorization(window: &Window, end: usize) -> Option<(&'static str
     if is(b"basic") {
         return basic(window, credential).map(|range| (BASIC_AUTH, range));
     }
-    let known = is(b"bearer") || is(b"token") || is(b"bot") || is(b"apikey") || is(b"key");
+    const SCHEMES: [&[u8]; 8] = [b"bearer", b"token", b"bot", b"apikey", b"key", b"ssws", b"geniekey", b"negotiate"];
+    let known = SCHEMES.into_iter().any(is);
     known.then(|| opaque(window, credential, 8)).flatten().map(|range| (BEARER_TOKEN, range))
 }
 
@@ -71,6 +77,98 @@ pub(super) fn curl_password(window: &Window, at: usize, end: usize) -> Option<Ra
     let password = user_end + 1..window.run_while(user_end + 1, FARTHEST, |byte| !ends(byte));
     let text = window.slice(password.clone());
     (window.byte(user_end) == Some(b':') && text.len() >= 3 && !value::is_placeholder(text)).then_some(password)
+}
+
+/// The password after ` -p` of `mysql` and `sshpass`, where that ends at `end`.
+pub(super) fn dash_p(window: &Window, end: usize) -> Option<Range<usize>> {
+    const FARTHEST: usize = 256;
+    let line = window.slice(window.run_while_back(end, FARTHEST, |byte| byte != b'\n')..end);
+    let has = |name: &[u8]| line.windows(name.len()).any(|part| part == name);
+    let start = match (has(b"sshpass "), has(b"mysql") || has(b"mariadb")) {
+        (true, _) => window.skip_blanks(end),
+        (_, true) => end,
+        _ => return None,
+    };
+    chosen(window, start)
+}
+
+/// The password after `IDENTIFIED BY`, whose last part is `at..end`.
+pub(super) fn identified_by(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
+    let start = window.skip_blanks(end);
+    let is_quoted = matches!(window.byte(start), Some(b'\'' | b'"'));
+    (is_quoted && window.follows(at, b"identi")).then(|| chosen(window, start)).flatten()
+}
+
+/// A password that somebody chose, in quotes or not.
+fn chosen(window: &Window, at: usize) -> Option<Range<usize>> {
+    const LONGEST: usize = 128;
+    let quote = window.byte(at).filter(|byte| b"'\"".contains(byte));
+    let start = at + usize::from(quote.is_some());
+    let ends = |byte: u8| byte <= b' ' || b"'\"`\\;|&<>()".contains(&byte);
+    let end = window.run_while(start, LONGEST, |byte| quote.map_or(!ends(byte), |quote| byte != quote && byte >= b' '));
+    let text = window.slice(start..end);
+    (value::is_password(text) || value::is_random(text)).then_some(start..end)
+}
+
+/// The password in a line of a `.pgpass`, `host:5432:database:user:password`, whose port ends at `end`.
+pub(super) fn pgpass(window: &Window, end: usize) -> Option<Range<usize>> {
+    let field = |from: usize| {
+        let end = window.run_while(from, 64, |byte| byte > b' ' && byte != b':');
+        (end > from && window.byte(end) == Some(b':')).then_some(end + 1)
+    };
+    let start = field(field(end)?)?;
+    let password = start..window.run_while(start, 128, |byte| byte > b' ');
+    let is_whole_line = matches!(window.byte(password.end), None | Some(b'\n' | b'\r'));
+    let text = window.slice(password.clone());
+    (is_whole_line && (value::is_password(text) || value::is_random(text))).then_some(password)
+}
+
+/// The values after the word `Cookie` that ends at `end`, from the first to the last that is random.
+pub(super) fn cookie(window: &Window, end: usize) -> Option<Range<usize>> {
+    const MOST: usize = 64;
+    let mut at = window.run_while(end, 12, |byte| b"\"'`\\ \t:".contains(&byte));
+    if !window.slice(end..at).contains(&b':') {
+        return None;
+    }
+    let mut found: Option<Range<usize>> = None;
+    for _ in 0..MOST {
+        let name = window.run_while(at, 128, |byte| URL64_DOT.has(byte));
+        if name == at || window.byte(name) != Some(b'=') {
+            break;
+        }
+        let ends = |byte: u8| byte <= b' ' || b";\"'`\\,".contains(&byte);
+        let value = name + 1..window.run_while(name + 1, 4096, |byte| !ends(byte));
+        let text = window.slice(value.clone());
+        if text.len() >= 16 && value::is_random(text) {
+            found = Some(found.map_or(value.start, |found| found.start)..value.end);
+        }
+        if window.byte(value.end) != Some(b';') {
+            break;
+        }
+        at = window.skip_blanks(value.end + 1);
+    }
+    found
+}
+
+/// The words after `mnemonic` or `phrase`, which ends at `end`: twelve to twenty-four, each of three to eight
+/// letters, and nothing else up to the end of the line or the quotes.
+pub(super) fn mnemonic(window: &Window, end: usize) -> Option<Range<usize>> {
+    let start = window.run_while(end, 12, |byte| b"\"'`\\ \t:=".contains(&byte));
+    let (mut words, mut at) = (0, start);
+    loop {
+        let word = window.run(at, LOWER, 9) - at;
+        if !(3..=8).contains(&word) || words > 24 {
+            return None;
+        }
+        words += 1;
+        at += word;
+        if window.byte(at) != Some(b' ') || window.byte(at + 1).is_none_or(|byte| !LOWER.has(byte)) {
+            break;
+        }
+        at += 1;
+    }
+    let is_ended = matches!(window.byte(at), None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\'));
+    (start > end && is_ended && matches!(words, 12 | 15 | 18 | 21 | 24)).then_some(start..at)
 }
 
 fn basic(window: &Window, start: usize) -> Option<Range<usize>> {

@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use super::class::{ALPHA, DIGIT, LOWER, UPPER, URL64, WORD};
-use super::rules::{Bar, GENERIC_SECRET, Key, PASSWORD, PUBLIC, TAILS};
+use super::names::{ANY_KEY, Bar, Key, OTHER_KEYS, PUBLIC, TAILS, UUID_SECRETS};
+use super::rules::{GENERIC_SECRET, PASSWORD};
 use super::value;
 use super::window::Window;
 
@@ -24,6 +25,10 @@ pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static st
         return None;
     }
     let value = value_at(window, place, key.bar)?;
+    // Tests say `pass: …` of what has passed.
+    if key.stem == "pass" && !window.slice(name.end..value.range.start).contains(&b'=') {
+        return None;
+    }
     let rule = judge(key, window.slice(name), value.style, window.slice(value.range.clone()))?;
     Some((rule, value.range))
 }
@@ -37,7 +42,8 @@ fn name_around(window: &Window, key: &Key, at: usize) -> Option<Range<usize>> {
         return None;
     }
     let end = tail_end(window, at + key.stem.len())?;
-    Some(window.run_back(at, URL64, LONGEST_NAME)..end)
+    let is_parameter = matches!(window.byte(at), Some(b'?' | b'&'));
+    Some(if is_parameter { at + 1 } else { window.run_back(at, URL64, LONGEST_NAME) }..end)
 }
 
 /// Where the name ends, when all that follows the stem is known to leave its meaning alone.
@@ -116,16 +122,52 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<Place> {
         (b'=', Some(b'=' | b'~' | b':')) | (b':', Some(b':')) => return None,
         (b'=', Some(b'>')) | (b':' | b'?', Some(b'=')) => 2,
         (b'=' | b':', _) => 1,
+        (b'|', _) if is_in_table(window, start) => {
+            return Some(Place { at: window.skip_blanks(at + 1), style: Style::Line });
+        }
         // A flag and its argument.
         _ if at > end && window.has(start, b"--") => 0,
+        _ if at > end && is_statement(window, name, first) => 0,
         _ => return None,
     };
     let value = window.skip_blanks(at + length);
     if first == b':' && length == 1 {
+        let value = next_line(window, value).unwrap_or(value);
         return Some(Place { at: after_type(window, value).unwrap_or(value), style: Style::Bare });
     }
     let is_tight = first == b'=' && at == end && value == at + 1;
     Some(Place { at: value, style: if is_tight || length == 0 { Style::Env } else { Style::Bare } })
+}
+
+/// Whether the name that begins at `start` is a cell of a table.
+fn is_in_table(window: &Window, start: usize) -> bool {
+    let cell = window.run_while_back(start, 16, |byte| byte == b' ');
+    window.before(cell) == Some(b'|')
+}
+
+/// Whether a value follows the name without a sign between them: `WITH PASSWORD '…'` in SQL, `machine host login me
+/// password …` in a `.netrc`.
+fn is_statement(window: &Window, name: &Range<usize>, first: u8) -> bool {
+    const FARTHEST: usize = 256;
+    if !window.has_folded(name.start, b"password") || name.len() != "password".len() {
+        return false;
+    }
+    let before = window.slice(window.run_while_back(name.start, FARTHEST, |_| true)..name.start);
+    let has = |word: &[u8]| before.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let follows = |word: &[u8]| line.len() >= word.len() && line[line.len() - word.len()..].eq_ignore_ascii_case(word);
+    match first {
+        b'\'' => follows(b"with") || follows(b"encrypted"),
+        _ => has(b"login ") && (has(b"machine ") || has(b"default ")) && !has(b"login anonymous"),
+    }
+}
+
+/// Where a value begins that stands in the next line, as YAML allows; it stands farther in.
+fn next_line(window: &Window, at: usize) -> Option<usize> {
+    let line_end = at + usize::from(window.byte(at) == Some(b'\r'));
+    let line = line_end + 1;
+    let value = if window.byte(line_end) == Some(b'\n') { window.skip_blanks(line) } else { return None };
+    (value > line).then_some(value)
 }
 
 /// Where the quoted value of a typed constant begins: `TOKEN: &'static str = "…"`.
@@ -194,9 +236,15 @@ fn bare_random(window: &Window, place: Place) -> Option<Value> {
 }
 
 fn bare_password(window: &Window, place: Place) -> Option<Value> {
-    let end = bare_end(window, place, LONGEST_BARE_PASSWORD, |_| true)?;
-    let is_whole_line = || matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
-    let style = if place.style == Style::Bare && is_whole_line() { Style::Line } else { place.style };
+    let mut end = bare_end(window, place, LONGEST_BARE_PASSWORD, |_| true)?;
+    let is_whole_line = |end: usize| matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
+    if place.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
+        // Only where it is all there is on the line these are a password's.
+        let longer =
+            window.run_while(end, LONGEST_BARE_PASSWORD, |byte| byte > b' ' && !b"\"'`,;(){}[]<>\\".contains(&byte));
+        end = if is_whole_line(longer) { longer } else { end };
+    }
+    let style = if place.style == Style::Bare && is_whole_line(end) { Style::Line } else { place.style };
     let stops: &[u8] = if place.style == Style::Env { b"" } else { b".,:" };
     let value = place.at..without_stop(window, place.at, end, stops);
     (!value.is_empty()).then_some(Value { range: value, style })
@@ -219,8 +267,11 @@ fn without_stop(window: &Window, start: usize, end: usize, stops: &[u8]) -> usiz
 /// The rule by which the value is a secret.
 fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static str> {
     // Requests are numbered with tokens that are UUIDs; in an `.env` file it is a key like any other.
-    let is_number = key.stem == "token" && style != Style::Env && value::is_uuid(value);
-    if is_number || value.starts_with(b"-----BEGIN") {
+    let has_any = |words: &[&str]| words.iter().any(|word| has_component(name, word.as_bytes()));
+    let is_number = key.stem == "token" && style != Style::Env && value::is_uuid(value) && !has_any(UUID_SECRETS);
+    let is_other_key = key.stem == ANY_KEY && (LOWER.has_any(name) || has_any(OTHER_KEYS));
+    let is_text = key.stem.starts_with(['?', '&']) && value.contains(&b'%');
+    if is_number || is_other_key || is_text || names_itself(key, value) || value.starts_with(b"-----BEGIN") {
         return None;
     }
     let is_aws = has_component(name, b"aws") || key.stem.starts_with("access");
@@ -228,7 +279,8 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
         return Some("aws-secret-key");
     }
     if key.bar == Bar::Random {
-        return value::is_random(value).then_some(GENERIC_SECRET);
+        let is_scrambled = || key.stem == "secret" && style == Style::Quoted && value::is_scrambled(value);
+        return (value::is_random(value) || is_scrambled()).then_some(GENERIC_SECRET);
     }
     // `DB_PASSWORD` is set to a password, `password` may also be set to a variable.
     let is_shouted = !LOWER.has_any(name);
@@ -239,4 +291,11 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
     };
     let is_weak = may_be_weak && (value::is_password(value) || (is_shouted && value::is_plain_password(value)));
     (is_weak || value::is_random(value)).then_some(PASSWORD)
+}
+
+/// Whether the value is a name like the one that it is given to, with a number at its end: `string_token2`.
+fn names_itself(key: &Key, value: &[u8]) -> bool {
+    let digits = value.iter().rev().take_while(|byte| DIGIT.has(**byte)).count();
+    let word = &value[..value.len() - digits];
+    WORD.has_all(value) && !DIGIT.has_any(word) && has_component(word, key.stem.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! The rules, as data: what tokens look like, and which names announce a secret.
+//! The rules, as data: what tokens look like. Which names announce a secret is in `names`.
 //!
 //! The shapes and most names are facts taken from gitleaks' `config/gitleaks.toml`
 //! (<https://github.com/gitleaks/gitleaks>, MIT), a maintained list; the rest are from the vendors' documentation of
@@ -7,8 +7,8 @@
 //! Invariant: one line, one literal. Every literal has at least three bytes, which `scan` relies on.
 
 use super::class::{
-    ALNUM, ALPHA, ANY_HEX, AZURE, BASE64, BASE64_EQ, Class, DIGIT, HEX, LOWER_ALNUM, UPPER_ALNUM, URL64, URL64_DOT,
-    URL64_DOT_EQ, URL64_EQ, WORD,
+    ALNUM, ALPHA, ANY_HEX, AZURE, BASE64, BASE64_EQ, CRYPT, Class, DIGIT, HEX, IN_URL, LOWER_ALNUM, UPPER_ALNUM, URL64,
+    URL64_DOT, URL64_DOT_EQ, URL64_EQ, WORD,
 };
 
 /// The shape of one kind of token: a literal and what follows it.
@@ -61,6 +61,9 @@ pub(super) const LONG: usize = 1 << 16;
 /// A Twilio key is `SK` and 32 hexadecimal digits; the first digit is in the literal to give that its three bytes.
 const TWILIO: &[Part] = &[Run(HEX, 31, 31)];
 
+/// What follows the beginning of a private key in base64.
+const PEM: &[Part] = &[Run(BASE64_EQ, 100, LONG)];
+
 /// Tokens that are recognised by their shape, wherever they stand.
 #[rustfmt::skip]
 pub(super) const TOKENS: &[Rule] = &[
@@ -79,10 +82,22 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("aws-access-key-id", "ASIA", &[Run(UPPER_ALNUM, 16, 16)]),
     rule("aws-access-key-id", "ABIA", &[Run(UPPER_ALNUM, 16, 16)]),
     rule("aws-access-key-id", "ACCA", &[Run(UPPER_ALNUM, 16, 16)]),
+    rule("aws-secret-key", "AKIA", &[Run(UPPER_ALNUM, 16, 16), Text(","), Run(BASE64, 40, 40)]),
+    rule("aws-secret-key", "AKIA", &[Run(UPPER_ALNUM, 16, 16), Text("\",\""), Run(BASE64, 40, 40)]),
+    rule("aws-secret-key", "AKIA", &[Run(UPPER_ALNUM, 16, 16), Text(":"), Run(BASE64, 40, 40)]),
+    rule("aws-secret-key", "AKIA", &[Run(UPPER_ALNUM, 16, 16), Text(" "), Run(BASE64, 40, 40)]),
+    rule("aws-secret-key", "AKIA", &[Run(UPPER_ALNUM, 16, 16), Text("\t"), Run(BASE64, 40, 40)]),
+    rule("aws-signature", "X-Amz-Signature=", &[Run(HEX, 64, 64)]).keeping_literal(),
+    rule("aws-session-token", "X-Amz-Security-Token=", &[Run(IN_URL, 100, 4096)]).keeping_literal(),
+    rule("azure-ai-key", "JQQJ99", &[Run(ALNUM, 26, 26)]).after(ALNUM, 52, 52),
     rule("azure-client-secret", "7Q~", &[Run(AZURE, 31, 34)]).after(AZURE, 3, 3),
     rule("azure-client-secret", "8Q~", &[Run(AZURE, 31, 34)]).after(AZURE, 3, 3),
+    rule("azure-devops-token", "AZDO", &[Run(ALNUM, 4, 4)]).after(ALNUM, 76, 76),
+    rule("azure-sas", "sig=", &[Run(IN_URL, 43, 120)]).keeping_literal(),
     rule("brevo-api-key", "xkeysib-", &[Run(HEX, 64, 64), Text("-"), Run(ALNUM, 16, 16)]),
     rule("buildkite-api-token", "bkua_", &[Run(HEX, 40, 40)]),
+    rule("circleci-token", "CCIPAT_", &[Run(ALNUM, 20, 24), Text("_"), Run(HEX, 40, 40)]),
+    rule("circleci-token", "CCIPRJ_", &[Run(ALNUM, 20, 24), Text("_"), Run(HEX, 40, 40)]),
     rule("clickhouse-cloud-secret-key", "4b1d", &[Run(ALNUM, 38, 38)]),
     rule("clojars-token", "CLOJARS_", &[Run(LOWER_ALNUM, 60, 60)]),
     rule("cloudflare-api-key", "cfk_", &[Run(ALNUM, 40, 64)]),
@@ -108,9 +123,10 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("dynatrace-token", "dt0c01.", &[Run(ALNUM, 24, 24), Text("."), Run(ALNUM, 64, 64)]),
     rule("easypost-api-key", "EZAK", &[Run(ALNUM, 54, 54)]),
     rule("easypost-api-key", "EZTK", &[Run(ALNUM, 54, 54)]),
-    rule("facebook-page-token", "EAAM", &[Run(ALNUM, 100, 400)]).apart(),
-    rule("facebook-page-token", "EAAC", &[Run(ALNUM, 100, 400)]).apart(),
+    rule("elevenlabs-api-key", "sk_", &[Run(HEX, 48, 48)]),
+    rule("facebook-access-token", "EAA", &[Run(ALNUM, 100, 400)]).apart(),
     rule("figma-token", "figd_", &[Run(URL64, 38, 64)]),
+    rule("firebase-server-key", "AAAA", &[Run(URL64, 7, 7), Text(":"), Run(URL64, 134, 160)]).apart(),
     rule("flutterwave-key", "FLWSECK_TEST-", &[Run(LOWER_ALNUM, 12, 32)]),
     rule("flutterwave-key", "FLWSECK-", &[Run(LOWER_ALNUM, 32, 32)]),
     rule("fly-token", "fo1_", &[Run(URL64, 43, 43)]),
@@ -153,6 +169,7 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("intra42-client-secret", "s-s4t2ud-", &[Run(HEX, 64, 64)]),
     rule("intra42-client-secret", "s-s4t2af-", &[Run(HEX, 64, 64)]),
     rule("jwt", "eyJ", &[Run(URL64, 14, LONG), Text(".eyJ"), Run(URL64, 10, LONG), Text("."), Run(URL64, 10, LONG)]),
+    rule("jwe", "eyJ", &[Run(URL64, 14, 1024), Text("."), Run(URL64, 0, 1024), Text("."), Run(URL64, 10, 64), Text("."), Run(URL64, 10, LONG), Text("."), Run(URL64, 16, 64)]),
     rule("langsmith-api-key", "lsv2_", &[Run(WORD, 40, 64)]),
     rule("linear-api-key", "lin_api_", &[Run(ALNUM, 40, 40)]),
     rule("linear-api-key", "lin_oauth_", &[Run(HEX, 64, 64)]),
@@ -161,6 +178,8 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("mapbox-secret-token", "sk.eyJ", &[Run(URL64, 40, 400), Text("."), Run(URL64, 20, 24)]),
     rule("maxmind-license-key", "_mmk", &[]).after(WORD, 36, 36),
     rule("microsoft-teams-webhook", "/IncomingWebhook/", &[Run(LOWER_ALNUM, 32, 32), Text("/"), Run(URL64, 36, 36)]).keeping_literal(),
+    rule("neon-api-key", "napi_", &[Run(LOWER_ALNUM, 50, 80)]),
+    rule("neon-password", "npg_", &[Run(ALNUM, 12, 12)]),
     rule("netlify-token", "nfp_", &[Run(ALNUM, 36, 40)]),
     rule("new-relic-browser-key", "NRJS-", &[Run(HEX, 19, 19)]),
     rule("new-relic-insert-key", "NRII-", &[Run(URL64, 32, 32)]),
@@ -169,6 +188,7 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("notion-token", "secret_", &[Run(ALNUM, 43, 43)]),
     rule("npm-access-token", "npm_", &[Run(ALNUM, 36, 36)]),
     rule("octopus-deploy-key", "API-", &[Run(UPPER_ALNUM, 26, 26)]),
+    rule("okta-api-token", "SSWS ", &[Run(URL64, 40, 44)]).keeping_literal(),
     rule("openai-api-key", "sk-proj-", &[Run(URL64, 40, 200)]),
     rule("openai-api-key", "sk-svcacct-", &[Run(URL64, 40, 200)]),
     rule("openai-api-key", "sk-admin-", &[Run(URL64, 40, 200)]),
@@ -176,6 +196,16 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("openai-api-key", "sk-", &[Run(ALNUM, 32, 64)]),
     rule("openrouter-api-key", "sk-or-v1-", &[Run(HEX, 64, 64)]),
     rule("openshift-token", "sha256~", &[Run(URL64, 43, 43)]),
+    rule("password-hash", "$apr1$", &[Run(CRYPT, 24, 40)]),
+    rule("password-hash", "$argon2id$v=19$m=", &[Run(DIGIT, 2, 8), Text(",t="), Run(DIGIT, 1, 3), Text(",p="), Run(DIGIT, 1, 3), Text("$"), Run(CRYPT, 40, 200)]),
+    rule("password-hash", "$2a$", &[Run(DIGIT, 2, 2), Text("$"), Run(CRYPT, 53, 53)]),
+    rule("password-hash", "$2b$", &[Run(DIGIT, 2, 2), Text("$"), Run(CRYPT, 53, 53)]),
+    rule("password-hash", "$2y$", &[Run(DIGIT, 2, 2), Text("$"), Run(CRYPT, 53, 53)]),
+    rule("password-hash", "$5$", &[Run(CRYPT, 45, 64)]),
+    rule("password-hash", "$5$rounds=", &[Run(CRYPT, 48, 80)]),
+    rule("password-hash", "$6$", &[Run(CRYPT, 88, 107)]),
+    rule("password-hash", "$6$rounds=", &[Run(CRYPT, 92, 120)]),
+    rule("password-hash", "$y$", &[Run(CRYPT, 60, 160)]),
     rule("perplexity-api-key", "pplx-", &[Run(ALNUM, 48, 48)]),
     rule("planetscale-token", "pscale_tkn_", &[Run(URL64_DOT_EQ, 32, 64)]),
     rule("planetscale-token", "pscale_oauth_", &[Run(URL64_DOT_EQ, 32, 64)]),
@@ -185,10 +215,14 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("plaid-access-token", "access-production-", &[Run(URL64, 36, 36)]),
     rule("postman-api-key", "PMAK-", &[Run(ANY_HEX, 24, 24), Text("-"), Run(ANY_HEX, 34, 34)]),
     rule("prefect-token", "pnu_", &[Run(ALNUM, 36, 36)]),
+    rule("private-key", "LS0tLS1CRUdJTiBQUklWQVRF", PEM), rule("private-key", "LS0tLS1CRUdJTiBSU0EgUFJJVkFU", PEM), rule("private-key", "LS0tLS1CRUdJTiBFQyBQUklWQVRF", PEM),
+    rule("private-key", "LS0tLS1CRUdJTiBPUEVOU1NIIFBS", PEM), rule("private-key", "LS0tLS1CRUdJTiBFTkNSWVBURUQg", PEM), rule("private-key", "LS0tLS1CRUdJTiBEU0EgUFJJVkFU", PEM),
     rule("pulumi-token", "pul-", &[Run(HEX, 40, 40)]),
     rule("pypi-token", "pypi-AgE", &[Run(URL64, 60, LONG)]),
     rule("readme-token", "rdme_", &[Run(LOWER_ALNUM, 70, 70)]),
+    rule("render-api-key", "rnd_", &[Run(ALNUM, 26, 40)]),
     rule("replicate-token", "r8_", &[Run(ALNUM, 37, 40)]),
+    rule("resend-api-key", "re_", &[Run(ALNUM, 8, 8), Text("_"), Run(ALNUM, 24, 24)]),
     rule("rubygems-api-key", "rubygems_", &[Run(HEX, 48, 48)]),
     rule("scalingo-token", "tk-us-", &[Run(URL64, 48, 48)]),
     rule("sendgrid-api-key", "SG.", &[Run(URL64, 22, 22), Text("."), Run(URL64, 43, 43)]),
@@ -211,6 +245,7 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("slack-token", "xoxs-", &[Run(URL64, 20, 255)]),
     rule("slack-token", "xoxo-", &[Run(URL64, 20, 255)]),
     rule("slack-token", "xoxc-", &[Run(URL64, 20, 255)]),
+    rule("slack-token", "xoxd-", &[Run(IN_URL, 20, 600)]),
     rule("slack-token", "xoxe-", &[Run(URL64, 20, 255)]),
     rule("slack-token", "xoxe.xox", &[Run(URL64, 160, 255)]),
     rule("slack-webhook", "hooks.slack.com/services/", &[Run(UPPER_ALNUM, 8, 16), Text("/"), Run(UPPER_ALNUM, 8, 16), Text("/"), Run(ALNUM, 16, 32)]).keeping_literal(),
@@ -241,8 +276,11 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("vault-batch-token", "hvb.", &[Run(URL64, 100, 400)]),
     rule("vault-recovery-token", "hvr.", &[Run(URL64, 24, 400)]),
     rule("vault-service-token", "hvs.", &[Run(URL64, 24, 400)]),
+    rule("vercel-token", "vcp_", &[Run(ALNUM, 24, 80)]), rule("vercel-token", "vci_", &[Run(ALNUM, 24, 80)]), rule("vercel-token", "vca_", &[Run(ALNUM, 24, 80)]),
+    rule("vercel-token", "vcr_", &[Run(ALNUM, 24, 80)]), rule("vercel-token", "vck_", &[Run(ALNUM, 24, 80)]),
     rule("xai-api-key", "xai-", &[Run(ALNUM, 70, 90)]),
     rule("yandex-api-key", "AQVN", &[Run(URL64, 35, 38)]),
+    rule("zapier-webhook", "hooks.zapier.com/hooks/catch/", &[Run(DIGIT, 4, 12), Text("/"), Run(ALNUM, 6, 32)]).keeping_literal(),
 ];
 
 /// The names of the rules that know a secret by its surroundings and not by its shape.
@@ -252,124 +290,10 @@ pub(super) const URL_PASSWORD: &str = "url-password";
 pub(super) const CURL_PASSWORD: &str = "curl-password";
 pub(super) const BASIC_AUTH: &str = "basic-auth";
 pub(super) const BEARER_TOKEN: &str = "bearer-token";
+pub(super) const URL_TOKEN: &str = "url-token";
+pub(super) const COOKIE: &str = "cookie";
+pub(super) const MNEMONIC: &str = "mnemonic";
 
 /// All of them: where such a rule and one of [`TOKENS`] find the same, the shape says more.
 pub(super) const BY_SURROUNDINGS: &[&str] =
-    &[PASSWORD, GENERIC_SECRET, URL_PASSWORD, CURL_PASSWORD, BASIC_AUTH, BEARER_TOKEN];
-
-/// A name that announces a secret: `client_secret = …`, `"apiKey": …`, `PGPASSWORD=…`.
-pub(super) struct Key {
-    /// The name's core, in lower case; it is found in any case.
-    pub(super) stem: &'static str,
-    /// What the value has to look like.
-    pub(super) bar: Bar,
-    /// Whether the stem may be glued to a word before it (`pgpassword`); `auth` may not (`oauth`).
-    pub(super) glued: bool,
-}
-
-/// How much a value has to look like a secret.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Bar {
-    /// People choose passwords: short, and often nearly words.
-    Password,
-    /// Machines make the others: long and random.
-    Random,
-}
-
-const fn key(stem: &'static str, bar: Bar) -> Key {
-    Key { stem, bar, glued: true }
-}
-
-const fn word(stem: &'static str, bar: Bar) -> Key {
-    Key { stem, bar, glued: false }
-}
-
-use Bar::{Password, Random};
-
-/// The names that announce a secret.
-pub(super) const KEYS: &[Key] = &[
-    key("password", Password),
-    key("passwd", Password),
-    key("passphrase", Password),
-    word("pwd", Password),
-    key("_pass", Password),
-    key("secret", Random),
-    key("token", Random),
-    key("credential", Random),
-    word("creds", Random),
-    word("auth", Random),
-    key("apikey", Random),
-    key("api_key", Random),
-    key("api-key", Random),
-    key("api key", Random),
-    key("accesskey", Random),
-    key("access_key", Random),
-    key("access-key", Random),
-    key("accountkey", Random),
-    key("account_key", Random),
-    key("encryptionkey", Random),
-    key("encryption_key", Random),
-    key("encryption-key", Random),
-    key("masterkey", Random),
-    key("master_key", Random),
-    key("privatekey", Random),
-    key("private_key", Random),
-    key("private-key", Random),
-    key("signingkey", Random),
-    key("signing_key", Random),
-    key("signing-key", Random),
-    key("webhook_key", Random),
-    key("app_key", Random),
-];
-
-/// What may follow the stem within a name without changing what the name announces: `SECRET_KEY_BASE`, `tokenProd`.
-#[rustfmt::skip]
-pub(super) const TAILS: &[&str] = &[
-    "base64",
-    "b64",
-    "base",
-    "key",
-    "token",
-    "secret",
-    "password",
-    "value",
-    "val",
-    "string",
-    "str",
-    "hex",
-    "plain",
-    "production",
-    "prod",
-    "staging",
-    "stage",
-    "development",
-    "dev",
-    "testing",
-    "test",
-    "live",
-    "local",
-    "primary",
-    "secondary",
-    "default",
-    "current",
-    "old",
-    "new",
-    "s",
-];
-
-/// Words in a name which say that the value is public, whatever else the name says.
-#[rustfmt::skip]
-pub(super) const PUBLIC: &[&str] = &[
-    "public",
-    "pub",
-    "page",
-    "next",
-    "prev",
-    "continuation",
-    "cursor",
-    "pagination",
-    "sync",
-    "resume",
-    "idempotency",
-    "cancellation",
-];
+    &[PASSWORD, GENERIC_SECRET, URL_PASSWORD, CURL_PASSWORD, BASIC_AUTH, BEARER_TOKEN, URL_TOKEN, COOKIE, MNEMONIC];

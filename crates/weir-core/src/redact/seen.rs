@@ -1,9 +1,12 @@
 //! Looks for secrets in a text as it is seen, and removes them from the text as it is stored.
 //!
 //! Until something comes that is not seen as it is stored there is nothing to do. From then on, and from shortly before,
-//! a stream of matchers reads the [`View`], and what it finds goes with all the bytes of the text that it stands for.
+//! a stream of matchers reads the [`View`], and what it finds goes with all the bytes of the text that it stands for. It
+//! reads to the end of a line with nothing unseen for a while.
 //!
 //! Invariants: what happens depends on the text only, never on its pieces; memory is bounded.
+
+use std::borrow::Cow;
 
 use super::stream::{Passed, Stream};
 use super::view::{Search, Settled, View, search};
@@ -11,17 +14,19 @@ use crate::terminal::sequence::Parser;
 
 /// How much of the text before the first that is not seen as it is stored is looked at with it.
 const BEFORE: usize = 4 << 10;
-/// How much of the text is read at once.
-const PIECE: usize = 16 << 10;
+/// After how much text that is seen as it is stored the view need not be read on.
+const QUIET: usize = 8 << 10;
+/// How much of the text is looked at at once.
+const PIECE: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(super) struct Seen {
     block: usize,
     window: usize,
     held: Held,
-    /// How many bytes there were before those that are held.
-    passed: u64,
-    /// How many of them are known to be seen as they are stored.
+    /// Whether something new begins where the held text does.
+    begins: bool,
+    /// How many of its bytes are known to be seen as they are stored.
     searched: usize,
     reading: Option<Reading>,
 }
@@ -32,44 +37,35 @@ struct Reading {
     parser: Parser,
     view: View,
     stream: Stream,
+    /// How many bytes were seen as they are stored since the last that was not.
+    quiet: usize,
+    /// What may be the beginning of something that is not seen as it is stored.
+    undecided: Vec<u8>,
+    /// Whether it reads to the end of the text: it has come across a block, which ends where it ends.
+    stays: bool,
 }
 
 impl Seen {
     pub(super) fn with_sizes(block: usize, window: usize) -> Self {
-        Self { block, window, held: Held::default(), passed: 0, searched: 0, reading: None }
+        Self { block, window, held: Held::default(), begins: true, searched: 0, reading: None }
     }
 
     /// Takes more of the text and passes on what is decided of it.
     pub(super) fn take(&mut self, text: &[u8], pass: &mut impl FnMut(Passed<'_>)) {
-        if self.reading.is_none() && self.is_long_and_clear(text) {
-            let (now, later) = text.split_at(text.len() - BEFORE);
-            self.passed += (self.held.rest().len() + now.len()) as u64;
-            self.held.pass_on(self.held.rest().len(), pass);
-            pass(Passed::Text(now));
-            self.held.push(later);
-            self.searched = BEFORE;
-            return;
-        }
-        self.held.push(text);
-        match &mut self.reading {
-            Some(reading) => reading.read(text, &mut self.held, pass),
-            None => match search(self.held.rest(), self.searched) {
-                Search::Found(at) => self.begin(at, pass),
-                Search::Clear(to) => {
-                    self.searched = to;
-                    self.pass_on(to.saturating_sub(BEFORE), pass);
-                }
-            },
+        for piece in text.chunks(PIECE) {
+            let mut rest = Cow::Borrowed(piece);
+            while !rest.is_empty() {
+                rest = match &mut self.reading {
+                    Some(_) => Cow::Owned(self.read_on(&rest, pass)),
+                    None => Cow::Owned(self.look(&rest, pass)),
+                };
+            }
         }
     }
 
     /// Passes on the rest.
     pub(super) fn finish(&mut self, pass: &mut impl FnMut(Passed<'_>)) {
-        if let Some(reading) = &mut self.reading {
-            reading.parser.finish(&mut reading.view);
-            let rest = reading.view.finish();
-            reading.look_at(&rest, &mut self.held, pass);
-        }
+        self.end_reading(pass);
         self.held.pass_on(self.held.rest().len(), pass);
     }
 
@@ -79,6 +75,31 @@ impl Seen {
         self.held.bytes.capacity() + reading
     }
 
+    /// Looks for what is not seen as it is stored. Returns the text from there on, with which the view begins.
+    fn look(&mut self, text: &[u8], pass: &mut impl FnMut(Passed<'_>)) -> Vec<u8> {
+        if self.is_long_and_clear(text) {
+            let (now, later) = text.split_at(text.len() - BEFORE);
+            self.held.pass_on(self.held.rest().len(), pass);
+            pass(Passed::Text(now));
+            self.held.push(later);
+            (self.searched, self.begins) = (BEFORE, false);
+            return Vec::new();
+        }
+        self.held.push(text);
+        match search(self.held.rest(), self.searched) {
+            Search::Found(at) => {
+                let rest = self.held.split_off(at);
+                self.begin(pass);
+                rest
+            }
+            Search::Clear(to) => {
+                self.searched = to;
+                self.pass_on(to.saturating_sub(BEFORE), pass);
+                Vec::new()
+            }
+        }
+    }
+
     /// Whether a piece need not be copied to be passed on.
     fn is_long_and_clear(&self, text: &[u8]) -> bool {
         text.len() > 2 * BEFORE
@@ -86,22 +107,51 @@ impl Seen {
             && search(text, 0) == Search::Clear(text.len())
     }
 
-    /// Begins to read the view, a little before `at`.
-    fn begin(&mut self, at: usize, pass: &mut impl FnMut(Passed<'_>)) {
-        let from = at.saturating_sub(BEFORE);
-        let is_beginning = self.passed == 0 && from == 0;
-        let start = if is_beginning { 0 } else { from + first_start(&self.held.rest()[from..at]) };
+    /// Begins to read the view with the end of the text that is held.
+    fn begin(&mut self, pass: &mut impl FnMut(Passed<'_>)) {
+        let from = self.held.rest().len().saturating_sub(BEFORE);
+        let start = match self.begins && from == 0 {
+            true => 0,
+            false => from + first_start(&self.held.rest()[from..]),
+        };
         self.pass_on(start, pass);
         let text = self.held.rest().to_vec();
         let stream = Stream::with_sizes(self.block, self.window);
-        let mut reading = Reading { parser: Parser::default(), view: View::default(), stream };
+        let (parser, view) = (Parser::default(), View::default());
+        let mut reading = Reading { parser, view, stream, quiet: 0, undecided: Vec::new(), stays: false };
         reading.read(&text, &mut self.held, pass);
         self.reading = Some(reading);
     }
 
+    /// Reads on in the view. Returns the text after the end of the last line that is read.
+    fn read_on(&mut self, text: &[u8], pass: &mut impl FnMut(Passed<'_>)) -> Vec<u8> {
+        let Some(reading) = &mut self.reading else { return text.to_vec() };
+        let end = if reading.stays { None } else { reading.next_end(text) };
+        let (now, later) = text.split_at(end.unwrap_or(text.len()));
+        self.held.push(now);
+        reading.read(now, &mut self.held, pass);
+        if end.is_some() {
+            let Reading { stream, view, .. } = reading;
+            stream.advance(false, &mut |passed| self.held.follow(passed, view, pass));
+            reading.stays = reading.stream.has_blocks();
+            if !reading.stays {
+                self.end_reading(pass);
+            }
+        }
+        later.to_vec()
+    }
+
+    fn end_reading(&mut self, pass: &mut impl FnMut(Passed<'_>)) {
+        let Some(mut reading) = self.reading.take() else { return };
+        reading.parser.finish(&mut reading.view);
+        let rest = reading.view.finish();
+        reading.look_at(&rest, &mut self.held, pass);
+        (self.searched, self.begins) = (0, true);
+    }
+
     fn pass_on(&mut self, length: usize, pass: &mut impl FnMut(Passed<'_>)) {
         self.held.pass_on(length, pass);
-        self.passed += length as u64;
+        self.begins &= length == 0;
         self.searched = self.searched.saturating_sub(length);
     }
 }
@@ -114,12 +164,33 @@ fn first_start(text: &[u8]) -> usize {
 }
 
 impl Reading {
-    fn read(&mut self, text: &[u8], held: &mut Held, pass: &mut impl FnMut(Passed<'_>)) {
-        for piece in text.chunks(PIECE) {
-            self.parser.push(piece, &mut self.view);
-            while let Some(settled) = self.view.settled() {
-                self.look_at(&settled, held, pass);
+    /// Where in the text that follows a line ends after enough that is seen as it is stored.
+    fn next_end(&mut self, text: &[u8]) -> Option<usize> {
+        let known = self.undecided.len();
+        let text = [&self.undecided, text].concat();
+        let mut from = 0;
+        loop {
+            let found = search(&text, from);
+            let (Search::Found(to) | Search::Clear(to)) = found;
+            let enough = from.max((from + QUIET).saturating_sub(self.quiet)).min(to);
+            if let Some(end) = text[enough..to].iter().position(|&byte| byte == b'\n') {
+                return Some(enough + end + 1 - known);
             }
+            match found {
+                Search::Found(at) => (self.quiet, from) = (0, at + 1),
+                Search::Clear(to) => {
+                    self.quiet += to - from;
+                    self.undecided = text[to..].to_vec();
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, text: &[u8], held: &mut Held, pass: &mut impl FnMut(Passed<'_>)) {
+        self.parser.push(text, &mut self.view);
+        while let Some(settled) = self.view.settled() {
+            self.look_at(&settled, held, pass);
         }
     }
 
@@ -151,6 +222,10 @@ impl Held {
         self.bytes.drain(..self.done);
         self.done = 0;
         self.bytes.extend_from_slice(text);
+    }
+
+    fn split_off(&mut self, at: usize) -> Vec<u8> {
+        self.bytes.split_off(self.done + at)
     }
 
     /// Does with the text what was decided on its view.

@@ -25,7 +25,7 @@ pub(super) const BLOCK: usize = 64 << 10;
 /// How far before its literal a matcher reads: 256 bytes for `curl`, and the blanks and names around that.
 const BEFORE: usize = 1024;
 /// How far before its literal a secret can begin.
-const LEAD: usize = 64;
+const LEAD: usize = 96;
 
 /// The rule of a private block.
 const PRIVATE: &str = "private";
@@ -79,6 +79,7 @@ pub(super) struct Stream {
     found: Vec<Finding>,
     /// Whether the text at `done` belongs to a secret whose mark was passed on already.
     inside: bool,
+    has_blocks: bool,
 }
 
 #[derive(Debug)]
@@ -117,6 +118,7 @@ impl Stream {
             key: None,
             found: Vec::new(),
             inside: false,
+            has_blocks: false,
         }
     }
 
@@ -147,7 +149,13 @@ impl Stream {
         self.text.capacity() + noted + self.marks.capacity() * size_of::<Range<usize>>()
     }
 
-    fn advance(&mut self, is_last: bool, pass: &mut impl FnMut(Passed<'_>)) {
+    /// Whether anything was come across that begins a block.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.has_blocks
+    }
+
+    /// Looks at what has arrived. It does not matter how often that is done before the last time.
+    pub(super) fn advance(&mut self, is_last: bool, pass: &mut impl FnMut(Passed<'_>)) {
         // A literal that begins after this may not be there as a whole.
         let known = if is_last { self.text.len() } else { self.text.len().saturating_sub(scan::LONGEST) };
         self.scan(known);
@@ -174,11 +182,16 @@ impl Stream {
                 }
                 Literal::Sign(Sign::PrivateOpen | Sign::PrivateClose) => {
                     if let Some(tag) = block::tag_at(&self.text, hit) {
+                        self.has_blocks = true;
                         let start = tag.range.start;
                         let follows_word = start > 0 && WORD.has(self.text[start - 1]);
                         let is_glued = follows_word || self.last_mark_end == Some(start);
                         self.tags.push_back(GluedTag { tag, is_glued });
                     }
+                }
+                Literal::Sign(Sign::PemBegin | Sign::PuttyLines | Sign::AnsibleVault) => {
+                    self.has_blocks = true;
+                    self.hits.push_back(hit);
                 }
                 _ => self.hits.push_back(hit),
             }

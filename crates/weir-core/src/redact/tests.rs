@@ -4,6 +4,7 @@
 
 mod properties;
 mod seen;
+mod shapes;
 mod stream;
 
 use std::borrow::Cow;

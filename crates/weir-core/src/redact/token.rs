@@ -13,7 +13,7 @@ use super::window::Window;
 pub(super) fn find(window: &Window, rule: &Rule, at: usize) -> Option<Range<usize>> {
     let start = opening(window, rule, at)?;
     let body = at + rule.literal.len();
-    let end = follow(window, rule.body, body)?;
+    let end = follow(window, rule, body)?;
     let secret = if rule.keeps_literal { body..end } else { start..end };
     value::may_be_token(window.slice(start..end)).then_some(secret)
 }
@@ -40,9 +40,10 @@ fn edge(rule: &Rule) -> Class {
     }
 }
 
-fn follow(window: &Window, parts: &[Part], from: usize) -> Option<usize> {
+fn follow(window: &Window, rule: &Rule, from: usize) -> Option<usize> {
+    let may_wrap = rule.literal.len() > 3 && !rule.apart;
     let mut end = from;
-    for part in parts {
+    for part in rule.body {
         match part {
             Part::Text(text) => {
                 if !window.has(end, text.as_bytes()) {
@@ -52,14 +53,31 @@ fn follow(window: &Window, parts: &[Part], from: usize) -> Option<usize> {
             }
             Part::Run(class, min, max) => {
                 let run = window.run(end, *class, *max) - end;
-                if run < *min {
-                    return None;
-                }
-                end += run;
+                end = match run < *min {
+                    true if may_wrap => wrapped(window, (*class, *min, *max), end..end + run)?,
+                    true => return None,
+                    false => end + run,
+                };
             }
         }
     }
     closing(window, end)
+}
+
+/// Where a run ends that goes on in the next line, as in a terminal or a mail that is too narrow for it.
+fn wrapped(window: &Window, (class, min, max): (Class, usize, usize), first: Range<usize>) -> Option<usize> {
+    const LONG_RUN: usize = 20;
+    const LEAST: usize = 8;
+    if min < LONG_RUN || first.len() < LEAST {
+        return None;
+    }
+    let line_end = first.end + usize::from(window.byte(first.end) == Some(b'\r'));
+    if window.byte(line_end) != Some(b'\n') {
+        return None;
+    }
+    let second = window.skip_blanks(line_end + 1);
+    let end = window.run(second, class, max - first.len());
+    (first.len() + (end - second) >= min).then_some(end)
 }
 
 /// Where the token ends, when it may end there: what follows must not continue it.

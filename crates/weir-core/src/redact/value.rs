@@ -11,6 +11,8 @@ use super::class::{ALPHA, ANY_HEX, BASE64_EQ, DIGIT, LOWER, UPPER, URL64_DOT};
 
 /// Whether the text of a token could be real. Its shape has spoken for it already.
 pub(super) fn may_be_token(text: &[u8]) -> bool {
+    // Hashes of passwords begin like a variable.
+    let text = text.strip_prefix(b"$").unwrap_or(text);
     let is_name = is_wordy(text) && !DIGIT.has_any(text);
     entropy(text) >= 2.8 && !is_name && !is_placeholder(text)
 }
@@ -30,6 +32,12 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     // One in thirty random strings of this length has no digit.
     let is_cased = value.len() >= 20 && BASE64_EQ.has_all(value) && LOWER.has_any(value) && UPPER.has_any(value);
     (is_varied || is_cased) && !is_wordy(value)
+}
+
+/// Whether a value in quotes is what a generator makes of all signs there are: `django-insecure-#2k&…`.
+pub(super) fn is_scrambled(value: &[u8]) -> bool {
+    let is_made = value.starts_with(b"django-insecure-") || (!is_wordy(value) && !is_placeholder(value));
+    value.len() >= 40 && entropy(value) >= 4.2 && DIGIT.has_any(value) && ALPHA.has_any(value) && is_made
 }
 
 /// Whether a value is what a person might choose as a password.
@@ -78,7 +86,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
 const PLACEHOLDER_PARTS: &[&str] = &[
     "example", "placeholder", "changeme", "change_me", "change-me", "change-this", "your_", "your-", "yourp", "yours",
     "yourt", "yourk", "xxxx", "****", "....", "redacted", "dummy", "insert", "replace", "_here", "-here", "${", "{{", "$(",
-    "%(", "%s", "<", "process.env", "environ", "getenv",
+    "%(", "%s", "<", "process.env", "environ", "getenv", "0123456789", "anonymous",
 ];
 
 /// The words people write where a secret would stand.

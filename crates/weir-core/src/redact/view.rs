@@ -218,34 +218,50 @@ pub(super) enum Search {
     Clear(usize),
 }
 
+/// How many bytes are seen to be plain at once.
+const BLOCK: usize = 32;
+
 /// Looks for what is not seen as it is stored, from the beginning of a character on.
 pub(super) fn search(text: &[u8], from: usize) -> Search {
     let mut at = from;
     while at < text.len() {
         // Most text is plain, and a block of it is seen to be so at once.
-        let plain = text[at..].chunks(64).take_while(|block| is_plain(block)).map(<[u8]>::len).sum::<usize>();
-        at += plain;
-        let block_end = text.len().min(at + 64);
+        let (blocks, _) = text[at..].as_chunks::<BLOCK>();
+        at += BLOCK * blocks.iter().take_while(|block| is_plain(block)).count();
+        let block_end = text.len().min(at + BLOCK);
         while at < block_end {
-            match width_of(&text[at..]) {
-                Width::Seen(length) => at += length,
-                Width::Unseen => return Search::Found(at),
-                Width::Incomplete => return Search::Clear(at),
+            at += text[at..block_end].iter().take_while(|&&byte| PLAIN[usize::from(byte)]).count();
+            match text.get(at..).filter(|rest| !rest.is_empty()).map(width_of) {
+                Some(Width::Seen(length)) => at += length,
+                Some(Width::Unseen) => return Search::Found(at),
+                Some(Width::Incomplete) => return Search::Clear(at),
+                None => {}
             }
         }
     }
     Search::Clear(text.len())
 }
 
-fn is_plain(block: &[u8]) -> bool {
-    let special = |byte: u8| {
-        (byte < 0x20) & (byte != b'\n') & (byte != b'\t') & (byte != b'\r')
-            | (byte > 0x7e)
-            | (byte == b'%')
-            | (byte == b'\\')
-    };
-    !block.iter().fold(false, |any, &byte| any | special(byte))
+fn is_plain(block: &[u8; BLOCK]) -> bool {
+    !block.iter().fold(false, |any, &byte| any | is_special(byte))
 }
+
+/// Whether a byte may begin something that is not seen as it is stored.
+const fn is_special(byte: u8) -> bool {
+    // As a signed number, one more than a byte that is neither printable nor ASCII is below 0x21.
+    let is_shown = byte.wrapping_add(1).cast_signed() >= 0x21;
+    !is_shown & (byte != b'\n') & (byte != b'\t') & (byte != b'\r') | (byte == b'%') | (byte == b'\\')
+}
+
+static PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        plain[byte] = !is_special(byte as u8);
+        byte += 1;
+    }
+    plain
+};
 
 enum Width {
     Seen(usize),

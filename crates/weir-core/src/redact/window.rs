@@ -86,6 +86,11 @@ impl<'a> Window<'a> {
         literal.iter().enumerate().all(|(i, &byte)| folded(at + i) == Some(byte))
     }
 
+    /// Whether `literal`, which is lower case, stands before `at` in any case.
+    pub(super) fn follows(&self, at: usize, literal: &[u8]) -> bool {
+        at.checked_sub(literal.len()).is_some_and(|start| self.has_folded(start, literal))
+    }
+
     /// How far a run of `class` reaches from `at`, at most `most` bytes.
     pub(super) fn run(&self, at: usize, class: Class, most: usize) -> usize {
         self.run_while(at, most, |byte| class.has(byte))
@@ -137,8 +142,7 @@ impl<'a> Window<'a> {
     /// Whether an escape character ends at `at`, itself or as languages and JSON write it.
     fn ends_escape_sign(&self, at: usize) -> bool {
         const WRITTEN: [&[u8]; 4] = [b"\\u001b", b"\\x1b", b"\\033", b"\\e"];
-        let ends = |sign: &[u8]| at.checked_sub(sign.len()).is_some_and(|start| self.has_folded(start, sign));
-        ends(b"\x1b") || WRITTEN.iter().any(|sign| ends(sign))
+        self.follows(at, b"\x1b") || WRITTEN.iter().any(|sign| self.follows(at, sign))
     }
 
     /// Where the bytes that end at `at` begin to satisfy `keep`, at most `most` bytes back.

@@ -1,0 +1,158 @@
+//! The names that announce a secret, as data.
+
+/// A name that announces a secret: `client_secret = …`, `"apiKey": …`, `PGPASSWORD=…`.
+pub(super) struct Key {
+    /// The name's core, in lower case; it is found in any case.
+    pub(super) stem: &'static str,
+    /// What the value has to look like.
+    pub(super) bar: Bar,
+    /// Whether the stem may be glued to a word before it (`pgpassword`); `auth` may not (`oauth`).
+    pub(super) glued: bool,
+}
+
+/// How much a value has to look like a secret.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Bar {
+    /// People choose passwords: short, and often nearly words.
+    Password,
+    /// Machines make the others: long and random.
+    Random,
+}
+
+const fn key(stem: &'static str, bar: Bar) -> Key {
+    Key { stem, bar, glued: true }
+}
+
+const fn word(stem: &'static str, bar: Bar) -> Key {
+    Key { stem, bar, glued: false }
+}
+
+use Bar::{Password, Random};
+
+/// The names that announce a secret.
+pub(super) const KEYS: &[Key] = &[
+    key("password", Password),
+    key("passwd", Password),
+    key("passphrase", Password),
+    key("passwort", Password),
+    key("kennwort", Password),
+    word("pwd", Password),
+    word("pass", Password),
+    key("_pass", Password),
+    key("secret", Random),
+    key("token", Random),
+    key("credential", Random),
+    word("creds", Random),
+    word("auth", Random),
+    key("apikey", Random),
+    key("api_key", Random),
+    key("api-key", Random),
+    key("api key", Random),
+    key("accesskey", Random),
+    key("access_key", Random),
+    key("access-key", Random),
+    key("accountkey", Random),
+    key("account_key", Random),
+    key("encryptionkey", Random),
+    key("encryption_key", Random),
+    key("encryption-key", Random),
+    key("masterkey", Random),
+    key("master_key", Random),
+    key("privatekey", Random),
+    key("private_key", Random),
+    key("private-key", Random),
+    key("signingkey", Random),
+    key("signing_key", Random),
+    key("signing-key", Random),
+    key("webhook_key", Random),
+    key("app_key", Random),
+    key("_key", Random),
+    key("key-data", Random),
+    key("tls.key", Random),
+    key("?key", Random),
+    key("&key", Random),
+    key("privkey", Random),
+    word("wif", Random),
+    key("_pat", Random),
+];
+
+/// The stem of `OPENAI_KEY` and of `cache_key`: it announces a secret only in the name of a variable of the environment,
+/// and where no other word says that it is another sort of key.
+pub(super) const ANY_KEY: &str = "_key";
+
+/// Words beside [`ANY_KEY`] which say that it is another sort of key.
+#[rustfmt::skip]
+pub(super) const OTHER_KEYS: &[&str] = &[
+    "gpg",
+    "pgp",
+    "cache",
+    "site",
+    "host",
+    "primary",
+    "foreign",
+    "sort",
+    "partition",
+    "index",
+    "registry",
+    "publishable",
+    "product",
+    "map",
+    "object",
+    "dedup",
+    "storage",
+];
+
+/// Words in a name before `token` which say that a UUID is a secret: elsewhere such a token numbers a request.
+pub(super) const UUID_SECRETS: &[&str] = &["postmark", "auth", "access", "api", "bearer"];
+
+/// What may follow the stem within a name without changing what the name announces: `SECRET_KEY_BASE`, `tokenProd`.
+#[rustfmt::skip]
+pub(super) const TAILS: &[&str] = &[
+    "base64",
+    "b64",
+    "base",
+    "key",
+    "token",
+    "secret",
+    "password",
+    "value",
+    "val",
+    "string",
+    "str",
+    "hex",
+    "plain",
+    "production",
+    "prod",
+    "staging",
+    "stage",
+    "development",
+    "dev",
+    "testing",
+    "test",
+    "live",
+    "local",
+    "primary",
+    "secondary",
+    "default",
+    "current",
+    "old",
+    "new",
+    "s",
+];
+
+/// Words in a name which say that the value is public, whatever else the name says.
+#[rustfmt::skip]
+pub(super) const PUBLIC: &[&str] = &[
+    "public",
+    "pub",
+    "page",
+    "next",
+    "prev",
+    "continuation",
+    "cursor",
+    "pagination",
+    "sync",
+    "resume",
+    "idempotency",
+    "cancellation",
+];
