@@ -96,7 +96,7 @@ pub(super) fn dash_p(window: &Window, end: usize) -> Option<Range<usize>> {
 pub(super) fn identified_by(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
     let start = window.skip_blanks(end);
     let is_quoted = matches!(window.byte(start), Some(b'\'' | b'"'));
-    (is_quoted && window.follows(at, b"identi")).then(|| chosen(window, start)).flatten()
+    (is_quoted && window.follows(at, b"iden")).then(|| chosen(window, start)).flatten()
 }
 
 /// A password that somebody chose, in quotes or not.

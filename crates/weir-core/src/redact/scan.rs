@@ -77,7 +77,7 @@ const SIGNS: &[(&str, Sign)] = &[
     ("-u ", Sign::User),
     ("--user ", Sign::User),
     (" -p", Sign::DashP),
-    ("fied by ", Sign::IdentifiedBy),
+    ("tified by ", Sign::IdentifiedBy),
     (":5432:", Sign::Pgpass),
     ("cookie", Sign::Cookie),
     ("mnemonic", Sign::Mnemonic),
