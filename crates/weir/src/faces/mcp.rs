@@ -1,5 +1,7 @@
 //! MCP over standard input and output: every operation as a tool.
 
+mod transport;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +14,7 @@ use rmcp::model::{
 use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
+use transport::Lines;
 use weir_core::SessionKey;
 
 use super::coerce::{coerce, may_narrow};
@@ -37,7 +40,8 @@ pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(
     let background = Background::start(&context);
     let server = Server { context: context.clone(), fallback_session, background };
     let failed = |what: &str| CommandError::new(ErrorKind::Failed, format!("MCP: {what}"));
-    match server.serve(rmcp::transport::io::stdio_pipes()).await {
+    let (read, write) = rmcp::transport::io::stdio_pipes();
+    match server.serve(Lines::new(read, write)).await {
         Ok(running) => {
             let ended = tokio::select! {
                 ended = running.waiting() => ended.map(drop).map_err(|error| failed(&error.to_string())),

@@ -1,0 +1,309 @@
+//! Messages over standard input and output, one a line.
+//!
+//! Invariants: a line that cannot be served is answered with an error of JSON-RPC, so that no client waits for it in
+//! vain; memory is bounded, whatever comes in and however slowly the client reads: past [`MOST_OPEN`] requests without
+//! an answer nothing more is read.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, PoisonError};
+
+use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::{Mutex, Notify};
+use tokio::task::JoinHandle;
+
+/// The longest line that is read.
+const LONGEST_LINE: usize = 16 << 20;
+/// How much of both ends of a longer line is kept, to answer it by its id.
+const ENDS: usize = 256;
+/// How many requests may be without an answer.
+const MOST_OPEN: usize = 1_024;
+/// A buffer larger than this is not kept for the next line.
+const USUAL_LINE: usize = 64 << 10;
+
+/// Lines of a client.
+pub(super) struct Lines<R, W> {
+    read: BufReader<R>,
+    line: Vec<u8>,
+    /// The ends of a line that is too long, until it ends.
+    skipped: Option<Ends>,
+    out: Out<W>,
+    /// The answer to a line that cannot be served, on its way out.
+    refusing: Option<JoinHandle<io::Result<()>>>,
+    /// Whether a message was handed out, and its handling not yet begun.
+    owes_turn: bool,
+}
+
+struct Ends {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+/// What is shared by the answers that are written.
+struct Out<W> {
+    write: Arc<Mutex<Option<W>>>,
+    open: Arc<Open>,
+}
+
+/// The requests that wait for an answer.
+#[derive(Default)]
+struct Open {
+    ids: std::sync::Mutex<HashSet<RequestId>>,
+    fewer: Notify,
+}
+
+impl Open {
+    fn with<T>(&self, change: impl FnOnce(&mut HashSet<RequestId>) -> T) -> T {
+        change(&mut self.ids.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn close(&self, id: &RequestId) {
+        self.with(|ids| ids.remove(id));
+        self.fewer.notify_one();
+    }
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
+    pub(super) fn new(read: R, write: W) -> Self {
+        let out = Out { write: Arc::new(Mutex::new(Some(write))), open: Arc::default() };
+        Self { read: BufReader::new(read), line: Vec::new(), skipped: None, out, refusing: None, owes_turn: false }
+    }
+
+    /// Reads on to the end of a line: that line, or the error that answers it. A call that is dropped loses nothing.
+    async fn next_line(&mut self) -> Option<Result<Vec<u8>, Value>> {
+        loop {
+            let available = self.read.fill_buf().await.ok().filter(|available| !available.is_empty())?;
+            let end = available.iter().position(|&byte| byte == b'\n');
+            let (piece, length) = (&available[..end.unwrap_or(available.len())], end.map(|end| end + 1));
+            match &mut self.skipped {
+                Some(ends) => ends.push(piece),
+                None if self.line.len() + piece.len() > LONGEST_LINE => {
+                    let mut ends = Ends { head: self.line[..self.line.len().min(ENDS)].to_vec(), tail: Vec::new() };
+                    ends.push(piece);
+                    self.line = Vec::new();
+                    self.skipped = Some(ends);
+                }
+                None => self.line.extend_from_slice(piece),
+            }
+            let consumed = length.unwrap_or(piece.len());
+            self.read.consume(consumed);
+            if length.is_none() {
+                continue;
+            }
+            if let Some(ends) = self.skipped.take() {
+                let why = format!("the message is longer than {} MiB", LONGEST_LINE >> 20);
+                return Some(Err(refusal(ErrorCode::INVALID_REQUEST, &why, ends.id())));
+            }
+            let line = std::mem::take(&mut self.line);
+            if line.capacity() <= USUAL_LINE {
+                self.line.reserve(line.capacity());
+            }
+            return Some(Ok(line));
+        }
+    }
+}
+
+impl Ends {
+    fn push(&mut self, piece: &[u8]) {
+        self.tail.extend_from_slice(&piece[piece.len().saturating_sub(ENDS)..]);
+        let over = self.tail.len().saturating_sub(ENDS);
+        self.tail.drain(..over);
+    }
+
+    /// The id of the message, which clients write before or after all that is long.
+    fn id(&self) -> Value {
+        let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&self.tail));
+        let head = head.strip_prefix('{').and_then(|inside| inside.split(['{', '[']).next());
+        let tail = tail.trim_end().strip_suffix('}').and_then(|inside| inside.rsplit(['}', ']']).next());
+        [head, tail].into_iter().flatten().find_map(id_in).unwrap_or_default()
+    }
+}
+
+/// The id among the plain members of an object.
+fn id_in(members: &str) -> Option<Value> {
+    let (_, value) = members.rsplit_once("\"id\":")?;
+    serde_json::Deserializer::from_str(value)
+        .into_iter()
+        .next()?
+        .ok()
+        .filter(|id: &Value| id.is_number() || id.is_string())
+}
+
+impl<W: AsyncWrite + Send + Unpin + 'static> Out<W> {
+    /// Writes a message to its end, and then forgets the request that it answers.
+    fn write(
+        &self,
+        message: Vec<u8>,
+        answers: Option<RequestId>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (write, open) = (Arc::clone(&self.write), Arc::clone(&self.open));
+        async move {
+            let mut write = write.lock().await;
+            let result = match write.as_mut() {
+                Some(write) => {
+                    let written = write.write_all(&message).await;
+                    if written.is_ok() { write.flush().await } else { written }
+                }
+                None => Err(io::ErrorKind::NotConnected.into()),
+            };
+            if let Some(id) = answers {
+                open.close(&id);
+            }
+            result
+        }
+    }
+}
+
+/// A message on a line.
+fn line_of(message: &impl serde::Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// What answers a line that cannot be served.
+fn refusal(code: ErrorCode, why: &str, id: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, why.to_owned(), None) })
+}
+
+/// The message on a line, or the error that answers it. Nothing answers a notification, known or not.
+fn parse(line: &[u8]) -> Option<Result<Box<RxJsonRpcMessage<RoleServer>>, Value>> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return None;
+    }
+    if let Ok(message) = serde_json::from_slice(line) {
+        return Some(Ok(Box::new(message)));
+    }
+    match serde_json::from_slice::<Value>(line) {
+        Ok(Value::Object(message)) => {
+            let id = message.get("id")?.clone();
+            Some(Err(refusal(ErrorCode::INVALID_REQUEST, "this is not a message that MCP knows", id)))
+        }
+        Ok(_) => Some(Err(refusal(ErrorCode::INVALID_REQUEST, "a message is a JSON object", Value::Null))),
+        Err(error) => Some(Err(refusal(ErrorCode::PARSE_ERROR, &format!("this is not JSON: {error}"), Value::Null))),
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<R, W> {
+    type Error = io::Error;
+
+    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answers = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        self.out.write(line_of(&message), answers)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        // Each message is handled by a task of its own. It gets its turn before the next one is read.
+        if std::mem::take(&mut self.owes_turn) {
+            tokio::task::yield_now().await;
+        }
+        loop {
+            if let Some(refusing) = &mut self.refusing {
+                let written = refusing.await;
+                self.refusing = None;
+                written.ok()?.ok()?;
+            }
+            while self.out.open.with(|ids| ids.len()) >= MOST_OPEN {
+                self.out.open.fewer.notified().await;
+            }
+            let refused = match self.next_line().await? {
+                Ok(line) => match parse(&line) {
+                    Some(Ok(message)) => {
+                        self.follow(&message);
+                        self.owes_turn = true;
+                        return Some(*message);
+                    }
+                    Some(Err(refused)) => refused,
+                    None => continue,
+                },
+                Err(refused) => refused,
+            };
+            // In a task, since this call may be dropped at any time, and half a line must not go out.
+            self.refusing = Some(tokio::spawn(self.out.write(line_of(&refused), None)));
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        drop(self.out.write.lock().await.take());
+        Ok(())
+    }
+}
+
+impl<R, W> Lines<R, W> {
+    /// Notes which requests are open. One that is cancelled gets no answer.
+    fn follow(&self, message: &RxJsonRpcMessage<RoleServer>) {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                self.out.open.with(|ids| ids.insert(request.id.clone()));
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.out.open.close(id);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, code: i32, id: Value) {
+        let refused = parse(line.as_bytes()).and_then(Result::err).unwrap_or_default();
+        assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(code), &id), "for {line}");
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_refused_by_its_id() {
+        check("garbage", -32700, Value::Null);
+        check(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\ud800"}}"#, -32700, Value::Null);
+        check(&"[".repeat(100_000), -32700, Value::Null);
+        check("[]", -32600, Value::Null);
+        check("7", -32600, Value::Null);
+        check(r#"{"id":7}"#, -32600, json!(7));
+        check(r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, -32600, json!("a"));
+    }
+
+    #[test]
+    fn notifications_and_empty_lines_are_not_answered() {
+        for line in ["", "  ", "\r", r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":[]}"#] {
+            let answer = parse(line.as_bytes()).and_then(Result::err);
+            assert_eq!(answer, None, "for {line}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_long_line_is_found_at_either_end() {
+        let long = "x".repeat(9_000);
+        let lines = [
+            (
+                format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"id":1,"text":"{long}"}}}}"#),
+                json!(7),
+            ),
+            (format!(r#"{{"method":"m","params":{{"id":1,"text":"{long}"}},"jsonrpc":"2.0","id":"b"}}"#), json!("b")),
+            (format!(r#"{{"jsonrpc":"2.0","method":"m","params":{{"id":1,"text":"{long}"}}}}"#), Value::Null),
+            (long, Value::Null),
+        ];
+        for (line, id) in lines {
+            let mut ends = Ends { head: line.as_bytes()[..ENDS].to_vec(), tail: Vec::new() };
+            for piece in line.as_bytes()[ENDS..].chunks(100) {
+                ends.push(piece);
+            }
+            assert_eq!(ends.id(), id);
+        }
+    }
+}

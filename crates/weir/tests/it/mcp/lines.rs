@@ -1,0 +1,93 @@
+//! Lines that cannot be served, and more of them than can be served at once: each is answered, and memory stays small.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::Server;
+
+/// How much memory the server may have had, in megabytes. A build for debugging has some 40 MB of pages of its own.
+const MOST_MEMORY: u64 = 120;
+/// How much of it may come with a flood. Each message that waited would add hundreds of bytes, each request thousands.
+const MOST_GROWTH: u64 = 16;
+
+impl Server {
+    fn refused(&mut self, line: &[u8]) -> (i64, Value) {
+        self.send_line(line);
+        let answer = self.receive();
+        (answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}")), answer["id"].clone())
+    }
+
+    /// The most memory that it has had, in megabytes.
+    fn most_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1_024
+    }
+}
+
+#[test]
+fn a_line_that_is_no_message_is_answered_with_an_error() {
+    let mut server = Server::ready();
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}}"#, "[".repeat(100_000));
+    let lines: [&[u8]; 5] = [
+        b"this is not JSON",
+        b"\xff\xfe\x00",
+        br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\ud800"}}"#,
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc3\x28\"}",
+        deep.as_bytes(),
+    ];
+    for line in lines {
+        assert_eq!(server.refused(line), (-32700, Value::Null), "{}", String::from_utf8_lossy(&line[..16]));
+    }
+    assert_eq!(server.refused(b"[1, 2]"), (-32600, Value::Null));
+    assert_eq!(server.refused(br#"{"jsonrpc":"2.0","id":"seven","method":7}"#), (-32600, json!("seven")));
+    server.send_line(b"");
+    server.send_line(br#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{}}"#);
+    assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
+    assert!(server.end().success());
+}
+
+#[test]
+fn a_line_that_is_too_long_is_answered_by_its_id() {
+    let mut server = Server::ready();
+    let text = "x".repeat(20 << 20);
+    let call = json!({ "name": "context_write", "arguments": { "path": "a.txt", "text": text } });
+    let first = format!(r#"{{"jsonrpc":"2.0","id":7001,"method":"tools/call","params":{call}}}"#);
+    assert_eq!(server.refused(first.as_bytes()), (-32600, json!(7001)));
+    let last = format!(r#"{{"method":"tools/call","params":{call},"jsonrpc":"2.0","id":7002}}"#);
+    assert_eq!(server.refused(last.as_bytes()), (-32600, json!(7002)));
+    assert_eq!(server.refused(&vec![b'x'; 100 << 20]), (-32600, Value::Null));
+    assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
+    assert!(server.most_memory() < MOST_MEMORY, "{} MB", server.most_memory());
+}
+
+#[test]
+fn a_flood_is_served_at_the_pace_it_can_be_served() {
+    let mut server = Server::ready();
+    let progress = json!({ "progressToken": "none", "progress": 1 });
+    let notification = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": progress }).to_string();
+    let lines = format!("{notification}\n").repeat(1_000);
+    let before = server.most_memory();
+    for _ in 0..50 {
+        server.send_line(lines.trim_end().as_bytes());
+    }
+    let pings = 5_000;
+    // Written from elsewhere, since the server does not read on while too many of them are open.
+    let mut input = server.input.take().unwrap();
+    let writing = std::thread::spawn(move || {
+        let mut lines = String::new();
+        for id in 0..pings {
+            let _ = writeln!(lines, r#"{{"jsonrpc":"2.0","id":{},"method":"ping"}}"#, 10_000 + id);
+        }
+        std::io::Write::write_all(&mut input, lines.as_bytes()).unwrap();
+        input
+    });
+    for _ in 0..pings {
+        assert!(server.receive()["result"].is_object());
+    }
+    server.input = Some(writing.join().unwrap());
+    assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
+    let grown = server.most_memory() - before;
+    assert!(grown < MOST_GROWTH, "grown by {grown} MB");
+}
