@@ -28,6 +28,7 @@ use std::pin::Pin;
 
 use clap::ArgMatches;
 use serde_json::{Map, Value};
+use weir_core::Reference;
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -158,10 +159,15 @@ fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     })
 }
 
+/// What the text of an answer stands between that has no reference of its own.
+pub(crate) fn random_mark() -> Result<Reference, CommandError> {
+    let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("no randomness: {error}")))?;
+    Ok(Reference::from_bits(bits))
+}
+
 /// A name that nobody else has.
 pub(crate) fn random_name() -> Result<String, CommandError> {
-    let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("no randomness: {error}")))?;
-    Ok(weir_core::Reference::from_bits(bits).as_str().to_owned())
+    Ok(random_mark()?.as_str().to_owned())
 }
 
 fn start<T: Declared>(arguments: T, context: Context) -> Running {

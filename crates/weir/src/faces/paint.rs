@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
+use weir_core::Reference;
 
 use crate::context::Ask;
 
@@ -13,8 +14,9 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
     let stdout = std::io::stdout();
     let text = match (anstream::AutoStream::choice(&stdout), stdout.is_terminal()) {
         (anstream::ColorChoice::Never, false) => text.to_owned(),
-        (anstream::ColorChoice::Never, true) => safe(text),
-        _ => safe(text).lines().map(paint).collect::<Vec<_>>().join("\n"),
+        (anstream::ColorChoice::Never, true) => without_fences(&safe(text)).join("\n"),
+        (_, false) => safe(text).lines().map(paint).collect::<Vec<_>>().join("\n"),
+        (_, true) => without_fences(&safe(text)).into_iter().map(paint).collect::<Vec<_>>().join("\n"),
     };
     writeln!(stdout.lock(), "{}", text.trim_end_matches('\n'))
 }
@@ -46,6 +48,22 @@ pub(crate) fn asker() -> Ask {
             std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
         })
     }))
+}
+
+/// The lines of an answer without the marks around texts of others: those are for models.
+fn without_fences(text: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut inside = None;
+    for line in text.lines() {
+        if inside.is_some() && line.strip_suffix(">>>") == inside {
+            inside = None;
+        } else if inside.is_none() && line.strip_prefix("<<<").is_some_and(|mark| Reference::parse(mark).is_ok()) {
+            inside = line.strip_prefix("<<<");
+        } else {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// Stored output may hold escape sequences; a terminal would obey them.
@@ -81,5 +99,15 @@ mod tests {
     #[test]
     fn a_stored_escape_sequence_cannot_reach_the_terminal() {
         assert_eq!(safe("a\u{1b}[2Jb\tc\nd"), "a\u{fffd}[2Jb\tc\nd");
+    }
+
+    #[test]
+    fn a_person_sees_no_fences_but_every_line_inside() {
+        let (one, two) = ("k7f2m9q4xz", "a7f2m9q4xz");
+        let text = format!("head\n<<<{one}\n<<<{two}\ninside\n{two}>>>\n{one}>>>\nfoot\n<<<no mark\n{one}>>>");
+        let expected = ["head", &format!("<<<{two}"), "inside", &format!("{two}>>>"), "foot", "<<<no mark"];
+        let shown = without_fences(&text);
+        assert_eq!(shown[..6], expected);
+        assert_eq!(shown[6], format!("{one}>>>"));
     }
 }

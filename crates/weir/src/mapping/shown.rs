@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use weir_core::{Origin, Scope};
+use weir_core::{Origin, Reference, Scope};
 use weir_outline::map::{Entry, Heat, Known, Map, Ranked, Symbol, show, symbols_from_text};
 use weir_store::Store;
 
 use super::{Order, key};
-use crate::answer::{Answer, counted, one_line};
+use crate::answer::{Answer, counted, fence, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::indexing::below;
+use crate::operations::random_mark;
 
 /// A map that is ready to be written.
 pub(super) struct Drawing<'a> {
@@ -54,7 +55,7 @@ pub(super) fn answer(
     let entries = ranked.iter().zip(&paths).zip(&symbols);
     let entries: Vec<Entry<'_>> =
         entries.map(|((ranked, path), symbols)| Entry { ranked: *ranked, path, symbols }).collect();
-    let said = Said { context, order, all_files, all_symbols };
+    let said = Said { context, order, all_files, all_symbols, mark: random_mark()? };
     if entries.is_empty() {
         return Ok(Answer::nothing(said.nothing(), json!({ "files": [], "all_files": all_files })));
     }
@@ -68,6 +69,8 @@ struct Said<'a> {
     order: &'a Order,
     all_files: usize,
     all_symbols: usize,
+    /// What the map stands between: it is made of the words of files.
+    mark: Reference,
 }
 
 impl Said<'_> {
@@ -86,7 +89,8 @@ impl Said<'_> {
     }
 
     fn text(&self, map: &Map) -> String {
-        [self.head(map), map.text.clone(), self.foot(map)].join("\n")
+        let parts = [self.head(map), fence(self.mark, &map.text), self.foot(map)];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
     fn head(&self, map: &Map) -> String {

@@ -1,10 +1,10 @@
 //! `ctx_history`: what happened, in order.
 
 use serde_json::{Value, json};
-use weir_core::EventKind;
+use weir_core::{EventKind, Reference};
 use weir_store::{HistoryFilter, Moment};
 
-use super::{Declared, Effect};
+use super::{Declared, Effect, random_mark};
 use crate::answer::{Answer, Budget, fit_items, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -81,16 +81,18 @@ Examples:
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
             return Ok(Answer::nothing(text, json!({ "moments": [] })));
         }
-        Ok(answer(&moments, limit, Budget::new(self.budget, BUDGET)))
+        Ok(answer(&moments, limit, Budget::new(self.budget, BUDGET), random_mark()?))
     }
 }
 
-fn answer(moments: &[Moment], limit: usize, budget: Budget) -> Answer {
+fn answer(moments: &[Moment], limit: usize, budget: Budget, mark: Reference) -> Answer {
     let page = &moments[..moments.len().min(limit)];
     let lines: Vec<String> = page.iter().map(line).collect();
-    let (text, shown) = fit_items("", &lines, budget, |shown| {
+    let mark = mark.as_str();
+    let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| {
         let last = page[..shown].last().map_or(0, |moment| moment.record.seq);
-        if shown < moments.len() { format!("older: before {last}") } else { String::new() }
+        let older = if shown < moments.len() { format!("\nolder: before {last}") } else { String::new() };
+        format!("{mark}>>>{older}")
     });
     let data =
         json!({ "moments": page[..shown].iter().map(describe).collect::<Vec<_>>(), "more": shown < moments.len() });

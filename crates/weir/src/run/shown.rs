@@ -1,7 +1,7 @@
 //! What a run's answer says: how it ended, in which sandbox, and what it printed: whole if that is short, else its digest.
 //!
-//! Invariants: the first line is ours, and what a program printed comes after it; of a long output, what is shown stands
-//! between marks that the program could not know; what is left out is said in numbers; the code is never repeated.
+//! Invariants: the first line is ours; what a program printed stands between marks that it could not know, and all that
+//! is ours stands outside of them; what is left out is said in numbers; the code is never repeated.
 
 use serde_json::{Value, json};
 use weir_core::Origin;
@@ -9,8 +9,9 @@ use weir_core::run::Ended;
 use weir_digest::{About, Digest, Frame};
 
 use super::Done;
-use crate::answer::{Answer, one_line, size};
+use crate::answer::{Answer, fence, one_line, size};
 use crate::error::CommandError;
+use crate::operations::random_mark;
 use crate::text::{Stored, ends, unreadable};
 
 /// Up to this many tokens, an output is shown whole.
@@ -64,7 +65,7 @@ pub(crate) fn data(done: &Done, shown: &Shown) -> Value {
         "redactions": done.kept.as_ref().ok().map(|entry| entry.redactions),
         "whole": shown.whole,
         "remarks": done.remarks,
-        "text": shown.body,
+        "text": shown.text,
     })
 }
 
@@ -82,8 +83,10 @@ fn exit_code(done: &Done) -> u8 {
 pub(crate) struct Shown {
     /// How it went, and what there is to know.
     pub head: String,
-    /// What it printed, or the digest of that.
+    /// What it printed, or the digest of that, between marks; empty if it printed nothing.
     pub body: String,
+    /// The same for programs: without marks where it is all that was printed.
+    pub text: String,
     /// How to get at the rest.
     pub foot: String,
     /// Whether that is all.
@@ -102,16 +105,14 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     };
     let source = Stored::new(&done.text)?;
     let lines = source.lines()?;
-    if let Some(body) = weir_digest::whole(&source, want.whole).map_err(unreadable)? {
-        let nothing = if body.is_empty() { ", no output" } else { "" };
+    if let Some(text) = weir_digest::whole(&source, want.whole).map_err(unreadable)? {
+        let (nothing, body) = match text.is_empty() {
+            true => (", no output", String::new()),
+            false => ("", fence(entry.reference, &text)),
+        };
         let remarks = done.remarks.iter().map(|remark| format!("\n{remark}")).collect::<String>();
-        return Ok(Shown {
-            head: format!("{ending}{nothing}{remarks}"),
-            body,
-            foot: String::new(),
-            whole: true,
-            lines,
-        });
+        let head = format!("{ending}{nothing}{remarks}");
+        return Ok(Shown { head, body, text, foot: String::new(), whole: true, lines });
     }
     let about = About { command: &done.title };
     let mut page = weir_digest::read(&source, about).map_err(unreadable)?;
@@ -126,7 +127,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     let frame =
         Frame { head: &ending, remarks: &remarks, reference: entry.reference, lines, bytes, read_on: want.read_on };
     let Digest { head, body, foot } = page.render(&frame, want.digest);
-    Ok(Shown { head, body, foot, whole: false, lines })
+    Ok(Shown { head, text: body.clone(), body, foot, whole: false, lines })
 }
 
 /// Shows the output of a run that could not be kept: whole if it fits, else both ends. Nobody can ask for the rest.
@@ -141,7 +142,8 @@ fn unkept(done: &Done, why: &CommandError, want: &Want<'_>) -> Result<Shown, Com
         why.message
     );
     let lines = done.text.line_ends_before(done.text.bytes())?;
-    Ok(Shown { head, body: text.text, foot: String::new(), whole: text.whole, lines })
+    let body = if text.text.is_empty() { String::new() } else { fence(random_mark()?, &text.text) };
+    Ok(Shown { head, body, text: text.text, foot: String::new(), whole: text.whole, lines })
 }
 
 /// The least that can be said of a run, for a list that has no room.

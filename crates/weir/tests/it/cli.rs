@@ -69,6 +69,10 @@ fn check(output: &Output, expected: Expect) {
         let reference = shown[start + 5..start + 15].to_owned();
         shown = shown.replace(&format!("[ctx:{reference}]"), "[REF]").replace(&reference, "REF");
     }
+    let marks: Vec<String> = shown.lines().filter_map(|line| line.strip_prefix("<<<")).map(str::to_owned).collect();
+    for mark in marks.iter().filter(|mark| mark.len() == 10) {
+        shown = shown.replace(mark, "MARK");
+    }
     let date = jiff::Timestamp::now().strftime("%Y-%m-%d ").to_string();
     let lines = shown.lines().map(|line| match line.find(&date) {
         Some(at) => format!("{}DATE{}", &line[..at], &line[at + 17..]),
@@ -100,7 +104,9 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     check(
         &home.weir(&["history"]),
         expect![[r#"
+        <<<MARK
         1 DATE note The pool has 16 connections [REF]
+        MARK>>>
         exit 0"#]],
     );
     let plan = home.json(&["forget", "--topic", "pool"]);
@@ -121,7 +127,9 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     check(
         &home.weir(&["history"]),
         expect![[r#"
+        <<<MARK
         2 DATE forgotten [REF]
+        MARK>>>
         exit 0"#]],
     );
 }

@@ -71,7 +71,11 @@ impl Home {
 
     fn check(&self, arguments: &[&str], expected: Expect) {
         let output = self.weir(arguments);
-        let shown = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let mut shown = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let mark = shown.lines().find_map(|line| line.strip_prefix("<<<")).map(str::to_owned);
+        if let Some(mark) = mark {
+            shown = shown.replace(&mark, "MARK");
+        }
         expected.assert_eq(&format!("{shown}exit {}", output.status.code().unwrap_or(-1)));
     }
 }
@@ -102,6 +106,7 @@ fn a_map_shows_the_most_used_first_and_what_a_focus_needs() {
         &["map"],
         expect![[r#"
         3 of 3 files, 5 of 5 symbols, most used first
+        <<<MARK
         src/store.rs
           pub struct EntryStore :2
           EntryStore: pub fn open_store(folder: &str) -> Self :5
@@ -110,18 +115,21 @@ fn a_map_shows_the_most_used_first_and_what_a_focus_needs() {
           TerminalColour: RedTone :2
         src/search.rs
           pub fn findEntryQuickly(store: &EntryStore) -> usize :3
+        MARK>>>
         exit 0"#]],
     );
     home.check(
         &["map", "--focus", "src/search.rs", "--budget", "120"],
         expect![[r#"
         2 of 3 files, 4 of 5 symbols, nearest to src/search.rs first
+        <<<MARK
         src/store.rs
           pub struct EntryStore :2
           EntryStore: pub fn open_store(folder: &str) -> Self :5
         lib/paint.rs
           pub enum TerminalColour :1
           TerminalColour: RedTone :2
+        MARK>>>
         more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file
         exit 0"#]],
     );
@@ -129,18 +137,22 @@ fn a_map_shows_the_most_used_first_and_what_a_focus_needs() {
         &["map", "lib"],
         expect![[r#"
         1 of 1 file, 2 of 2 symbols, most used first
+        <<<MARK
         lib/paint.rs
           pub enum TerminalColour :1
           TerminalColour: RedTone :2
+        MARK>>>
         exit 0"#]],
     );
     home.check(
         &["map", "--query", "colours of a terminal"],
         expect![[r#"
         1 of 3 files, 2 of 5 symbols, nearest to `colours of a terminal` first
+        <<<MARK
         lib/paint.rs
           pub enum TerminalColour :1
           TerminalColour: RedTone :2
+        MARK>>>
         more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file
         exit 0"#]],
     );

@@ -14,6 +14,7 @@ mod languages;
 mod looks;
 mod modes;
 mod readers;
+mod secrets;
 mod spellings;
 mod unkept;
 mod work;

@@ -49,7 +49,8 @@ fn each_command_fails_by_itself() {
     let answer = text(&output.stdout);
     let starts = [
         "6 commands, 4 failed: [2] [3] [4] [5]\n[1] echo first: exit 0 in ",
-        "\nfirst\n[2] exit 3: exit 3 in ",
+        "\nfirst\n",
+        ">>>\n[2] exit 3: exit 3 in ",
         ", no output\n[3] sudo id: nothing was run. deny: `sudo id` is denied, by `Bash(sudo *)` in ",
         "\n[4] kill -9 $$: ended by signal 9 after ",
         "\n[5] sleep 60: timed out and ended after 2",

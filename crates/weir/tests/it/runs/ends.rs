@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{PATIENCE, Server, World, reference, wait_until};
+use super::world::{PATIENCE, Server, World, printed, reference, wait_until};
 
 /// How long something may outlive its run. The kernel needs milliseconds.
 const AT_ONCE: Duration = Duration::from_secs(3);
@@ -83,7 +83,7 @@ fn a_timeout_ends_all_of_it_and_shows_what_was_printed() {
     let arguments = json!({ "language": "python", "code": STAYS.replace("NAME", "a"), "timeout": 5 });
     let answer = server.call("ctx_execute", arguments);
     assert!(answer.starts_with("timed out and ended after 5"), "{answer}");
-    assert!(answer.ends_with("\nprinted before the end"), "{answer}");
+    assert_eq!(printed(&answer), "printed before the end", "{answer}");
     check_gone(&world, "a");
     check_kept(&world);
 }
@@ -108,7 +108,7 @@ fn what_is_printed_a_moment_later_is_not_lost() {
     let mut server = world.server();
     for _ in 0..10 {
         let answer = server.call("ctx_execute", json!({ "code": "exec > >(tee log.txt); echo through a tee" }));
-        assert!(answer.ends_with("\nthrough a tee") && !answer.contains("still running"), "{answer}");
+        assert!(printed(&answer) == "through a tee" && !answer.contains("still running"), "{answer}");
         let answer = server.call("ctx_execute", json!({ "code": "echo one | tee >(tr a-z A-Z >&2)" }));
         assert!(answer.contains("one") && answer.contains("ONE"), "{answer}");
     }
@@ -122,7 +122,7 @@ fn a_cancelled_call_ends_all_of_it_and_keeps_what_was_printed() {
     check_gone(&world, "a");
     check_kept(&world);
     // The server goes on, and the next answer is that of the next call.
-    assert!(server.call("ctx_execute", json!({ "code": "echo here" })).ends_with("\nhere"));
+    assert_eq!(printed(&server.call("ctx_execute", json!({ "code": "echo here" }))), "here");
 }
 
 #[test]

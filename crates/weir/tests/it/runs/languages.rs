@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
-use super::world::{Server, World};
+use super::world::{Server, World, printed};
 
 /// The file that the code is about, with a name and a text that are not all ASCII.
 const FILE: (&str, &str) = ("a é file.txt", "café\nsecond line\n");
@@ -92,10 +92,10 @@ const PROGRAMS: &[Programs] = &[
 /// The answer without the time it took.
 fn run(server: &mut Server, tool: &str, arguments: serde_json::Value) -> (String, String) {
     let answer = server.call(tool, arguments);
-    let (head, body) = answer.split_once('\n').unwrap_or((&answer, ""));
+    let head = answer.lines().next().unwrap_or_default();
     let (how, sandbox) = head.split_once(" in ").unwrap_or_else(|| panic!("a missing runtime? {answer}"));
     assert!(sandbox.contains(", sandbox full"), "{answer}");
-    (how.to_owned(), body.to_owned())
+    (how.to_owned(), printed(&answer).to_owned())
 }
 
 fn check(language: &str) {

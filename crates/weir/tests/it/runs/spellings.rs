@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use super::world::{Server, World};
+use super::world::{Server, World, printed};
 
 /// The lists with which the parser is tried, as its own tests have them.
 const SPELLINGS: &str = include_str!("../../../../weir-policy/tests/it/spellings.rs");
@@ -91,7 +91,7 @@ fn the_stand_in_is_run_where_no_rule_is_against_it() {
     }
     let world = world("");
     let answer = world.server().call("ctx_execute", shell("sudo id"));
-    assert!(answer.ends_with("\nIT RAN"), "{answer}");
+    assert_eq!(printed(&answer), "IT RAN", "{answer}");
 }
 
 #[test]

@@ -214,6 +214,13 @@ pub(super) fn reference(answer: &str) -> String {
     answer[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == ':').collect()
 }
 
+/// What a run printed, which stands between the marks of its answer.
+pub(super) fn printed(answer: &str) -> &str {
+    let marked = answer.split_once("\n<<<").and_then(|(_, rest)| rest.split_once('\n'));
+    let inside = marked.and_then(|(mark, rest)| rest.split_once(&format!("\n{mark}>>>")));
+    inside.map_or("", |(text, _)| text)
+}
+
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
