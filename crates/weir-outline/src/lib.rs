@@ -17,8 +17,9 @@ mod render;
 mod signature;
 mod spec;
 mod walk;
+pub mod wire;
 
 pub use languages::{LANGUAGES, Language, language_of};
 pub use model::{Item, Kind, Outline, Place, Visibility};
-pub use outlined::{NoOutline, outline};
+pub use outlined::{LARGEST, NoOutline, outline};
 pub use render::{Level, Shown, show};

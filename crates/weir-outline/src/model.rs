@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
+use crate::languages::Language;
+
 /// A source file by its interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
@@ -24,7 +28,7 @@ pub struct Outline {
 }
 
 /// One symbol, with the symbols inside it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     /// What it is.
     pub kind: Kind,
@@ -49,7 +53,7 @@ pub struct Item {
 }
 
 /// What an item is, whatever its language calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// A module, namespace or package with items inside.
     Module,
@@ -76,7 +80,7 @@ pub enum Kind {
 }
 
 /// Who may use an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Visibility {
     /// Only its own file or type.
     Private,
@@ -87,7 +91,7 @@ pub enum Visibility {
 }
 
 /// Of what an item is a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Place {
     /// The program.
     Program,
@@ -95,6 +99,22 @@ pub enum Place {
     Test,
     /// A macro's tokens, which were read as items.
     Macro,
+}
+
+impl Outline {
+    /// The outline of a text that nothing is known of yet but its sizes.
+    pub(crate) fn empty(language: &'static Language, text: &str) -> Self {
+        Self {
+            language: language.name(),
+            purpose: None,
+            hash: *blake3::hash(text.as_bytes()).as_bytes(),
+            version: language.version(),
+            items: Vec::new(),
+            broken: 0,
+            lines: u32::try_from(text.lines().count()).unwrap_or(u32::MAX),
+            bytes: text.len(),
+        }
+    }
 }
 
 impl Item {

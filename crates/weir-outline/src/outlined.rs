@@ -1,6 +1,9 @@
 //! A file's text, made into its outline.
 
 use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use crate::languages::{How, Language};
 use crate::model::Outline;
@@ -9,16 +12,36 @@ use crate::walk::Source;
 use crate::{docs, parse, recover, walk};
 
 /// Files of more bytes are data, or were written by a program.
-const LARGEST: usize = 1 << 20;
+pub const LARGEST: usize = 1 << 20;
 
 /// Why a file has no outline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NoOutline {
+    /// Its language is not known.
+    Unknown,
     /// It is larger than anybody writes.
     TooLarge,
     /// It cannot be parsed in the time and space there is.
     Unfit,
+    /// The process that parses it came to an end over it.
+    Crashed,
+    /// No process to parse it in could be started.
+    NoParser,
 }
+
+impl fmt::Display for NoOutline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "its language is not known",
+            Self::TooLarge => "the file is too large",
+            Self::Unfit => "the file cannot be parsed in the time and space there is",
+            Self::Crashed => "the parser crashed",
+            Self::NoParser => "the parser's process cannot be started",
+        })
+    }
+}
+
+impl std::error::Error for NoOutline {}
 
 /// Makes the outline of a file.
 pub fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOutline> {
@@ -28,16 +51,7 @@ pub fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOut
     if parse::is_too_deep(text) {
         return Err(NoOutline::Unfit);
     }
-    let mut made = Outline {
-        language: language.name(),
-        purpose: None,
-        hash: *blake3::hash(text.as_bytes()).as_bytes(),
-        version: language.version(),
-        items: Vec::new(),
-        broken: 0,
-        lines: u32::try_from(text.lines().count()).unwrap_or(u32::MAX),
-        bytes: text.len(),
-    };
+    let mut made = Outline::empty(language, text);
     let spec = match &language.how {
         How::Own(reader) => {
             (reader.read)(text, &mut made);

@@ -13,6 +13,7 @@
 
 pub mod broker;
 mod codec;
+mod confined;
 mod control;
 mod deadline;
 pub mod egress;
@@ -26,6 +27,7 @@ mod spec;
 mod stop;
 mod watch;
 
+pub use confined::{Confined, Fences, Lost, serve};
 pub use deadline::{call_off_deadline, set_deadline};
 pub use helper::{Farewell, Ready, Supervisor, leave_session};
 pub use outcome::{Outcome, Problem, RunError};

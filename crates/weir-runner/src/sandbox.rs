@@ -24,6 +24,8 @@ use std::process::ExitCode;
 
 use rustix::process::{WaitOptions, waitpid};
 
+pub(crate) use child::drop_capabilities;
+
 use crate::control::{self, Message};
 use crate::spec::Ground;
 

@@ -19,6 +19,7 @@ mod mapping;
 mod meaning;
 mod moved;
 mod operations;
+mod outlining;
 mod own;
 mod project;
 mod run;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Some(argument) if argument == hook::rewrite::relay::RELAY => {
             hook::rewrite::relay::main(&arguments.collect::<Vec<_>>())
         }
+        Some(argument) if argument == outlining::PARSER => outlining::parser_main(),
         Some(argument) if argument == run::STAND_IN => run::stand_in(&arguments.collect::<Vec<_>>()),
         Some(argument) if argument == run::background::KEEPER => run::background::keeper_main(),
         _ => faces::cli::run(),

@@ -46,7 +46,7 @@ const A_MOMENT: Duration = Duration::from_secs(5);
 const KEEP_WAIT: Duration = Duration::from_secs(5);
 
 /// The helper of a run is this program itself, whatever has become of its file.
-const HELPER: &str = "/proc/self/exe";
+pub(crate) const HELPER: &str = "/proc/self/exe";
 
 /// Code to be run.
 #[derive(Debug, Clone)]

@@ -107,7 +107,7 @@ fn limit(spec: &Spec) -> io::Result<()> {
     Ok(())
 }
 
-fn drop_capabilities() -> io::Result<()> {
+pub(crate) fn drop_capabilities() -> io::Result<()> {
     let none = CapabilitySet::empty();
     // The bounding set first, since this needs a capability. Outside a user namespace it is refused, and not needed.
     for capability in CapabilitySet::all().iter() {

@@ -2,38 +2,25 @@
 
 use std::path::Path;
 
-use weir_outline::{Item, Level, Outline, Shown};
+use weir_outline::{Item, Level, NoOutline, Outline, Shown};
 
 use crate::answer::one_line;
+use crate::outlining::outline_of;
 
 /// How many symbols an answer names that changed.
 const MOST: usize = 6;
 /// The longest signature that an answer names.
 const LONGEST: usize = 110;
 
-/// A file with its outline.
-pub(crate) struct Outlined {
-    /// The outline.
-    pub outline: Outline,
-    /// As it is shown: the text itself, where that is not longer.
-    pub shown: Shown,
-}
-
-/// The outline of a file at a level, where its language is known and it is not too large.
-pub(crate) fn outlined(path: &Path, text: &str, level: Level) -> Option<Outlined> {
-    let language = weir_outline::language_of(path, text)?;
-    let outline = weir_outline::outline(language, text).ok()?;
-    let shown = weir_outline::show(&outline, text, level);
-    Some(Outlined { outline, shown })
+/// The outline of a file at a level, or the text itself where that is not longer.
+pub(crate) fn outlined(path: &Path, text: &str, level: Level) -> Result<Shown, NoOutline> {
+    let outline = outline_of(path, text)?;
+    Ok(weir_outline::show(&outline, text, level))
 }
 
 /// What a change did to the interface of a file, in a line or two; nothing when it is the same.
 pub(crate) fn changes(path: &Path, old: &str, new: &str) -> String {
-    let outline = |text: &str| {
-        let language = weir_outline::language_of(path, text)?;
-        weir_outline::outline(language, text).ok()
-    };
-    let (Some(before), Some(after)) = (outline(old), outline(new)) else { return String::new() };
+    let (Ok(before), Ok(after)) = (outline_of(path, old), outline_of(path, new)) else { return String::new() };
     let mut lines = Vec::new();
     let said = differences(&before, &after);
     if !said.is_empty() {

@@ -65,15 +65,15 @@ pub(crate) fn keep(open: &mut Open<'_>, scope: &Scope, seen: &Seen<'_>) -> Resul
 }
 
 fn of(seen: &Seen<'_>) -> SessionFile {
-    let outline = outlined(Path::new(&seen.place.shown), seen.text, Level::Standard);
-    let outline = outline.filter(|outlined| outlined.shown.level.is_some());
+    let outline = outlined(Path::new(&seen.place.shown), seen.text, Level::Standard).ok();
+    let outline = outline.filter(|shown| shown.level.is_some());
     SessionFile {
         path: seen.place.shown.clone(),
         hash: seen.content.hash.clone(),
         bytes: seen.content.bytes.len() as u64,
         lines: seen.text.lines().count() as u64,
         tokens: weir_tokens::count(seen.text) as u64,
-        outline_tokens: outline.map(|outlined| weir_tokens::count(&outlined.shown.text) as u64),
+        outline_tokens: outline.map(|shown| weir_tokens::count(&shown.text) as u64),
         known_at: weir_core::Timestamp(0),
         edits: u64::from(matches!(seen.how, How::Edited | How::Wrote)),
         active: seen.how != How::Peeked,

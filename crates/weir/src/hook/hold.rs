@@ -92,6 +92,9 @@ enum Held {
 
 /// Keeps an output and shows its digest.
 fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, CommandError> {
+    if let Tool::Read { path, .. } = &used.tool {
+        outline::prepare(Path::new(path));
+    }
     let mut writer = call.store.writer()?;
     // Of a large file, a client reads the beginning; the digest is of the file that was asked for.
     // The tool itself has just read it, through links too.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use weir_core::Timestamp;
 use weir_outline::map::{Facts, pack, symbols_to_text};
-use weir_outline::{LANGUAGES, Language, language_of};
+use weir_outline::{LANGUAGES, Language, NoOutline, language_of};
 use weir_store::{MapChange, MapFile, Store};
 
 use super::{Kept, key};
@@ -20,6 +20,7 @@ use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
 use crate::indexing::{Found, Judge, UNSETTLED, below, list_all, read_content};
+use crate::outlining::outline;
 
 /// So many files make a batch.
 const BATCH: usize = 400;
@@ -216,11 +217,13 @@ fn read(found: &Found, former: Option<&MapFile>, now: Timestamp) -> Read {
     let bytes = content.bytes.len() as u64;
     let text = String::from_utf8_lossy(&content.bytes);
     let language = language_of(&found.path, &text);
-    let facts = language.filter(|_| !is_generated(&text)).and_then(|language| {
-        let outline = weir_outline::outline(language, &text).ok()?;
-        Some(Facts::of(&found.below, &text, &outline))
-    });
-    let facts = facts.unwrap_or_default();
+    let outline = language.filter(|_| !is_generated(&text)).map(|language| outline(language, &text));
+    let facts = match outline {
+        Some(Ok(outline)) => Facts::of(&found.below, &text, &outline),
+        // This says nothing about the file: it is looked at again the next time.
+        Some(Err(NoOutline::NoParser)) => return Read::Nothing,
+        Some(Err(_)) | None => Facts::default(),
+    };
     Read::New(Box::new(MapFile {
         path: found.below.clone(),
         bytes,

@@ -99,7 +99,6 @@ fn as_it_is(root: &Path, file: &str, judge: &Judge) -> Vec<Symbol> {
     }
     let Ok(content) = read_content(&path) else { return Vec::new() };
     let text = String::from_utf8_lossy(&content.bytes);
-    let outline =
-        weir_outline::language_of(&path, &text).and_then(|language| weir_outline::outline(language, &text).ok());
+    let outline = crate::outlining::outline_of(&path, &text);
     outline.map(|outline| Facts::of(file, &text, &outline).symbols).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use weir_core::{Reference, Scope, written_enum};
-use weir_outline::Level;
+use weir_outline::{Level, NoOutline};
 
 use super::{Declared, Effect, map, random_name};
 use crate::answer::{Answer, Budget, counted, fence, one_line, size};
@@ -12,6 +12,7 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::files::{self, Access, Content, Given, How, Place, Seen};
 use crate::mapping::{self, Order, Reach};
+use crate::outlining::outline_of;
 
 /// What all outlines of one answer may have, in tokens.
 const BUDGET: usize = 6_000;
@@ -167,30 +168,35 @@ impl View {
         let asked = detail;
         // Where a level does not fit, a smaller one may.
         let mut details = Detail::ALL.iter().rev().filter(|other| **other <= detail).peekable();
+        let outline = match outline_of(path, text) {
+            Ok(outline) => outline,
+            Err(NoOutline::Unknown) => return Self::head(shown, text, "no outline"),
+            Err(why) => return Self::head(shown, text, &format!("cannot outline: {why}")),
+        };
+        let language = Some(outline.language);
         while let Some(detail) = details.next() {
-            let Some(outlined) = files::outlined(path, text, detail.level()) else { break };
-            let language = Some(outlined.outline.language);
-            let Some(level) = outlined.shown.level else {
+            let outlined = weir_outline::show(&outline, text, detail.level());
+            let Some(level) = outlined.level else {
                 let head = format!("{shown}: the file itself, since an outline would not be shorter");
                 return Self { head, text: text.to_owned(), language, level: None, whole: true };
             };
             let name = level_name(level);
             let said = Self::said(name, asked, *detail);
             let level = Some(name);
-            let end = weir_tokens::fit(&outlined.shown.text, budget);
-            if end == outlined.shown.text.len() {
+            let end = weir_tokens::fit(&outlined.text, budget);
+            if end == outlined.text.len() {
                 let head = format!("{shown}:{said}");
-                return Self { head, text: outlined.shown.text, language, level, whole: false };
+                return Self { head, text: outlined.text, language, level, whole: false };
             }
             if details.peek().is_none() {
-                let end = outlined.shown.text[..end].rfind('\n').unwrap_or(end);
-                let left = outlined.shown.text[end..].lines().count();
+                let end = outlined.text[..end].rfind('\n').unwrap_or(end);
+                let left = outlined.text[end..].lines().count();
                 let head = format!("{shown}:{said} {left} more lines of its outline are not shown");
-                let text = outlined.shown.text[..end].to_owned();
+                let text = outlined.text[..end].to_owned();
                 return Self { head, text, language, level, whole: false };
             }
         }
-        Self::head(shown, text)
+        Self::head(shown, text, "no outline")
     }
 
     /// Which level is shown, where it is not the one that was asked for; `tried` is the one that gave way to it.
@@ -202,15 +208,15 @@ impl View {
         }
     }
 
-    /// What is shown of a file whose language is not known.
-    fn head(shown: &str, text: &str) -> Self {
+    /// What is shown of a file that has no outline.
+    fn head(shown: &str, text: &str, why: &str) -> Self {
         let lines = text.lines().count();
         let first: Vec<String> = text.lines().take(HEAD).map(|line| one_line(line, 200)).collect();
         let whole = lines <= HEAD && first.iter().map(String::as_str).eq(text.lines());
         let (count, bytes) = (counted(lines, "line", "lines"), size(text.len() as u64));
         let head = match whole {
             true => format!("{shown}: {count}, {bytes}"),
-            false => format!("{shown}: {count}, {bytes}, no outline; its beginning, more by context_read lines"),
+            false => format!("{shown}: {count}, {bytes}, {why}; its beginning, more by context_read lines"),
         };
         Self { head, text: first.join("\n"), language: None, level: None, whole }
     }

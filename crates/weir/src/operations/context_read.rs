@@ -137,18 +137,18 @@ impl File<'_> {
     /// What stands for a file that is too large.
     fn outline(&self) -> Result<Option<Said>, CommandError> {
         let path = std::path::Path::new(&self.place.shown);
-        let Some(outlined) = files::outlined(path, &self.text.text, Level::Standard) else { return Ok(None) };
-        if outlined.shown.level.is_none() {
+        let Ok(outlined) = files::outlined(path, &self.text.text, Level::Standard) else { return Ok(None) };
+        if outlined.level.is_none() {
             return Ok(None);
         }
         let mark = random_name()?;
         let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
-        let end = weir_tokens::fit(&outlined.shown.text, BUDGET);
+        let end = weir_tokens::fit(&outlined.text, BUDGET);
         let tokens = weir_tokens::count(&self.text.text);
         let head = self.head();
         let text = format!(
             "{head}; {tokens} tokens, so this is its outline: lines=10-40 reads a part\n{}",
-            fence(mark, &outlined.shown.text[..end])
+            fence(mark, &outlined.text[..end])
         );
         Ok(Some(Said { text, whole: false, given: Given::Outline }))
     }

@@ -14,6 +14,7 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::faces::setup::health as clients;
 use crate::hook::faults;
+use crate::outlining;
 use crate::run::health;
 use crate::when;
 
@@ -90,7 +91,11 @@ fn check_runs(context: &Context) -> Vec<Check> {
         Ok(text) => Check::good("sandbox", text),
         Err(error) => Check::bad("sandbox", error),
     };
-    let mut checks = vec![sandbox, Check::good("languages", health::languages(context))];
+    let mut checks = vec![
+        sandbox,
+        Check::good("parsers", outlining::fences()),
+        Check::good("languages", health::languages(context)),
+    ];
     match health::in_background(context) {
         0 => {}
         count => checks.push(Check::good("runs in the background", count.to_string())),

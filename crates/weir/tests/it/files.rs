@@ -4,6 +4,7 @@
 mod editing;
 mod hooked;
 mod outlines;
+mod parsers;
 mod reading;
 mod safety;
 mod storm;

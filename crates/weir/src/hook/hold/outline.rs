@@ -19,6 +19,17 @@ const LARGEST: u64 = 256 << 10;
 /// leaves out.
 const NOT_CODE: [&str; 3] = ["json", "markdown", "html"];
 
+/// Starts the parser ahead, while the text is still being kept.
+pub(super) fn prepare(path: &Path) {
+    if weir_outline::language_of(path, "").is_some_and(is_code) {
+        crate::outlining::prepare();
+    }
+}
+
+fn is_code(language: &weir_outline::Language) -> bool {
+    !NOT_CODE.contains(&language.name())
+}
+
 /// What takes the place of a source file, if its language is known and its outline is short enough to.
 pub(super) fn shown(
     text: &BlobReader,
@@ -30,10 +41,10 @@ pub(super) fn shown(
         return Ok(None);
     }
     let Ok(text) = String::from_utf8(text.all()?) else { return Ok(None) };
-    let Some(language) = weir_outline::language_of(path, &text).filter(|it| !NOT_CODE.contains(&it.name())) else {
+    let Some(language) = weir_outline::language_of(path, &text).filter(|language| is_code(language)) else {
         return Ok(None);
     };
-    let Ok(outline) = weir_outline::outline(language, &text) else { return Ok(None) };
+    let Ok(outline) = crate::outlining::outline(language, &text) else { return Ok(None) };
     let lines = counted(text.lines().count(), "line", "lines");
     let said = |shown: &str, left: &str| {
         let (size, fenced, read_on) = (size(bytes), fence(reference, shown), read_on(Origin::Model));

@@ -1,0 +1,170 @@
+//! The inside of a confined process: gives up what it has, then answers requests.
+
+use std::io;
+use std::process::ExitCode;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
+
+use super::LONGEST;
+use crate::sandbox::drop_capabilities;
+
+/// How much processor time a confined process may use in its life.
+pub(super) const CPU_SECONDS: u64 = 60;
+/// How much memory it may map, this program included.
+const MEMORY: u64 = 1 << 30;
+
+/// System calls that work on memory, on time and on the process itself.
+const ALLOWED: &[libc::c_long] = &[
+    libc::SYS_brk,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_futex,
+    libc::SYS_clock_gettime,
+    libc::SYS_getrandom,
+    // A crash ends in these: the handler of a fault gives way to the default, and an abort signals itself.
+    libc::SYS_rt_sigaction,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sigaltstack,
+    libc::SYS_restart_syscall,
+    libc::SYS_sched_yield,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+];
+
+/// How a process is confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fences {
+    /// A filter lets it use its memory and its socket, and nothing else.
+    Filtered,
+    /// Only limits hold it, since the kernel took no filter: it can open nothing and has bounded memory.
+    Limited,
+}
+
+impl Fences {
+    fn as_bytes(self) -> &'static [u8] {
+        match self {
+            Self::Filtered => b"filtered",
+            Self::Limited => b"limited",
+        }
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        [Self::Filtered, Self::Limited].into_iter().find(|fences| fences.as_bytes() == bytes)
+    }
+}
+
+/// Confines this process, then answers requests from its standard input until that is closed. It must have one thread.
+pub fn serve(answer: impl Fn(&[u8]) -> Vec<u8>) -> ExitCode {
+    let Ok(fences) = confine() else { return ExitCode::FAILURE };
+    loop {
+        let Ok(request) = receive() else { return ExitCode::SUCCESS };
+        // The empty request asks how this process is confined.
+        let said = if request.is_empty() { send(fences.as_bytes()) } else { send(&answer(&request)) };
+        if said.is_err() {
+            return ExitCode::FAILURE;
+        }
+    }
+}
+
+/// The length of a message, as it goes before it.
+pub(super) fn header(length: usize) -> io::Result<[u8; 4]> {
+    match u32::try_from(length) {
+        Ok(number) if length <= LONGEST => Ok(number.to_le_bytes()),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+/// The length that a header tells.
+pub(super) fn length(header: [u8; 4]) -> io::Result<usize> {
+    let length = u32::from_le_bytes(header) as usize;
+    if length <= LONGEST { Ok(length) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+fn receive() -> io::Result<Vec<u8>> {
+    let mut header = [0; 4];
+    fill(&mut header)?;
+    let mut request = vec![0; length(header)?];
+    fill(&mut request)?;
+    Ok(request)
+}
+
+fn fill(mut buffer: &mut [u8]) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match rustix::io::retry_on_intr(|| rustix::io::read(rustix::stdio::stdin(), &mut *buffer))? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => buffer = &mut buffer[count..],
+        }
+    }
+    Ok(())
+}
+
+/// Writes to standard input, which is a socket: it goes both ways.
+fn send(answer: &[u8]) -> io::Result<()> {
+    let message = [&header(answer.len())?, answer].concat();
+    let mut left = message.as_slice();
+    while !left.is_empty() {
+        let count = rustix::io::retry_on_intr(|| rustix::io::write(rustix::stdio::stdin(), left))?;
+        left = &left[count..];
+    }
+    Ok(())
+}
+
+/// Takes everything from this process that answers do not need.
+fn confine() -> io::Result<Fences> {
+    close_others()?;
+    // Whatever is refused here, the limits below hold, and the filter decides what is said about this process.
+    let _ = drop_capabilities();
+    let limits = [
+        (Resource::As, MEMORY),
+        (Resource::Cpu, CPU_SECONDS),
+        (Resource::Fsize, 0),
+        (Resource::Nofile, 0),
+        (Resource::Nproc, 0),
+        // For the kernel 0 means no file, and 1 nothing at all.
+        (Resource::Core, 1),
+    ];
+    for (resource, limit) in limits {
+        let most = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX).min(limit);
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
+    rustix::thread::set_no_new_privs(true)?;
+    let filter = compile().ok().and_then(|filter| seccompiler::apply_filter(&filter).ok());
+    Ok(if filter.is_some() { Fences::Filtered } else { Fences::Limited })
+}
+
+fn compile() -> Result<BpfProgram, Box<dyn std::error::Error>> {
+    let own_socket = || SeccompRule::new(vec![is(0, u64::MAX, 0)?]);
+    // Memory that is or becomes a program is what an attack would need next.
+    let no_program = || SeccompRule::new(vec![is(2, libc::PROT_EXEC as u64, 0)?]);
+    let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
+        ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
+    rules.insert(libc::SYS_read, vec![own_socket()?]);
+    rules.insert(libc::SYS_write, vec![own_socket()?]);
+    rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(vec![is(0, u64::MAX, u64::from(std::process::id()))?])?]);
+    rules.insert(libc::SYS_mmap, vec![no_program()?]);
+    rules.insert(libc::SYS_mprotect, vec![no_program()?]);
+    let eperm = SeccompAction::Errno(libc::EPERM as u32);
+    let arch = std::env::consts::ARCH.try_into()?;
+    Ok(SeccompFilter::new(rules, eperm, SeccompAction::Allow, arch)?.try_into()?)
+}
+
+fn is(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(mask), value)
+}
+
+/// Closes what was inherited beside the three standard streams.
+#[expect(unsafe_code, reason = "no library wraps close_range")]
+fn close_others() -> io::Result<()> {
+    // SAFETY: a process that has just begun owns no descriptors but the standard streams.
+    match unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, 0u32) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
