@@ -13,6 +13,8 @@ pub mod endpoint;
 mod error;
 mod feed;
 mod fetch;
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 pub mod html;
 mod json;

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 mod client;
 mod deny;
 mod frame;
+pub(crate) mod fuzzing;
 #[cfg(test)]
 mod tests;
 

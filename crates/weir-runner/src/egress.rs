@@ -19,6 +19,7 @@ use std::time::Duration;
 mod address;
 mod body;
 mod connect;
+pub(crate) mod fuzzing;
 mod head;
 pub(crate) mod listen;
 mod pattern;

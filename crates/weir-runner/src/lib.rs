@@ -17,6 +17,8 @@ mod confined;
 mod control;
 mod deadline;
 pub mod egress;
+#[doc(hidden)]
+pub mod fuzzing;
 mod helper;
 mod outcome;
 mod run;

@@ -1,4 +1,0 @@
-//! Any bytes.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| weir_fuzz::check(data));

@@ -1,0 +1,163 @@
+//! Digests of what no program ever printed.
+
+use weir_core::Reference;
+use weir_digest::select::{Wanted, select as select_from};
+use weir_digest::{About, Digest, Frame, Page, intent as intents};
+
+#[path = "../../crates/weir-digest/tests/it/openers.rs"]
+mod openers;
+
+/// A reference that no input knows.
+const MARK: &str = "k7f2m9q4xz";
+/// What a foot says more when parts are hidden, in tokens.
+const HIDDEN: usize = 8;
+
+/// Small, so that many are tried: what takes long in a big output shows in the tests of time.
+const LONGEST: usize = 8_000;
+
+/// Any bytes.
+pub(crate) fn digest(data: &[u8]) {
+    check(data);
+}
+
+/// Lines that the kinds take notice of: in any order, cut, repeated, numbered, and with other bytes among them.
+pub(crate) fn lines(data: &[u8]) {
+    check(&written(data));
+}
+
+/// A question in the first line, asked of what comes after it.
+pub(crate) fn intent(data: &[u8]) {
+    let (question, raw) = crate::first_line(data);
+    let find = || intents::find(&raw, &question).expect("bytes can be read");
+    let facts = find().facts(read(raw));
+    assert_eq!(facts, find().facts(read(raw)), "the same question finds something else");
+    assert!(facts.total >= facts.items.len() as u64);
+    let mut page = read(raw);
+    find().lead(&mut page);
+    check_digest(&page, raw, weir_digest::budget(raw.len() as u64));
+}
+
+/// A path or columns in the first line, taken from what comes after it.
+pub(crate) fn select(data: &[u8]) {
+    let (what, raw) = crate::first_line(data);
+    let wanted = Wanted { first: 1, last: 20, room: 2_000 };
+    let Ok(selected) = select_from(&raw, &what, wanted, &|line| line.len() % 7 != 0) else { return };
+    assert!(selected.lines.len() as u64 <= selected.total.min(wanted.last));
+    assert!(selected.lines.iter().map(|line| line.len() + 1).sum::<usize>() <= wanted.room);
+    assert_eq!(select_from(&raw, &what, wanted, &|line| line.len() % 7 != 0).ok(), Some(selected));
+}
+
+/// Digests an output and checks what must hold. What costs much and seldom fails is checked for some outputs only.
+fn check(raw: &[u8]) {
+    let page = read(raw);
+    check_page(&page, raw);
+    let budget = weir_digest::budget(raw.len() as u64);
+    match raw.len() % 4 {
+        0 => assert_eq!(page, read(raw), "the same output gives another page"),
+        1 => check_digest(&page, raw, budget / 8),
+        _ => check_digest(&page, raw, budget),
+    }
+}
+
+/// The facts of an output.
+fn read(raw: &[u8]) -> Page {
+    weir_digest::read(&raw, About::default()).expect("bytes can be read")
+}
+
+/// The counts of a page are those of its output.
+fn check_page(page: &Page, raw: &[u8]) {
+    let lines = 1 + raw.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    assert!(!page.what.contains(['\n', '\x1b']), "{:?}", page.what);
+    for part in &page.parts {
+        let shown = part.items.len() as u64;
+        assert!(part.total == 0 || part.total >= shown, "{shown} of {} {}", part.total, part.name);
+        assert!(!part.name.is_empty() && !part.name.contains('\n'), "{:?}", part.name);
+        for item in &part.items {
+            assert!(item.line.is_none_or(|line| (1..=lines).contains(&line)), "{item:?} of {lines} lines");
+        }
+    }
+}
+
+/// A digest keeps to its budget, its marks and its headings.
+fn check_digest(page: &Page, raw: &[u8], budget: usize) {
+    let digest = render(page, raw, budget);
+    let text = digest.to_string();
+    let tokens = weir_tokens::count(&text);
+    if tokens > budget {
+        let around = render(&Page::new(page.what.as_str()), raw, budget).to_string();
+        assert!(tokens <= weir_tokens::count(&around) + HIDDEN, "{tokens} tokens of {budget}:\n{text}");
+    }
+    assert!(digest.body.starts_with(&format!("<<<{MARK}\n")) && digest.body.ends_with(&format!("\n{MARK}>>>")));
+    if !raw.windows(MARK.len()).any(|window| window == MARK.as_bytes()) {
+        assert_eq!(digest.body.matches(MARK).count(), 2, "{text}");
+    }
+    let headings = digest.body.lines().filter_map(|line| line.strip_prefix("== "));
+    for heading in headings {
+        let ours = page.parts.iter().any(|part| heading.starts_with(&part.name));
+        assert!(ours, "a heading that is not ours: {heading}");
+    }
+    let acted_on = |c: char| c.is_control() && c != '\n' && c != '\t';
+    assert!(!text.contains(acted_on), "what a terminal acts on: {text:?}");
+}
+
+fn render(page: &Page, raw: &[u8], budget: usize) -> Digest {
+    let frame = Frame {
+        head: "exit 0 in 12 ms",
+        remarks: &[],
+        reference: Reference::parse(MARK).expect("it is one"),
+        lines: raw.iter().filter(|&&byte| byte == b'\n').count() as u64,
+        bytes: raw.len() as u64,
+        read_on: "more: ctx_get with lines, pattern, select or intent",
+    };
+    page.render(&frame, budget)
+}
+
+/// A line that the kinds take notice of, one for each number.
+fn opener(number: usize) -> &'static str {
+    openers::OPENERS[number % openers::OPENERS.len()]
+}
+
+/// Reads the bytes as orders: what to write next.
+fn written(data: &[u8]) -> Vec<u8> {
+    let mut orders = data.iter().copied();
+    let mut text = Vec::new();
+    let mut block = 0;
+    while let Some(order) = orders.next() {
+        let mut next = || usize::from(orders.next().unwrap_or_default());
+        match order % 8 {
+            0..=2 => text.extend_from_slice(opener(next()).as_bytes()),
+            3 => {
+                let whole = opener(next());
+                text.extend_from_slice(&whole.as_bytes()[..next().min(whole.len())]);
+            }
+            4 => {
+                let length = next();
+                text.extend(orders.by_ref().take(length));
+            }
+            5 => {
+                let (opener, number) = (opener(next()), next());
+                text.extend_from_slice(format!("{}{opener}{number}", " ".repeat(number % 9)).as_bytes());
+            }
+            6 => {
+                let end = text.len();
+                for _ in 0..next() % 32 {
+                    text.extend_from_within(block..end);
+                    if text.len() > LONGEST {
+                        return text;
+                    }
+                }
+                block = text.len();
+                continue;
+            }
+            // No line end, so that two lines become one.
+            _ => continue,
+        }
+        if order < 240 {
+            text.push(b'\n');
+        }
+        if text.len() > LONGEST {
+            return text;
+        }
+    }
+    text
+}
