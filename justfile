@@ -35,6 +35,14 @@ e2e *args:
     WEIR_E2E_CLIENTS="${WEIR_CI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/weir-ci}/clients" \
         cargo nextest run --workspace --run-ignored only {{ args }}
 
+# Fuzz one target, or `all`, for a number of seconds; without arguments it lists the targets
+fuzz *args:
+    .ci/fuzz {{ args }}
+
+# Build what is released, into dist
+release *args:
+    .ci/release {{ args }}
+
 # The measurements next to bare engines; without arguments it says which there are
 bench *args:
     cargo run --release --quiet -p weir-bench -- {{ args }}
