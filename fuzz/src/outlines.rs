@@ -16,7 +16,7 @@ pub(crate) fn outline(data: &[u8]) {
     }
 }
 
-/// What a process that was taken over could answer. The first line chooses the language, the second is the text.
+/// What a process that was taken over could answer: the text in the first line, the answer after it.
 pub(crate) fn answer(data: &[u8]) {
     let (text, answer) = crate::first_line(data);
     for language in LANGUAGES.iter().take(2) {

@@ -1,7 +1,7 @@
 //! The process that parses source files: what it is left with, and what its end costs.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn parsers(server: u32) -> Vec<PathBuf> {
     fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path()).filter(is_parser).collect()
 }
 
-fn pid(folder: &PathBuf) -> Pid {
+fn pid(folder: &Path) -> Pid {
     Pid::from_raw(folder.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap()
 }
 
