@@ -19,16 +19,20 @@ pub(crate) fn shown(text: &str) -> Result<String, CommandError> {
     let characters = lines.iter().map(|line| line.chars().count() + 1).sum::<usize>();
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
     let too = |what: &str, has: usize, most: usize| {
-        let message = format!("the user cannot be asked: {what} has {has}, and {most} can be shown whole");
+        let message = format!("the user cannot be asked: {what} is {has}, and at most {most} can be shown whole");
         Err(CommandError::new(ErrorKind::Denied, message)
             .hint("make it shorter, or write it to a file of the project first, which the user can read"))
     };
-    match () {
-        () if lines.len() > MOST_LINES => too("the number of lines", lines.len(), MOST_LINES),
-        () if longest > LONGEST_LINE => too("the number of characters in a line", longest, LONGEST_LINE),
-        () if characters > MOST_CHARACTERS => too("the number of characters", characters, MOST_CHARACTERS),
-        () => Ok(lines.join("\n")),
+    if lines.len() > MOST_LINES {
+        return too("the number of lines", lines.len(), MOST_LINES);
     }
+    if longest > LONGEST_LINE {
+        return too("the number of characters in a line", longest, LONGEST_LINE);
+    }
+    if characters > MOST_CHARACTERS {
+        return too("the number of characters", characters, MOST_CHARACTERS);
+    }
+    Ok(lines.join("\n"))
 }
 
 /// A text of ours that repeats words of others, with what cannot be seen made visible.
