@@ -58,7 +58,7 @@ pub fn take(tree: &mut Tree, roots: &[PathBuf], now: SystemTime) -> Result<Befor
         marks.add_all(tree, root);
         error.map_or(Ok(()), Err)?;
     }
-    let stamps = marks.into_iter().map(|(path, mark)| (path, mark.stamp)).collect();
+    let stamps = marks.into_stamps();
     Ok(Before { roots, stamps })
 }
 
@@ -98,7 +98,7 @@ impl Before {
 
     fn compare(&self, marks: &Marks<'_>) -> Vec<Planted> {
         let mut planted: BTreeMap<&Path, Planted> = BTreeMap::new();
-        for (path, mark) in marks.iter() {
+        for (path, mark) in marks.all() {
             let was = self.stamps.get(path);
             if was.is_some_and(|was| *was == mark.stamp) {
                 continue;

@@ -80,10 +80,11 @@ pub(crate) fn names_interest() -> Interest {
 }
 
 fn interest_with<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Interest {
+    // Stars are looked for everywhere.
     let (everyday, names): (Vec<&Persistent>, Vec<&Persistent>) =
-        NAMES.iter().partition(|known| known.kind == Kind::Executed);
-    let names = names.into_iter().map(|known| known.last()).chain([".git"]);
-    Interest::of(names.chain(patterns)).and_own(everyday.into_iter().map(|known| known.last()))
+        NAMES.iter().partition(|known| known.kind == Kind::Executed && !known.last().contains('*'));
+    let names = names.into_iter().map(|known| -> &'a str { known.last() }).chain([".git"]);
+    Interest::of(names.chain(patterns)).and_own(everyday.into_iter().map(Persistent::last))
 }
 
 /// Whether an existing path of that name in a folder is mounted read-only.

@@ -1,6 +1,6 @@
 //! Finds what runs code later in a tree of folders, and marks how it is now.
 
-use std::collections::{BTreeMap, btree_map};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -47,12 +47,14 @@ impl<'a> Marks<'a> {
         Self { roots, marks: BTreeMap::new() }
     }
 
-    pub(super) fn iter(&self) -> btree_map::Iter<'_, PathBuf, Mark> {
-        self.marks.iter()
+    /// Everything that was marked.
+    pub(super) fn all(&self) -> &BTreeMap<PathBuf, Mark> {
+        &self.marks
     }
 
-    pub(super) fn into_iter(self) -> btree_map::IntoIter<PathBuf, Mark> {
-        self.marks.into_iter()
+    /// How everything that was marked is now.
+    pub(super) fn into_stamps(self) -> BTreeMap<PathBuf, Stamp> {
+        self.marks.into_iter().map(|(path, mark)| (path, mark.stamp)).collect()
     }
 
     /// Marks everything in a tree.

@@ -39,7 +39,7 @@ pub enum TreeError {
 pub struct Interest {
     /// The patterns themselves, by which two interests are told apart.
     patterns: Vec<String>,
-    /// Patterns that count only outside of folders that tools fill, where such names stand by the thousand.
+    /// Names without stars that count only outside of folders that tools fill, where such names stand by the thousand.
     own: Vec<String>,
     /// Made when the first name is asked about: a tree that is up to date asks about none.
     matchers: OnceCell<Matchers>,
@@ -48,7 +48,7 @@ pub struct Interest {
 #[derive(Debug, Clone, Default)]
 struct Matchers {
     everywhere: Matcher,
-    own: Matcher,
+    own: HashSet<String>,
 }
 
 impl Interest {
@@ -58,8 +58,8 @@ impl Interest {
     }
 
     /// The same, with names that are worth keeping only outside of folders that tools fill.
-    pub fn and_own<'a>(self, patterns: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { own: sorted(patterns), ..self }
+    pub fn and_own<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { own: sorted(names), ..self }
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -68,10 +68,11 @@ impl Interest {
 
     fn keeps(&self, name: &OsStr, is_filled: bool) -> bool {
         let name = name.to_string_lossy().to_lowercase();
-        let Matchers { everywhere, own } = self
-            .matchers
-            .get_or_init(|| Matchers { everywhere: Matcher::of(&self.patterns), own: Matcher::of(&self.own) });
-        everywhere.matches(&name) || (!is_filled && own.matches(&name))
+        let Matchers { everywhere, own } = self.matchers.get_or_init(|| Matchers {
+            everywhere: Matcher::of(&self.patterns),
+            own: self.own.iter().cloned().collect(),
+        });
+        everywhere.matches(&name) || (!is_filled && own.contains(&name))
     }
 }
 

@@ -14,7 +14,7 @@ use weir_policy::audit::{self, Before, Found, Kind, Planted};
 use weir_runner::{Level, Spec};
 
 use super::rules::{too_large, tree};
-use super::unfinished::{Journal, Quarantine};
+use super::unfinished::{Haste, Journal, Quarantine};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -110,10 +110,10 @@ impl Watch {
 }
 
 /// Finishes an audit that was interrupted. What there is to know, as far as anything was found.
-pub(super) fn finish(before: &Before, quarantine: &Quarantine, thoroughly: bool) -> Vec<String> {
-    let found = match thoroughly {
-        true => audit::compare_anew(before, SystemTime::now()).planted,
-        false => audit::glance(before),
+pub(super) fn finish(before: &Before, quarantine: &Quarantine, haste: Haste) -> Vec<String> {
+    let found = match haste {
+        Haste::None => audit::compare_anew(before, SystemTime::now()).planted,
+        Haste::Hook => audit::glance(before),
     };
     let moved = Mutex::default();
     move_away(quarantine, found, &moved);
