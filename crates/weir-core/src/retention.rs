@@ -9,13 +9,15 @@ pub struct Limits {
     pub run_days: u32,
     /// Days a page, a file or an import is kept.
     pub page_days: u32,
-    /// Bytes all texts may take as stored; unpinned runs are evicted above it.
+    /// Days an event is kept that belongs to no entry, and what says that an entry is gone.
+    pub event_days: u32,
+    /// Bytes a store may take on the disk, its index included; unpinned runs are evicted above it.
     pub quota_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { run_days: 30, page_days: 90, quota_bytes: 2 << 30 }
+        Self { run_days: 30, page_days: 90, event_days: 365, quota_bytes: 2 << 30 }
     }
 }
 
@@ -41,6 +43,8 @@ crate::written_enum! {
         Forgotten = "forgotten",
         /// A newer text of the same file or page took its place, or the file is gone.
         Replaced = "replaced",
+        /// Its text could not be read any more, after a power cut or on a damaged disk.
+        Lost = "lost",
     }
 }
 

@@ -1,22 +1,26 @@
 //! Holds texts: compressed in frames of 1 MiB, addressed by content, the small ones in the log's database and the
 //! large ones in files of their own.
 //!
-//! Invariants: a row is committed only after its file is complete under its final name; a file is removed only after
-//! its row is, by whoever holds the write lock and has seen that no row names it. So a crash leaves at worst a file too
-//! many, and a reader that finds no file can ask whether the row is gone too.
+//! Invariants: a row is committed only after its file is complete under its final name, on the disk; a file is removed
+//! only once the removal of its row is on the disk too, by a process that holds the write lock and has seen that no row
+//! names it. So a crash or a power cut leaves at worst a file too many, and a reader that finds no file can ask whether
+//! the row is gone too.
 
+mod check;
 mod frames;
 mod parts;
 mod reader;
 mod stage;
 mod writer;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use crate::db::{Db, Durability};
+use crate::db::Db;
 use crate::error::{Fault, Result, StoreError, from_system};
+pub use check::Depth;
 pub(crate) use frames::FRAME;
 use frames::Frames;
 pub(crate) use parts::random_name;
@@ -36,6 +40,8 @@ const MOST_TRIES: usize = 5;
 pub(crate) struct Blobs {
     folder: PathBuf,
     database: PathBuf,
+    /// Whether files got their names and the folder was not written to the disk since.
+    unsettled: Cell<bool>,
 }
 
 /// A text whose row was removed.
@@ -46,14 +52,14 @@ pub(crate) struct RemovedText {
 
 impl Blobs {
     pub(crate) fn new(folder: PathBuf, database: &Path) -> Self {
-        Self { folder, database: database.to_owned() }
+        Self { folder, database: database.to_owned(), unsettled: Cell::new(false) }
     }
 
     /// Compresses a text and, if it is large, writes it to the disk under a temporary name.
-    pub(crate) fn stage(&self, text: &[u8], durability: Durability) -> Result<Staged> {
+    pub(crate) fn stage(&self, text: &[u8]) -> Result<Staged> {
         let mut stage = Stage::new(&self.folder);
         stage.write(text)?;
-        stage.finish(durability)
+        stage.finish()
     }
 
     /// Begins a text that is written piece by piece, and removes those that killed processes have begun.
@@ -62,21 +68,20 @@ impl Blobs {
         TextWriter::new(&self.folder)
     }
 
-    /// Gives a staged text its row, or finds the row of the same text.
+    /// Gives a staged text its row, or finds the row of the same text. [`Self::settle`] must follow before the transaction
+    /// is committed.
     pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &Staged) -> Result<i64, Fault> {
-        let known = tx
+        let known: Option<i64> = tx
             .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")
             .and_then(|mut statement| statement.query_row([staged.hash.as_bytes()], |row| row.get(0)).optional())?;
         if let Some(id) = known {
+            self.replace_lost_file(staged)?;
             return Ok(id);
         }
         let (stored, data) = match &staged.place {
             Place::Held(data) => (data.len() as u64, Some(data)),
             Place::File(part) => {
-                part.rename(&self.path_of(&staged.hash))?;
-                if staged.durability == Durability::Power {
-                    sync_folder(&self.folder)?;
-                }
+                self.name(part, &staged.hash)?;
                 (part.length(), None)
             }
         };
@@ -92,9 +97,29 @@ impl Blobs {
             data,
             lines
         ])?;
-        tx.prepare_cached("UPDATE totals SET stored = stored + ?1 WHERE id = 1")
-            .and_then(|mut statement| statement.execute([stored as i64]))?;
+        let filed = if data.is_none() { stored } else { 0 };
+        tx.prepare_cached("UPDATE totals SET stored = stored + ?1, filed = filed + ?2 WHERE id = 1")
+            .and_then(|mut statement| statement.execute([stored as i64, filed as i64]))?;
         Ok(id)
+    }
+
+    /// Waits until the names that texts got are on the disk. Their bytes are there already.
+    pub(crate) fn settle(&self) -> Result<()> {
+        if self.unsettled.replace(false) { sync_folder(&self.folder) } else { Ok(()) }
+    }
+
+    /// Puts a text that is kept again in the place of its file, should that be missing or cut short.
+    fn replace_lost_file(&self, staged: &Staged) -> Result<()> {
+        match &staged.place {
+            Place::File(part) if !self.is_whole(&staged.hash, part.length()) => self.name(part, &staged.hash),
+            _ => Ok(()),
+        }
+    }
+
+    fn name(&self, part: &parts::Part, hash: &blake3::Hash) -> Result<()> {
+        part.rename(&self.path_of(hash))?;
+        self.unsettled.set(true);
+        Ok(())
     }
 
     /// Removes the row of a text if no entry names it any more. Its file, if it has one, is left for
@@ -109,8 +134,12 @@ impl Blobs {
         let (hash, stored, held): (Vec<u8>, i64, bool) = tx
             .prepare_cached("DELETE FROM blobs WHERE id = ?1 RETURNING hash, stored, data IS NOT NULL")
             .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))?;
-        tx.prepare_cached("UPDATE totals SET stored = stored - ?1 WHERE id = 1")
-            .and_then(|mut statement| statement.execute([stored]))?;
+        // Its share of the index goes with it, though later.
+        tx.prepare_cached(
+            "UPDATE totals SET index_bytes = index_bytes - CAST(index_bytes * 1.0 * ?1 / max(stored, 1) AS INTEGER),
+                 stored = stored - ?1, filed = filed - ?2 WHERE id = 1",
+        )
+        .and_then(|mut statement| statement.execute([stored, if held { 0 } else { stored }]))?;
         let file = if held { None } else { Some(self.hash(&hash)?) };
         Ok(Some(RemovedText { file }))
     }
@@ -146,7 +175,7 @@ impl Blobs {
             let Some((found, row)) = found else { return Ok(None) };
             match self.reader(row) {
                 // Another process may have removed it since we looked; then it is not found the next time.
-                Err(StoreError::Damaged { .. }) if tries < MOST_TRIES => tries += 1,
+                Err(StoreError::Unreadable { .. }) if tries < MOST_TRIES => tries += 1,
                 other => return other.map(|reader| Some((found, reader))),
             }
         }
@@ -161,9 +190,9 @@ impl Blobs {
                 match std::fs::File::open(&path) {
                     Ok(file) => reader::Data::File { path, file },
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                        return Err(StoreError::Damaged { path, detail: "the file of a text is missing".to_owned() });
+                        return Err(StoreError::Unreadable { path, detail: check::MISSING.to_owned() });
                     }
-                    Err(error) => return Err(from_system(&path, &error)),
+                    Err(error) => return Err(StoreError::Unreadable { path, detail: error.to_string() }),
                 }
             }
         };
@@ -171,20 +200,29 @@ impl Blobs {
         Ok(BlobReader::new((hash, bytes as u64), Frames::from_bytes(&frames), lines, data))
     }
 
-    /// Removes files that no row names: what a killed process left. Returns how many.
-    ///
-    /// Young files are left alone, since another process may be about to commit them. Those in the making have locks.
-    pub(crate) fn remove_orphans(&self, tx: &Transaction<'_>) -> Result<usize, Fault> {
-        let mut removed = parts::sweep(&self.folder);
+    /// Files that no row names: what a killed process left. Young ones are left alone, since another process may be about
+    /// to commit them. Those in the making have locks, and are removed at once.
+    pub(crate) fn orphans(&self, connection: &Connection) -> Result<Orphans, Fault> {
+        let parts = parts::sweep(&self.folder);
+        let mut files = Vec::new();
         for path in self.files()? {
-            let hash = path.file_stem().and_then(|stem| stem.to_str()).and_then(|hex| blake3::Hash::from_hex(hex).ok());
-            let known = match hash {
-                Some(hash) => named(tx, &hash)?,
+            let known = match hash_of(&path) {
+                Some(hash) => named(connection, &hash)?,
                 None => false,
             };
-            if !known && is_old(&path) && std::fs::remove_file(&path).is_ok() {
-                removed += 1;
+            if !known && is_old(&path) {
+                files.push(path);
             }
+        }
+        Ok(Orphans { parts, files })
+    }
+
+    /// Removes those that still no row names. Returns how many files went, with the parts.
+    pub(crate) fn remove_orphans(&self, tx: &Transaction<'_>, orphans: &Orphans) -> Result<usize, Fault> {
+        let mut removed = orphans.parts;
+        for path in &orphans.files {
+            let known = hash_of(path).map_or(Ok(false), |hash| named(tx, &hash))?;
+            removed += usize::from(!known && std::fs::remove_file(path).is_ok());
         }
         Ok(removed)
     }
@@ -210,6 +248,18 @@ impl Blobs {
     }
 }
 
+/// Files that no row names.
+pub(crate) struct Orphans {
+    /// How many texts in the making were removed already.
+    parts: usize,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// The text that a file is named after.
+fn hash_of(path: &Path) -> Option<blake3::Hash> {
+    path.file_stem().and_then(|stem| stem.to_str()).and_then(|hex| blake3::Hash::from_hex(hex).ok())
+}
+
 /// The name of the file of a text with this hash.
 pub(crate) fn file_name(hash: &[u8]) -> String {
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -229,8 +279,8 @@ fn named(connection: &Connection, hash: &blake3::Hash) -> rusqlite::Result<bool>
         .and_then(|mut statement| statement.exists([hash.as_bytes()]))
 }
 
-/// A file's new name survives a loss of power only once its folder is written too.
-fn sync_folder(folder: &Path) -> Result<()> {
+/// A file's new name survives a power cut only once its folder is written too.
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     // Elsewhere a folder cannot be opened like a file.
     if cfg!(unix) {
         std::fs::File::open(folder).and_then(|file| file.sync_all()).map_err(|error| from_system(folder, &error))?;

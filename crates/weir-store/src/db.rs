@@ -51,16 +51,54 @@ pub(crate) struct Db {
     durability: Durability,
     patience: Patience,
     mapped: bool,
+    access: Access,
+    /// Which file it was when it was opened.
+    file: Option<FileId>,
+}
+
+/// Whether a database can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Writing,
+    /// The folder or the disk allows nothing else.
+    Reading,
 }
 
 impl Db {
-    /// Opens a database, making it or bringing it up to date first where needed.
+    /// Opens a database, making it or bringing it up to date first where needed. Where nothing can be written, it can be
+    /// read all the same.
     pub(crate) fn open(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
+        match Self::open_to_write(path, migrations, patience) {
+            Err(error @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if path.exists() => {
+                Self::open_to_read(path, migrations, patience).map_err(|_| error)
+            }
+            other => other,
+        }
+    }
+
+    fn open_to_write(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
         create_private_file(path)?;
-        let (connection, path, durability) = (connect(path)?, path.to_owned(), Durability::Process);
-        let mut db = Self { connection, path, durability, patience, mapped: false };
-        db.set_patience(patience)?;
+        let mut db = Self::new(connect(path, &How::Writing)?, (path, patience), Access::Writing)?;
         migrate::bring_up_to_date(&mut db, migrations)?;
+        Ok(db)
+    }
+
+    fn open_to_read(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
+        // Without a write-ahead log, the file itself is all there is. With one, the engine needs its side files, which are
+        // there after anything but an orderly end.
+        let how = match std::fs::metadata(with_suffix(path, "-wal")) {
+            Ok(about) if about.len() > 0 => How::Reading,
+            _ => How::Unchanging,
+        };
+        let db = Self::new(connect(path, &how)?, (path, patience), Access::Reading)?;
+        migrate::check_is_current(&db, migrations)?;
+        Ok(db)
+    }
+
+    fn new(connection: Connection, (path, patience): (&Path, Patience), access: Access) -> Result<Self> {
+        let (durability, file) = (Durability::Process, FileId::of(path));
+        let mut db = Self { connection, path: path.to_owned(), durability, patience, mapped: false, access, file };
+        db.set_patience(patience)?;
         Ok(db)
     }
 
@@ -77,6 +115,30 @@ impl Db {
         self.read(|connection| connection.busy_timeout(patience.left()))
     }
 
+    /// Whether it can only be read.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.access == Access::Reading
+    }
+
+    /// Whether its path leads to another file by now, or to none.
+    pub(crate) fn was_moved(&self) -> bool {
+        self.file.is_some() && FileId::of(&self.path) != self.file
+    }
+
+    /// Waits until everything committed so far is on the disk.
+    pub(crate) fn wait_for_disk(&self) -> Result<()> {
+        let log = with_suffix(&self.path, "-wal");
+        match std::fs::File::open(&log).and_then(|file| file.sync_data()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(from_system(&log, &error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes of the pages that are in use.
+    pub(crate) fn bytes_in_use(&self) -> Result<i64> {
+        self.read(bytes_in_use)
+    }
+
     /// Leaves the write-ahead log as it is when the connection closes.
     pub(crate) fn is_short_lived(&self) -> Result<()> {
         let named = |error: rusqlite::Error| from_engine(&self.path, &error);
@@ -89,8 +151,7 @@ impl Db {
     /// when it remembers that all of it was copied, and nobody stays to remember.
     pub(crate) fn empty_grown_log(&self) -> Result<()> {
         const GROWN: u64 = 256 << 10;
-        let mut log = self.path.clone().into_os_string();
-        log.push("-wal");
+        let log = with_suffix(&self.path, "-wal");
         if std::fs::metadata(&log).is_ok_and(|about| about.len() > GROWN) {
             self.outside_transaction("PRAGMA busy_timeout = 0")?;
             self.truncate_write_ahead_log()?;
@@ -140,21 +201,31 @@ impl Db {
         transact(&mut self.connection, work).map_err(|fault| fault.at(&self.path))
     }
 
+    /// The same if the lock can be had in this time; none if it cannot.
+    pub(crate) fn write_within<T, E: Into<Fault>>(
+        &mut self,
+        patience: Duration,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<Option<T>> {
+        let usual = self.patience;
+        self.set_patience(Patience::Each(patience))?;
+        let written = self.write(durability, work);
+        self.set_patience(usual)?;
+        match written {
+            Ok(result) => Ok(Some(result)),
+            Err(StoreError::Busy { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The same if nobody else holds the lock at this moment; none if somebody does.
     pub(crate) fn write_if_free<T, E: Into<Fault>>(
         &mut self,
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<Option<T>> {
-        let patience = self.patience;
-        self.set_patience(Patience::Each(Duration::ZERO))?;
-        let written = self.write(durability, work);
-        self.set_patience(patience)?;
-        match written {
-            Ok(result) => Ok(Some(result)),
-            Err(StoreError::Busy { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.write_within(Duration::ZERO, durability, work)
     }
 
     /// Runs a pragma or another statement that may not stand inside a transaction.
@@ -225,6 +296,39 @@ impl Db {
     }
 }
 
+/// Which file a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    number: u64,
+}
+
+impl FileId {
+    #[cfg(unix)]
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata(path).ok().map(|about| Self { device: about.dev(), number: about.ino() })
+    }
+
+    #[cfg(not(unix))]
+    fn of(_path: &Path) -> Option<Self> {
+        None
+    }
+}
+
+/// Bytes of the pages that are in use.
+pub(crate) fn bytes_in_use(connection: &Connection) -> rusqlite::Result<i64> {
+    let number = |pragma: &str| connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
+    Ok((number("PRAGMA page_count")? - number("PRAGMA freelist_count")?) * number("PRAGMA page_size")?)
+}
+
+/// A file beside the database's own.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(suffix);
+    name.into()
+}
+
 fn transact<T, E: Into<Fault>>(
     connection: &mut Connection,
     work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
@@ -253,11 +357,27 @@ fn create_private_file(path: &Path) -> Result<()> {
     private::open(path, &private::options()).map(drop).map_err(|error| from_system(path, &error))
 }
 
+/// For what a database is opened.
+enum How {
+    Writing,
+    Reading,
+    /// For reading a file that nobody can change, without locks and side files.
+    Unchanging,
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is the one place that opens a database")]
-fn connect(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn connect(path: &Path, how: &How) -> Result<Connection> {
     let named = |error: rusqlite::Error| from_engine(path, &error);
-    let connection = Connection::open_with_flags(path, flags).map_err(named)?;
+    let flags = |access| access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = match how {
+        How::Writing => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)),
+        How::Reading => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)),
+        How::Unchanging => {
+            let flags = flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI);
+            Connection::open_with_flags(unchanging(path), flags)
+        }
+    };
+    let connection = opened.map_err(named)?;
     connection.set_prepared_statement_cache_capacity(128);
     // Without this the engine plans a statement anew whenever another value is bound to it, which cost two thirds of
     // a search. Our plans do not depend on values; a test looks at each of them.
@@ -276,6 +396,15 @@ fn connect(path: &Path) -> Result<Connection> {
     #[cfg(test)]
     let connection = crate::plan_tests::recorded(connection);
     Ok(connection)
+}
+
+/// The path as an address that tells the engine that the file does not change.
+fn unchanging(path: &Path) -> PathBuf {
+    let mut address = std::ffi::OsString::from("file:");
+    let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    address.push(escaped);
+    address.push("?immutable=1");
+    address.into()
 }
 
 /// Waits before another try for a lock that the engine does not wait for.

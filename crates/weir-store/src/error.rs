@@ -13,6 +13,14 @@ pub enum StoreError {
         /// What the engine said.
         detail: String,
     },
+    /// The text of an entry is missing or is not what was stored.
+    #[error("the text of an entry cannot be read: {} ({detail})", path.display())]
+    Unreadable {
+        /// The file, or what stands for the text in the log.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// A newer version of Weir has written here.
     #[error("the store was written by a newer weir: {} has migration `{found}`", path.display())]
     Newer {
@@ -149,10 +157,18 @@ pub(crate) fn from_engine(path: &Path, error: &rusqlite::Error) -> StoreError {
         Some(Code::DatabaseCorrupt | Code::NotADatabase) => StoreError::Damaged { path, detail },
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => StoreError::ReadOnly { path },
         Some(Code::DiskFull) => StoreError::Full { path },
+        // The engine could not make its shared file as large as it needs it, which has this one reason.
+        Some(Code::SystemIoFailure) if extended(error) == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => {
+            StoreError::Full { path }
+        }
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => StoreError::Busy { path },
         Some(Code::OperationInterrupted) => StoreError::Cancelled,
         _ => StoreError::Engine { path, detail },
     }
+}
+
+fn extended(error: &rusqlite::Error) -> i32 {
+    error.sqlite_error().map_or(0, |error| error.extended_code)
 }
 
 /// Names what a system error means for the file it happened at.

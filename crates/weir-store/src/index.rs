@@ -2,10 +2,12 @@
 //! [`apply`], and the vectors from that by [`embed`]; dropping the file loses nothing.
 
 pub(crate) mod apply;
+pub(crate) mod documents;
 pub(crate) mod embed;
 mod excerpt;
 pub(crate) mod map;
 mod meaning;
+pub(crate) mod origin;
 pub(crate) mod search;
 mod text;
 mod vectors;
@@ -21,6 +23,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_index", sql: include_str!("index/migrations/0001_index.sql") },
     Migration { name: "0002_knowledge", sql: include_str!("index/migrations/0002_knowledge.sql") },
     Migration { name: "0003_map", sql: include_str!("index/migrations/0003_map.sql") },
+    Migration { name: "0004_identity", sql: include_str!("index/migrations/0004_identity.sql") },
 ];
 
 /// What a search found, and how.
@@ -36,6 +39,9 @@ pub struct Findings {
     pub without_vectors: u64,
     /// Whether not everything is indexed yet, since another process is at it or there is very much of it.
     pub behind: bool,
+    /// Entries of the scope whose text could not be read, or not to its end: at most a few of them. They are found by
+    /// their titles and by what could be read.
+    pub unreadable: Vec<Reference>,
     /// Why the model could not say what the query means, if it should have.
     pub words_alone: Option<String>,
 }

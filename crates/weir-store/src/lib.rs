@@ -17,7 +17,7 @@ pub mod private;
 mod spool;
 mod store;
 
-pub use blobs::{BlobReader, Line, TextWriter};
+pub use blobs::{BlobReader, Depth, Line, TextWriter};
 pub use db::Patience;
 pub use error::StoreError;
 pub use index::map::MapFile;
@@ -31,8 +31,8 @@ pub use log::projects::KnownProject;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use spool::{LONGEST_TEXT, Spool, Spooled};
 pub use store::{
-    Copied, Exported, ExportedEntry, ExportedEvent, Found, Health, Kept, MapChange, NewFile, NotKept, NoteSeen, Owner,
-    Store, Swept,
+    Copied, Exported, ExportedEntry, ExportedEvent, Found, Health, Kept, LostText, MapChange, NewFile, NotKept,
+    NoteSeen, Owner, Store, Swept,
 };
 
 #[cfg(test)]

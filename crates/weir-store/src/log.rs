@@ -2,6 +2,7 @@
 //!
 //! Functions here take a connection or a transaction and the ids of a place; [`crate::Store`] composes them.
 
+pub(crate) mod ageing;
 pub(crate) mod changes;
 pub(crate) mod entries;
 pub(crate) mod events;
@@ -29,6 +30,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0003_hooks", sql: include_str!("log/migrations/0003_hooks.sql") },
     Migration { name: "0004_sources", sql: include_str!("log/migrations/0004_sources.sql") },
     Migration { name: "0005_session_files", sql: include_str!("log/migrations/0005_session_files.sql") },
+    Migration { name: "0006_identity", sql: include_str!("log/migrations/0006_identity.sql") },
     Migration { name: "0007_spool", sql: include_str!("log/migrations/0007_spool.sql") },
 ];
 

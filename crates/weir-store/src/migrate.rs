@@ -28,6 +28,12 @@ pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<
     Ok(())
 }
 
+/// Makes sure that nothing has to run, for a database that cannot be written.
+pub(crate) fn check_is_current(db: &Db, migrations: &[Migration]) -> Result<()> {
+    check_ledger(db, migrations)?;
+    if version(db)? == migrations.len() { Ok(()) } else { Err(StoreError::ReadOnly { path: db.path().to_owned() }) }
+}
+
 /// Compares the ledger with the migrations this version knows.
 pub(crate) fn check_ledger(db: &Db, migrations: &[Migration]) -> Result<()> {
     for (position, (name, checksum)) in db.read(ledger)?.into_iter().enumerate() {

@@ -1,11 +1,12 @@
 //! Shows that nothing scans a table that grows: every statement that a workout of the store really ran is explained
 //! by the engine, and a plan with a full scan fails the test.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
+use rusqlite::{Connection, StatementStatus};
 use weir_core::note::BoundFile;
 use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Pieces, Priority, ProjectKey,
@@ -19,18 +20,50 @@ use crate::{
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
+thread_local! {
+    /// The steps that the engine took for each statement of this thread.
+    static STEPS: RefCell<BTreeMap<String, Steps>> = const { RefCell::new(BTreeMap::new()) };
+}
+
 /// Called for every connection of the test build: the connection, with its statements recorded from now on.
 pub(crate) fn recorded(mut connection: Connection) -> Connection {
-    connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(record)).expect("tracing is built in");
+    let codes = TraceEventCodes::SQLITE_TRACE_STMT | TraceEventCodes::SQLITE_TRACE_PROFILE;
+    connection.trace_v2(codes, Some(record)).expect("tracing is built in");
     connection
 }
 
 fn record(event: TraceEvent<'_>) {
-    if let TraceEvent::Stmt(statement, _) = event
-        && let Ok(mut statements) = STATEMENTS.lock()
-    {
-        statements.insert(statement.sql().into_owned());
+    match event {
+        TraceEvent::Stmt(statement, _) => {
+            if let Ok(mut statements) = STATEMENTS.lock() {
+                statements.insert(statement.sql().into_owned());
+            }
+        }
+        TraceEvent::Profile(statement, _) => {
+            let so_far = statement.get_status(StatementStatus::VmStep);
+            STEPS.with_borrow_mut(|all| {
+                let steps = all.entry(statement.sql().into_owned()).or_default();
+                // The engine counts on as long as a statement is prepared.
+                let now = if so_far < steps.so_far { so_far } else { so_far - steps.so_far };
+                *steps = Steps { so_far, most: steps.most.max(now) };
+            });
+        }
+        _ => {}
     }
+}
+
+/// How many steps a statement took in all, and at one time at most.
+#[derive(Default)]
+struct Steps {
+    so_far: i32,
+    most: i32,
+}
+
+/// The most steps that each statement took at one time while something was done.
+fn steps_of(work: impl FnOnce()) -> BTreeMap<String, i32> {
+    STEPS.with_borrow_mut(|all| all.values_mut().for_each(|steps| steps.most = 0));
+    work();
+    STEPS.with_borrow(|all| all.iter().map(|(sql, steps)| (sql.clone(), steps.most)).collect())
 }
 
 /// Tables that do not grow with use: one row each, or one per project, migration or client.
@@ -44,7 +77,11 @@ fn no_statement_scans_a_table_that_grows() {
     let statements = STATEMENTS.lock().unwrap().clone();
     let mut explained = 0;
     let mut scans = Vec::new();
-    for sql in statements.iter().filter(|sql| is_query(sql)) {
+    // A migration runs once.
+    let migrations: Vec<&str> =
+        [crate::log::MIGRATIONS, crate::index::MIGRATIONS].concat().iter().map(|m| m.sql).collect();
+    let is_migration = |sql: &str| migrations.iter().any(|migration| migration.contains(sql.trim()));
+    for sql in statements.iter().filter(|sql| is_query(sql) && !is_migration(sql)) {
         let plan =
             explain(&log, sql).or_else(|_| explain(&index, sql)).unwrap_or_else(|error| panic!("{sql}: {error}"));
         explained += 1;
@@ -52,6 +89,48 @@ fn no_statement_scans_a_table_that_grows() {
     }
     assert!(explained > 60, "only {explained} statements were seen; is the recording broken?");
     assert!(scans.is_empty(), "{} of {explained} statements scan:\n{}", scans.len(), scans.join("\n"));
+}
+
+/// A plan without a scan can still walk through everything that a session or a client has. So what hooks do is done in a
+/// small store and in one that has grown, and no statement may take more steps there.
+#[test]
+fn no_statement_of_a_hook_takes_longer_in_a_store_that_has_grown() {
+    let now = Timestamp(1_000_000_000_000);
+    let [small, grown] = [2, 3_000].map(|events| {
+        STEPS.take();
+        let folder = tempfile::tempdir().unwrap();
+        let (mut store, scope) = open_plans(folder.path());
+        let session = |key: String| Some(SessionKey { client: "test".into(), key });
+        let told = |kind| Event { kind, priority: Priority::P3, text: "something".into(), data: None };
+        store.append(&scope, &told(EventKind::Prompt), now).unwrap();
+        for n in 0..events {
+            // Sessions without a request, and one session with very much in it.
+            let key = if n % 2 == 0 { format!("other {}", n % 100) } else { "s1".to_owned() };
+            store.append(&Scope { session: session(key), ..scope.clone() }, &told(EventKind::File), now).unwrap();
+        }
+        let other = Scope { session: session("new".into()), ..scope.clone() };
+        // Twice, so that all statements are prepared and all pages known.
+        let mut run = || {
+            call_as_hooks_do(&mut store, &scope, now);
+            let _ = store.last_session(&other).unwrap();
+        };
+        steps_of(|| (0..2).for_each(|_| run()))
+    });
+    let slower = grown.iter().filter(|(sql, steps)| {
+        let before = small.get(*sql).copied().unwrap_or_default();
+        is_query(sql) && **steps > before * 4 + 400
+    });
+    let slower: Vec<String> = slower.map(|(sql, steps)| format!("{steps} steps for {sql}")).collect();
+    assert!(small.len() > 10, "only {} statements were seen; is the recording broken?", small.len());
+    assert!(slower.is_empty(), "{}", slower.join("\n"));
+}
+
+fn open_plans(folder: &std::path::Path) -> (Store, Scope) {
+    let project = ProjectKey("plans".into());
+    let session = Some(SessionKey { client: "test".into(), key: "s1".into() });
+    let scope = Scope { project: project.clone(), work: Some("main".into()), session };
+    let limits = Limits { quota_bytes: 40_000, ..Limits::default() };
+    (Store::open(folder, Owner::Project(project), limits).unwrap(), scope)
 }
 
 fn is_query(sql: &str) -> bool {
@@ -75,7 +154,26 @@ fn explain(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     statement.raw_query().mapped(|row| row.get(3)).collect()
 }
 
+/// What every hook may ask.
 fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
+    let told = Event { kind: EventKind::Tool, priority: Priority::P3, text: "it ran".into(), data: None };
+    let seen = HookSeen { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
+    store.record(scope, &[told], &seen).unwrap();
+    store.failures(scope).unwrap();
+    store.last_session(scope).unwrap();
+    store.newest_notes(scope, 2).unwrap();
+    store.guide(scope).unwrap();
+    store.take_waiting_guide(scope).unwrap();
+    store.session_lost_texts(scope).unwrap();
+    let filter = HistoryFilter {
+        limit: 5,
+        session: scope.session.clone().map(|session| session.key),
+        ..HistoryFilter::default()
+    };
+    store.history(scope, &filter).unwrap();
+}
+
+fn check_what_hooks_ask(store: &mut Store, scope: &Scope, now: Timestamp) {
     let error = Event { kind: EventKind::Error, priority: Priority::P1, text: "it broke".into(), data: None };
     let seen = HookSeen { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
     let other = Scope { session: Some(SessionKey { client: "test".into(), key: "s2".into() }), ..scope.clone() };
@@ -99,14 +197,7 @@ fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
 /// Uses every call of the store at least once; returns connections to its two databases.
 #[expect(clippy::disallowed_methods, reason = "the test looks at the databases from outside")]
 fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
-    let project = ProjectKey("plans".into());
-    let scope = Scope {
-        project: project.clone(),
-        work: Some("main".into()),
-        session: Some(SessionKey { client: "test".into(), key: "s1".into() }),
-    };
-    let limits = Limits { quota_bytes: 40_000, ..Limits::default() };
-    let mut store = Store::open(folder, Owner::Project(project), limits).unwrap();
+    let (mut store, scope) = open_plans(folder);
     let now = Timestamp(1_000_000_000_000);
     let event =
         Event { kind: EventKind::Prompt, priority: Priority::P1, text: "do it".into(), data: Some("{}".into()) };
@@ -133,11 +224,13 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     ] {
         assert!(!store.history(&scope, &filter).unwrap().is_empty());
     }
-    call_as_hooks_do(&mut store, &scope, now);
+    check_what_hooks_ask(&mut store, &scope, now);
     use_files(&mut store, &scope, now);
     index_and_embed(&mut store, &scope, now);
     map(&mut store, &scope);
     forget_by_every_condition(&mut store, &scope, now);
+    store.tidy(now.plus_days(40)).unwrap();
+    assert_eq!(store.lost_texts(crate::Depth::Deep).unwrap(), []);
     store.sweep(now.plus_days(400)).unwrap();
     let known = KnownProject { key: "k".into(), root: "/r".into(), folder: "f".into(), used_at: now };
     store.remember_project(&known).unwrap();

@@ -9,41 +9,54 @@ mod export;
 mod files;
 mod hooks;
 mod keep;
+mod lost;
 mod map;
 mod notes;
+mod search;
 mod sources;
 mod spool;
+mod tidy;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension};
 use weir_core::redact::redact;
-use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Query, Reference, Scope, Timestamp};
+use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Reference, Scope, Timestamp};
 use weir_embed::Embed;
 
 use crate::blobs::{BlobReader, Blobs};
 use crate::db::{Db, Durability, Patience, create_private_folder};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::embed::Lock;
-use crate::index::{self, Findings, Hit, Learner};
+use crate::index::origin::Standing;
+use crate::index::{self, Learner};
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::places::{self, Place};
 use crate::log::projects::{self, KnownProject};
-use crate::log::{self, changes, entries, events};
+use crate::log::{self, entries, events};
 pub use backup::Copied;
 pub use care::{Health, Swept};
 pub use export::{Exported, ExportedEntry, ExportedEvent};
 pub(crate) use keep::redact_labels;
 pub use keep::{Kept, NotKept};
+pub use lost::LostText;
 pub use map::MapChange;
 pub use notes::NoteSeen;
 pub use sources::NewFile;
 
-/// How long a search indexes before it takes what there is. The next one goes on from there.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long keeping an entry indexes, and waits for a process that does: the entry is safe by then.
+const SOON: Duration = Duration::from_secs(1);
+/// How long it waits for another process at once.
+const A_MOMENT: Duration = Duration::from_millis(200);
+/// How far the index is.
+enum Progress {
+    /// It has taken in everything.
+    Done,
+    /// Another process is working on it, or there is more than can be waited for.
+    Behind,
+}
 
 /// Whose store it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,8 +100,14 @@ impl Store {
 
     /// The same for a caller that waits no longer than this for other processes, now and later.
     pub fn open_within(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
-        create_private_folder(folder)?;
         let path = folder.join("log.db");
+        if !path.exists() {
+            create_private_folder(folder)?;
+            // The names of new folders have to be on the disk before anything in them can be.
+            for folder in folder.ancestors().take(3).filter(|folder| folder.is_dir()) {
+                let _ = crate::blobs::sync_folder(folder);
+            }
+        }
         let log = Db::open(&path, log::MIGRATIONS, patience)?;
         let blobs = Blobs::new(folder.join("blobs"), &path);
         let mut store = Self {
@@ -194,70 +213,6 @@ impl Store {
         Ok(self.blobs.open(&self.log, find)?.map(|((), reader)| reader))
     }
 
-    /// The best chunks for a query, best first.
-    pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
-        self.check_scope(scope)?;
-        self.open_index()?;
-        if let Some(index) = self.index.as_mut().filter(|_| self.model.is_some()) {
-            index.map_for_reading()?;
-        }
-        let begun = Instant::now();
-        loop {
-            if let Some(findings) = self.search_if(scope, query, |applied, head| applied == head)? {
-                return Ok(findings);
-            }
-            // While another process indexes, or when very much is new, what is indexed has to do: all of it may take
-            // minutes, and an answer may not.
-            let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
-            if begun.elapsed() > PATIENCE || !index::apply::step_if_free(index, (log, blobs), learner)? {
-                break;
-            }
-        }
-        let findings = self.search_if(scope, query, |_, _| true)?.unwrap_or_default();
-        Ok(Findings { behind: true, ..findings })
-    }
-
-    /// Searches if the index is good enough, by how far it has come and how far the log has. One view of each
-    /// database, opened once: for a small search, opening is most of the time.
-    fn search_if(&self, scope: &Scope, query: &Query, good_enough: fn(i64, i64) -> bool) -> Result<Option<Findings>> {
-        let Some(index) = &self.index else { return Ok(None) };
-        let model = self.model.as_deref();
-        self.log.read_at_once(|log| -> Result<_, Fault> {
-            let head = changes::head(log)?;
-            let raw = index.read_at_once(|c| -> Result<_, Fault> {
-                if !good_enough(index::apply::applied(c)?, head) {
-                    return Ok(None);
-                }
-                let pending = if model.is_some() { index::embed::pending(c)? } else { 0 };
-                Ok(Some((index::search::search(c, scope, query, model)?, pending)))
-            })?;
-            let Some((raw, without_vectors)) = raw else { return Ok(None) };
-            let place = places::find(log, scope)?;
-            let mut hits = Vec::with_capacity(raw.hits.len());
-            for hit in raw.hits {
-                // The log has the last word on what is there and who sees it.
-                if let Some(stored) = entries::by_id(log, place, hit.entry_id)? {
-                    let newer = hit.newer.map(|id| entries::by_id(log, place, id)).transpose()?.flatten();
-                    let newer = newer.map(|stored| stored.entry.reference);
-                    let mut also = Vec::new();
-                    for id in &hit.also {
-                        also.extend(entries::by_id(log, place, *id)?.map(|stored| stored.entry.reference));
-                    }
-                    hits.push(Hit { newer, also, ..hit.with(stored.entry) });
-                }
-            }
-            let hits = order_by_succession(hits);
-            Ok(Some(Findings {
-                hits,
-                corrected: raw.corrected,
-                unknown: raw.unknown,
-                without_vectors,
-                words_alone: raw.words_alone,
-                behind: false,
-            }))
-        })
-    }
-
     /// What happened, newest first.
     pub fn history(&self, scope: &Scope, filter: &HistoryFilter) -> Result<Vec<Moment>> {
         self.check_scope(scope)?;
@@ -286,7 +241,30 @@ impl Store {
     pub fn catch_up(&mut self) -> Result<usize> {
         self.open_index()?;
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(0) };
-        index::apply::catch_up(index, (log, blobs), learner, |_| ())
+        let followed = index::apply::catch_up(index, (log, blobs), learner, |_| ())?;
+        self.note_index_size();
+        Ok(followed)
+    }
+
+    /// Brings the index up to the log as far as that is a matter of a moment.
+    fn catch_up_soon(&mut self) -> Result<Progress> {
+        self.open_index()?;
+        let begun = Instant::now();
+        let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Progress::Behind) };
+        while index::apply::standing(index, log)? != Standing::CaughtUp {
+            let is_free = index::apply::step_within(A_MOMENT, index, (log, blobs), learner)?.is_some();
+            if !is_free || begun.elapsed() > SOON {
+                break;
+            }
+        }
+        let is_done = index::apply::standing(index, log)? == Standing::CaughtUp;
+        self.note_index_size();
+        Ok(if is_done { Progress::Done } else { Progress::Behind })
+    }
+
+    /// Whether the folder leads to another store by now, or to none: it was moved, removed or restored.
+    pub fn was_moved(&self) -> bool {
+        self.log.was_moved()
     }
 
     /// Ends whatever this store is doing, from another thread; the call then fails as cancelled.
@@ -300,9 +278,13 @@ impl Store {
     }
 
     fn opened_index(&mut self) -> Result<&mut Db> {
-        let opened = match self.index.take() {
+        // Another process may have set the index aside.
+        let opened = match self.index.take().filter(|index| !index.was_moved()) {
             Some(index) => index,
-            None => Db::open(&self.index_path(), index::MIGRATIONS, self.log.patience())?,
+            None => {
+                self.learner = Learner::default();
+                Db::open(&self.index_path(), index::MIGRATIONS, self.log.patience())?
+            }
         };
         Ok(self.index.insert(opened))
     }
@@ -314,7 +296,7 @@ impl Store {
     /// Use is noted at most once an hour, and never at the price of an answer.
     fn note_use(&mut self, id: i64, used_at: Timestamp, now: Timestamp) {
         const HOUR: i64 = 60 * 60 * 1000;
-        if now.0 - used_at.0 > HOUR {
+        if now.0 - used_at.0 > HOUR && !self.log.is_read_only() {
             let _ = self.log.write(Durability::Process, |tx| entries::touch(tx, id, now));
         }
     }
@@ -370,32 +352,4 @@ pub(crate) fn redacted_event(event: &Event) -> Event {
 
 pub(crate) fn redacted_text(text: &str) -> String {
     String::from_utf8_lossy(&redact(text.as_bytes()).text).into_owned()
-}
-
-/// Puts every hit of a superseded note below those of its successor, where both were found.
-fn order_by_succession(hits: Vec<Hit>) -> Vec<Hit> {
-    let mut to_come: HashMap<Reference, usize> = HashMap::new();
-    for hit in &hits {
-        *to_come.entry(hit.entry.reference).or_default() += 1;
-    }
-    let mut ordered = Vec::with_capacity(hits.len());
-    let mut waiting: HashMap<Reference, Vec<Hit>> = HashMap::new();
-    for hit in hits {
-        let mut next = vec![hit];
-        while let Some(hit) = next.pop() {
-            let successor = hit.entry.superseded_by.filter(|note| to_come.get(note).is_some_and(|&count| count > 0));
-            if let Some(successor) = successor {
-                waiting.entry(successor).or_default().push(hit);
-                continue;
-            }
-            let reference = hit.entry.reference;
-            ordered.push(hit);
-            let count = to_come.entry(reference).or_default();
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                next.extend(waiting.remove(&reference).into_iter().flatten().rev());
-            }
-        }
-    }
-    ordered
 }

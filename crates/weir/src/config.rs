@@ -194,6 +194,7 @@ struct RawSearch {
 struct RawRetention {
     run_days: Option<u32>,
     page_days: Option<u32>,
+    event_days: Option<u32>,
     quota_mb: Option<u64>,
 }
 
@@ -211,6 +212,7 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
         limits: Limits {
             run_days: raw.retention.run_days.unwrap_or(default.run_days),
             page_days: raw.retention.page_days.unwrap_or(default.page_days),
+            event_days: raw.retention.event_days.unwrap_or(default.event_days),
             quota_bytes: raw.retention.quota_mb.map_or(default.quota_bytes, megabytes),
         },
         sandbox: raw.sandbox,

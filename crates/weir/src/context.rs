@@ -264,6 +264,8 @@ impl Open<'_> {
     /// The project's store. What hooks had to leave beside it is taken in first.
     pub(crate) fn project(&mut self) -> Result<&mut Store, CommandError> {
         let context = self.context;
+        // A server lives longer than a store that is moved, removed or restored under it.
+        self.stores.project.take_if(|store| store.was_moved());
         if let Some(store) = &mut self.stores.project {
             // What cannot be taken in now waits on.
             let _ = store.take_in();
@@ -271,8 +273,8 @@ impl Open<'_> {
             let owner = Owner::Project(context.shared.project.key.clone());
             let limits = context.shared.config.limits.clone();
             let mut store = Store::open_within(&context.project_folder(), owner, limits, self.patience)?;
-            // Whoever comes by sweeps, since there is no daemon that would. An answer never waits for it to succeed.
-            let _ = store.remove_expired(self.now);
+            // Every call does a part of the housekeeping, since there is no daemon. An answer does not depend on it.
+            let _ = store.tidy(self.now);
             store.set_model(context.shared.model.get(&context.shared.config.meaning));
             let known = KnownProject {
                 key: context.shared.project.key.0.clone(),
@@ -280,7 +282,10 @@ impl Open<'_> {
                 folder: context.shared.project.folder_name(),
                 used_at: self.now,
             };
-            self.user()?.remember_project(&known)?;
+            // A list of projects is no reason to fail: on a full disk or in a read-only folder, this one can still be read.
+            if let Ok(user) = self.user() {
+                let _ = user.remember_project(&known);
+            }
             moved::remember(&context.project_folder(), &context.shared.project);
             self.stores.project = Some(store);
         }
@@ -289,6 +294,7 @@ impl Open<'_> {
 
     /// The user's store.
     pub(crate) fn user(&mut self) -> Result<&mut Store, CommandError> {
+        self.stores.user.take_if(|store| store.was_moved());
         if self.stores.user.is_none() {
             let shared = &self.context.shared;
             let limits = shared.config.limits.clone();

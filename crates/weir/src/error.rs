@@ -82,17 +82,28 @@ impl std::fmt::Display for CommandError {
     }
 }
 
+/// The index is derived from the log, so it can always be made anew.
+fn is_index(path: &std::path::Path) -> bool {
+    path.file_name().is_some_and(|name| name == "index.db")
+}
+
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
         let hint = match &error {
-            StoreError::Damaged { path, .. } if path.file_name().is_some_and(|name| name == "index.db") => {
+            StoreError::Damaged { path, .. } if is_index(path) => {
                 "run `weir doctor --rebuild-index`; the index is made anew from the log and nothing is lost".to_owned()
             }
             StoreError::Damaged { path, .. } => format!(
                 "nothing was changed; bring a backup back with `weir restore FILE --force`, or move the store away to start \
-                 anew: mv {0} {0}.damaged",
+                 anew: mv '{0}' '{0}.damaged'",
                 path.parent().unwrap_or(path).display()
             ),
+            StoreError::Unreadable { .. } => {
+                "run `weir doctor`: it names what is lost; an indexed file is read again by `weir index`".to_owned()
+            }
+            StoreError::Newer { path, .. } | StoreError::OtherHistory { path, .. } if is_index(path) => {
+                "run `weir doctor --rebuild-index`; the index is made anew from the log and nothing is lost".to_owned()
+            }
             StoreError::Newer { .. } => "nothing was changed; update weir to the version that wrote it".to_owned(),
             StoreError::OtherHistory { .. } => {
                 "nothing was changed; this weir was built from other sources than the one that made the store"
@@ -103,7 +114,7 @@ impl From<StoreError> for CommandError {
                 path.parent().unwrap_or(path).display()
             ),
             StoreError::Full { .. } => {
-                "free some space, or lower quota_mb in the configuration; what was kept before is safe".to_owned()
+                "free some space, or let go of something with `weir forget`; what was kept before is safe".to_owned()
             }
             StoreError::Busy { path } => match holders::of(path) {
                 Some(who) => format!("it is {who}; wait for it to end, or end it"),
@@ -120,7 +131,10 @@ impl From<StoreError> for CommandError {
                 "see `[search]` in the configuration; words alone work meanwhile".to_owned()
             }
             StoreError::PlanChanged => "run it again without `confirm` and use the new confirmation".to_owned(),
-            StoreError::Cancelled | StoreError::Engine { .. } => "run `weir doctor`".to_owned(),
+            StoreError::Cancelled => "run it again".to_owned(),
+            StoreError::Engine { .. } => {
+                "see that the disk has room and is sound, then run `weir doctor`: it names what is damaged".to_owned()
+            }
         };
         let kind = match &error {
             StoreError::Cancelled => ErrorKind::Cancelled,

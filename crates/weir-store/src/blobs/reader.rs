@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use weir_core::{Pieces, Stream, terminal};
 
 use super::frames::{self, FRAME, Frames};
-use crate::error::{Result, StoreError, from_system};
+use crate::error::{Result, StoreError};
 
 /// How much of a line is given; the rest of a longer one is counted and left out.
 const LONGEST_LINE: usize = FRAME;
+/// What is said of a text that was changed where it is stored.
+const OTHER_HASH: &str = "the text does not have the hash it is stored under";
 
 /// A text in the store, open for reading.
 pub struct BlobReader {
@@ -76,10 +78,10 @@ impl BlobReader {
         if self.frames.count() == 0 {
             return self.stored(0..self.stored_length()?);
         }
-        let place = self.frames.place(number).ok_or_else(|| self.damaged("a frame is missing"))?;
+        let place = self.frames.place(number).ok_or_else(|| self.unreadable("a frame is missing"))?;
         // Room for what is there, and not for a whole frame: most texts are small.
         let rest = self.bytes.saturating_sub(number as u64 * FRAME as u64) as usize;
-        frames::decompress(&self.stored(place)?, rest).map_err(|error| self.damaged(&error.to_string()))
+        frames::decompress(&self.stored(place)?, rest).map_err(|error| self.unreadable(&error.to_string()))
     }
 
     /// The bytes of a range, inflating only the frames it touches. A range past the end is cut there.
@@ -100,7 +102,7 @@ impl BlobReader {
     pub fn all(&self) -> Result<Vec<u8>> {
         let text = self.range(0..self.bytes)?;
         if blake3::hash(&text) != self.hash {
-            return Err(self.damaged("the text does not have the hash it is stored under"));
+            return Err(self.unreadable(OTHER_HASH));
         }
         Ok(text)
     }
@@ -111,8 +113,7 @@ impl BlobReader {
         for number in 0..self.frame_count() {
             hasher.update(&self.frame(number)?);
         }
-        let same = hasher.finalize() == self.hash;
-        if same { Ok(()) } else { Err(self.damaged("the text does not have the hash it is stored under")) }
+        if hasher.finalize() == self.hash { Ok(()) } else { Err(self.unreadable(OTHER_HASH)) }
     }
 
     /// Whether it is no text: it has a NUL near its beginning.
@@ -206,14 +207,14 @@ impl BlobReader {
         let base = number as u64 * FRAME as u64;
         let from = range.start.saturating_sub(base) as usize;
         let to = (range.end - base).min(if self.frames.count() == 0 { u64::MAX } else { FRAME as u64 }) as usize;
-        frame.get(from..to).ok_or_else(|| self.damaged("a frame is too short"))
+        frame.get(from..to).ok_or_else(|| self.unreadable("a frame is too short"))
     }
 
     fn stored_length(&self) -> Result<u64> {
         match &self.data {
             Data::Held(data) => Ok(data.len() as u64),
-            Data::File { path, file } => {
-                file.metadata().map(|meta| meta.len()).map_err(|error| from_system(path, &error))
+            Data::File { file, .. } => {
+                file.metadata().map(|meta| meta.len()).map_err(|error| self.unreadable(&error.to_string()))
             }
         }
     }
@@ -222,22 +223,22 @@ impl BlobReader {
         match &self.data {
             Data::Held(data) => {
                 let part = data.get(range.start as usize..range.end as usize);
-                part.map(<[u8]>::to_vec).ok_or_else(|| self.damaged("the stored text is too short"))
+                part.map(<[u8]>::to_vec).ok_or_else(|| self.unreadable("the stored text is too short"))
             }
             Data::File { file, .. } => {
                 let mut part = vec![0; (range.end - range.start) as usize];
-                read_at(file, range.start, &mut part).map_err(|error| self.damaged(&error.to_string()))?;
+                read_at(file, range.start, &mut part).map_err(|error| self.unreadable(&error.to_string()))?;
                 Ok(part)
             }
         }
     }
 
-    fn damaged(&self, detail: &str) -> StoreError {
+    fn unreadable(&self, detail: &str) -> StoreError {
         let path = match &self.data {
             Data::Held(_) => PathBuf::from(format!("text {}", self.hash.to_hex())),
             Data::File { path, .. } => path.clone(),
         };
-        StoreError::Damaged { path, detail: detail.to_owned() }
+        StoreError::Unreadable { path, detail: detail.to_owned() }
     }
 }
 

@@ -7,7 +7,6 @@ use super::LARGEST_HELD;
 use super::frames::{self, Compressor, FRAME, Frames, SMALLEST_COMPRESSED};
 use super::parts::Part;
 use super::reader::{BlobReader, Data};
-use crate::db::Durability;
 use crate::error::{Result, from_system};
 
 /// A text made ready for the store.
@@ -19,7 +18,6 @@ pub(crate) struct Staged {
     /// The line ends in each frame, when there is more than one.
     pub(super) lines: Vec<u32>,
     pub(super) place: Place,
-    pub(super) durability: Durability,
 }
 
 pub(super) enum Place {
@@ -99,8 +97,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends the text.
-    pub(super) fn finish(mut self, durability: Durability) -> Result<Staged> {
+    /// Ends the text. A file is on the disk then: its row may get there at any moment, and must not come first.
+    pub(super) fn finish(mut self) -> Result<Staged> {
         let frame = std::mem::take(&mut self.frame);
         if self.frames.is_empty() {
             self.add_only_frame(frame)?;
@@ -109,15 +107,13 @@ impl Stage {
         }
         let place = match self.part {
             Some(part) => {
-                if durability == Durability::Power {
-                    part.sync()?;
-                }
+                part.sync()?;
                 Place::File(part)
             }
             None => Place::Held(self.held),
         };
         let lines = if self.frames.len() > 1 { self.lines } else { Vec::new() };
-        Ok(Staged { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, place, durability })
+        Ok(Staged { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, place })
     }
 
     fn add_frame(&mut self, frame: &[u8]) -> Result<()> {

@@ -9,7 +9,6 @@ use weir_core::{Pieces, Stream};
 
 use super::reader::BlobReader;
 use super::stage::{Stage, Staged};
-use crate::db::Durability;
 use crate::error::{Result, StoreError};
 use crate::store::NotKept;
 
@@ -81,12 +80,12 @@ impl TextWriter {
     }
 
     /// Ends the text.
-    pub(crate) fn finish(self, durability: Durability) -> Result<Written, NotKept> {
+    pub(crate) fn finish(self) -> Result<Written, NotKept> {
         let Self { redactor, mut sink, mut failed, .. } = self;
         let redactions = redactor.finish_to(&mut |passed| sink.take_unless(&mut failed, passed));
         let staged = match failed {
             Some(error) => Err(error),
-            None => sink.stage.finish(durability),
+            None => sink.stage.finish(),
         };
         match staged {
             Ok(staged) => Ok(Written { staged, redactions, pieces: sink.pieces }),

@@ -15,7 +15,7 @@ use weir_embed::Embed;
 
 use self::candidates::Candidate;
 use super::Hit;
-use super::apply::BELOW;
+use super::documents::BELOW;
 use super::excerpt;
 use super::meaning::{Meaning, NoMeaning};
 use crate::error::Fault;

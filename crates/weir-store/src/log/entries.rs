@@ -56,7 +56,11 @@ pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference
     if let Some(run) = &row.entry.run {
         runs::insert(tx, row.id, run)?;
     }
-    tx.prepare_cached("UPDATE totals SET entries = entries + 1 WHERE id = 1")?.execute([])?;
+    tx.prepare_cached(
+        "UPDATE totals SET entries = entries + 1,
+             runs = runs + CASE WHEN ?2 = 'run' THEN (SELECT stored FROM blobs WHERE id = ?1) ELSE 0 END WHERE id = 1",
+    )?
+    .execute(params![row.blob_id, row.entry.kind.as_str()])?;
     Ok(reference)
 }
 
@@ -74,6 +78,31 @@ pub(crate) fn by_reference(
 pub(crate) fn by_id(connection: &Connection, place: Place, id: i64) -> rusqlite::Result<Option<Stored>> {
     let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");
     one(connection, &sql, params![place.session, place.work, id])
+}
+
+/// An entry by what names it to a person.
+pub(crate) struct Named {
+    pub(crate) id: i64,
+    pub(crate) reference: Reference,
+    pub(crate) kind: EntryKind,
+    pub(crate) title: String,
+    pub(crate) source: Option<String>,
+}
+
+/// The entries that have a text, wherever they are seen from.
+pub(crate) fn with_text(connection: &Connection, blob_id: i64) -> rusqlite::Result<Vec<Named>> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, reference, kind, title, source FROM entries WHERE blob_id = ?1 ORDER BY id")?;
+    let named = statement.query_map([blob_id], |row| {
+        Ok(Named {
+            id: row.get(0)?,
+            reference: read_reference(row, 1)?,
+            kind: written(row, 2, EntryKind::parse)?,
+            title: row.get(3)?,
+            source: row.get(4)?,
+        })
+    })?;
+    named.collect()
 }
 
 /// What is left of an entry that is gone.

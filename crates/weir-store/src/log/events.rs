@@ -22,19 +22,14 @@ pub(crate) fn append(tx: &Transaction<'_>, place: Place, event: &Event, now: Tim
     ])
 }
 
-/// The newest facts of one kind in a session, newest first.
-pub(crate) fn newest(
-    connection: &Connection,
-    session: i64,
-    kinds: [EventKind; 2],
-    most: usize,
-) -> rusqlite::Result<Vec<Event>> {
+/// The newest failures and repairs of a session, newest first. The kinds stand in the statement, since an index over
+/// them alone is found by that.
+pub(crate) fn failures(connection: &Connection, session: i64, most: usize) -> rusqlite::Result<Vec<Event>> {
     let mut statement = connection.prepare_cached(
-        "SELECT kind, priority, text, data FROM events WHERE session_id = ?1 AND kind IN (?2, ?3)
-         ORDER BY id DESC LIMIT ?4",
+        "SELECT kind, priority, text, data FROM events INDEXED BY events_failures
+         WHERE session_id = ?1 AND kind IN ('error', 'fix') ORDER BY id DESC LIMIT ?2",
     )?;
-    let [first, second] = kinds.map(EventKind::as_str);
-    let rows = statement.query_map(params![session, first, second, most.cast_signed()], |row| {
+    let rows = statement.query_map(params![session, most.cast_signed()], |row| {
         Ok(Event {
             kind: written(row, 0, EventKind::parse)?,
             priority: written(row, 1, Priority::parse)?,

@@ -78,6 +78,10 @@ pub struct Forgotten {
     pub remaining: Vec<(&'static str, usize)>,
     /// Whether the write-ahead logs could be emptied too; another open process can hold them back.
     pub logs_emptied: bool,
+    /// Whether the index had to go, since it was damaged or the disk was full. The next search makes it anew.
+    pub index_removed: bool,
+    /// Why something is left to do, if it is: the next call that indexes does it.
+    pub unfinished: Option<String>,
 }
 
 /// Works out what a selection comes to.

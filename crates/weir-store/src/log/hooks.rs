@@ -76,15 +76,23 @@ pub(crate) fn take_waiting(tx: &Transaction<'_>, session: i64) -> rusqlite::Resu
         .optional()
 }
 
+/// How many sessions are looked at for one in which the user asked for something.
+const SESSIONS: usize = 100;
+
 /// The newest session of a client that has a request of the user, but for one.
 pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlite::Result<Option<SessionKey>> {
-    connection
-        .prepare_cached(
-            "SELECT s.key FROM sessions s WHERE s.client = ?1 AND s.key <> ?2
-                 AND EXISTS (SELECT 1 FROM events v WHERE v.session_id = s.id AND v.kind = 'prompt')
-             ORDER BY s.id DESC LIMIT 1",
-        )?
-        .query_row(params![but.client, but.key], |row| row.get(0))
-        .optional()
-        .map(|key| key.map(|key| SessionKey { client: but.client.clone(), key }))
+    let mut newest = connection
+        .prepare_cached("SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY id DESC LIMIT ?3")?;
+    let mut rows = newest.query(params![but.client, but.key, SESSIONS.cast_signed()])?;
+    while let Some(row) = rows.next()? {
+        let asked = connection
+            .prepare_cached(
+                "SELECT 1 FROM events INDEXED BY events_prompts WHERE session_id = ?1 AND kind = 'prompt' LIMIT 1",
+            )?
+            .exists([row.get::<_, i64>(0)?])?;
+        if asked {
+            return Ok(Some(SessionKey { client: but.client.clone(), key: row.get(1)? }));
+        }
+    }
+    Ok(None)
 }

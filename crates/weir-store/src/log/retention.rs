@@ -1,11 +1,12 @@
 //! Removes entries: the expired, the evicted and the forgotten. Invariant: whatever is removed leaves a tombstone and
 //! an event that the index follows.
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Timestamp, WhyGone};
 
 use super::{events, notes};
 use crate::blobs::Blobs;
+use crate::db::bytes_in_use;
 use crate::error::{Fault, Result};
 
 /// What a removal did.
@@ -58,9 +59,49 @@ pub(crate) fn to_evict(
     Ok(chosen)
 }
 
-/// Bytes all texts take as stored.
-pub(crate) fn stored_bytes(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.prepare_cached("SELECT stored FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))
+/// What a store takes on the disk, as the quota counts it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Usage {
+    /// Bytes of all texts as stored.
+    pub(crate) texts: i64,
+    /// Bytes of the texts of runs, once for each run.
+    pub(crate) runs: i64,
+    /// Bytes of the index, as of the last time it had caught up.
+    pub(crate) index: i64,
+    /// Bytes of everything else in the log.
+    pub(crate) log: i64,
+}
+
+/// What every store needs for its tables, whatever is in it; the quota does not count that.
+const FREE: i64 = 1 << 20;
+/// Runs keep this part of the quota, however much documents and the index take.
+const SHARE_OF_RUNS: i64 = 4;
+
+impl Usage {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let in_use = bytes_in_use(connection)?;
+        connection.prepare_cached("SELECT stored, filed, runs, index_bytes FROM totals WHERE id = 1")?.query_row(
+            [],
+            |row| {
+                let (texts, filed): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let log = (in_use - (texts - filed)).max(0);
+                Ok(Self { texts, runs: row.get(2)?, index: row.get(3)?, log })
+            },
+        )
+    }
+
+    /// All of it, without what every store needs.
+    pub(crate) fn counted(&self) -> i64 {
+        self.texts + (self.log + self.index - FREE).max(0)
+    }
+
+    /// How many bytes of runs' texts have to go to stay within the quota. Each takes its part of the index along.
+    pub(crate) fn to_free(&self, quota: i64) -> i64 {
+        let part_of_texts = self.texts as f64 / (self.texts + self.index).max(1) as f64;
+        let over = (self.counted() - quota) as f64 * part_of_texts;
+        let above_share = self.runs as f64 - (quota / SHARE_OF_RUNS) as f64 * part_of_texts;
+        (over.min(above_share).ceil() as i64).max(0)
+    }
 }
 
 /// Removes entries with their notes, events and unused texts.
@@ -79,16 +120,19 @@ pub(crate) fn remove(
              SELECT reference, id, kind, level, ?2, ?3 FROM entries WHERE id = ?1",
         )?
         .execute(params![id, why.as_str(), now.0])?;
-        let blob_id = {
-            let mut delete = tx.prepare_cached("DELETE FROM entries WHERE id = ?1 RETURNING blob_id")?;
-            let mut rows = delete.query([id])?;
-            rows.next()?.map(|row| row.get(0)).transpose()?
-        };
-        let Some(blob_id) = blob_id else { continue };
+        let deleted: Option<(i64, bool)> = tx
+            .prepare_cached("DELETE FROM entries WHERE id = ?1 RETURNING blob_id, kind = 'run'")?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let Some((blob_id, is_run)) = deleted else { continue };
         // First the new event, then the old one goes: the newest id must never be free again.
         events::append_gone(tx, id, now)?;
         tx.prepare_cached("DELETE FROM events WHERE entry_id = ?1 AND kind <> 'gone'")?.execute([id])?;
-        tx.prepare_cached("UPDATE totals SET entries = entries - 1 WHERE id = 1")?.execute([])?;
+        tx.prepare_cached(
+            "UPDATE totals SET entries = entries - 1,
+                 runs = runs - CASE WHEN ?2 THEN (SELECT stored FROM blobs WHERE id = ?1) ELSE 0 END WHERE id = 1",
+        )?
+        .execute(params![blob_id, is_run])?;
         removed.entries += 1;
         if let Some(text) = blobs.remove_if_unused(tx, blob_id)? {
             removed.blobs += 1;
@@ -96,4 +140,25 @@ pub(crate) fn remove(
         }
     }
     Ok(removed)
+}
+
+/// When stray files were last looked for.
+pub(crate) fn tidied_at(connection: &Connection) -> rusqlite::Result<Timestamp> {
+    let at = connection.prepare_cached("SELECT tidied_at FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))?;
+    Ok(Timestamp(at))
+}
+
+/// Writes down that stray files were looked for.
+pub(crate) fn set_tidied_at(tx: &Transaction<'_>, now: Timestamp) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE totals SET tidied_at = ?1 WHERE id = 1")?.execute([now.0]).map(drop)
+}
+
+/// Bytes the index takes, as far as the log knows.
+pub(crate) fn index_bytes(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("SELECT index_bytes FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))
+}
+
+/// Writes down how many bytes the index takes.
+pub(crate) fn set_index_bytes(tx: &Transaction<'_>, bytes: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE totals SET index_bytes = ?1 WHERE id = 1")?.execute([bytes]).map(drop)
 }

@@ -48,6 +48,12 @@ pub struct PageState {
     pub checked_at: Timestamp,
 }
 
+/// A text that lies in a file of its own.
+pub(crate) struct TextInFile {
+    pub(crate) hash: blake3::Hash,
+    pub(crate) stored: u64,
+}
+
 /// How many of the newest entries are looked at for their sources.
 const LOOKED_AT: usize = 40;
 
@@ -69,9 +75,10 @@ pub(crate) fn newest(connection: &Connection, place: Place) -> rusqlite::Result<
 }
 
 /// The files at a source or below it.
-pub(crate) fn files(connection: &Connection, under: &str) -> rusqlite::Result<Vec<KnownFile>> {
-    const SELECT: &str = "SELECT f.source, f.bytes, f.modified, f.hash, e.reference FROM files f CROSS JOIN entries e ON e.id = f.entry_id";
-    let mut found: Vec<KnownFile> = connection
+pub(crate) fn files(connection: &Connection, under: &str) -> rusqlite::Result<Vec<(KnownFile, Option<TextInFile>)>> {
+    const SELECT: &str = "SELECT f.source, f.bytes, f.modified, f.hash, e.reference, b.hash, b.stored, b.data IS NULL
+         FROM files f CROSS JOIN entries e ON e.id = f.entry_id CROSS JOIN blobs b ON b.id = e.blob_id";
+    let mut found: Vec<_> = connection
         .prepare_cached(&format!("{SELECT} WHERE f.source = ?1"))?
         .query_map([under], read_file)?
         .collect::<rusqlite::Result<_>>()?;
@@ -82,9 +89,19 @@ pub(crate) fn files(connection: &Connection, under: &str) -> rusqlite::Result<Ve
     Ok(found)
 }
 
-fn read_file(row: &Row<'_>) -> rusqlite::Result<KnownFile> {
+fn read_file(row: &Row<'_>) -> rusqlite::Result<(KnownFile, Option<TextInFile>)> {
     let stamp = Stamp { bytes: row.get::<_, i64>(1)? as u64, modified: row.get(2)?, hash: row.get(3)? };
-    Ok(KnownFile { source: row.get(0)?, stamp, reference: read_reference(row, 4)? })
+    let file = KnownFile { source: row.get(0)?, stamp, reference: read_reference(row, 4)? };
+    Ok((file, read_text_in_file(row, 5)?))
+}
+
+/// Reads three columns: the hash of a text, its length as stored, and whether it lies in a file.
+fn read_text_in_file(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<TextInFile>> {
+    let in_file: bool = row.get(first + 2)?;
+    let hash: Vec<u8> = row.get(first)?;
+    let stored = row.get::<_, i64>(first + 1)? as u64;
+    let hash = blake3::Hash::from_slice(&hash).ok().filter(|_| in_file);
+    Ok(hash.map(|hash| TextInFile { hash, stored }))
 }
 
 /// Lets go of a file. Returns the entry that has its text, unless a note cites it: then it stays.
@@ -126,15 +143,17 @@ pub(crate) fn restamp(tx: &Transaction<'_>, source: &str, stamp: &Stamp) -> rusq
 }
 
 /// The page kept of a URL.
-pub(crate) fn page(connection: &Connection, url: &str) -> rusqlite::Result<Option<PageState>> {
+pub(crate) fn page(connection: &Connection, url: &str) -> rusqlite::Result<Option<(PageState, Option<TextInFile>)>> {
     connection
         .prepare_cached(
-            "SELECT e.reference, p.etag, p.last_modified, p.checked_at
-             FROM pages p CROSS JOIN entries e ON e.id = p.entry_id WHERE p.url = ?1",
+            "SELECT e.reference, p.etag, p.last_modified, p.checked_at, b.hash, b.stored, b.data IS NULL
+             FROM pages p CROSS JOIN entries e ON e.id = p.entry_id CROSS JOIN blobs b ON b.id = e.blob_id
+             WHERE p.url = ?1",
         )?
         .query_row([url], |row| {
             let validators = Validators { etag: row.get(1)?, last_modified: row.get(2)? };
-            Ok(PageState { reference: read_reference(row, 0)?, validators, checked_at: Timestamp(row.get(3)?) })
+            let page = PageState { reference: read_reference(row, 0)?, validators, checked_at: Timestamp(row.get(3)?) };
+            Ok((page, read_text_in_file(row, 4)?))
         })
         .optional()
 }

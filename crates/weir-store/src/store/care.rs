@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, Transaction};
 use weir_core::{EntryKind, Scope, Timestamp, WhyGone};
 
-use super::Store;
-use crate::db::Durability;
+use super::tidy::Room;
+use super::{LostText, Store};
+use crate::blobs::Depth;
+use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::{self, Learner};
 use crate::log::forget::{self, Forgotten, Plan, Selection};
-use crate::log::retention::{self, Removed};
+use crate::log::retention::{self, Removed, Usage};
 use crate::migrate;
 
 /// How many entries one transaction removes, so that writers are not held up.
@@ -23,8 +25,12 @@ pub struct Swept {
     pub expired: usize,
     /// Runs that had to go to stay within the quota.
     pub evicted: usize,
+    /// Events whose time was over.
+    pub events: usize,
     /// Files that no entry named.
     pub orphans: usize,
+    /// Whether the index had to go, since the disk was full. The next search makes it anew.
+    pub index_removed: bool,
 }
 
 /// How a store is.
@@ -32,23 +38,34 @@ pub struct Swept {
 pub struct Health {
     /// What is wrong with the log; empty when nothing is.
     pub log_problems: Vec<String>,
-    /// What is wrong with the index; rebuilding mends it.
+    /// What is wrong with the index; rebuilding fixes it.
     pub index_problems: Vec<String>,
+    /// Entries whose text cannot be read.
+    pub lost: Vec<LostText>,
     /// Entries in the log.
     pub entries: u64,
     /// Bytes their texts take as stored.
     pub stored_bytes: u64,
-    /// Bytes they may take.
+    /// Bytes the index takes.
+    pub index_bytes: u64,
+    /// Bytes the store takes, as the quota counts them: all but the first MiB of log and index.
+    pub used_bytes: u64,
+    /// Bytes it may take.
     pub quota_bytes: u64,
 }
 
 impl Store {
     /// Removes what has expired, what is over the quota and what a killed process left.
     pub fn sweep(&mut self, now: Timestamp) -> Result<Swept> {
+        let (swept, room) = self.with_room(|store| store.sweep_all(now))?;
+        Ok(Swept { index_removed: room == Room::Made, ..swept })
+    }
+
+    fn sweep_all(&mut self, now: Timestamp) -> Result<Swept> {
         let mut swept = Swept { expired: self.remove_expired(now)?, ..Swept::default() };
-        swept.evicted = self.make_room(None, now)?;
-        let blobs = &self.blobs;
-        swept.orphans = self.log.write(Durability::Process, |tx| blobs.remove_orphans(tx))?;
+        swept.evicted = self.make_room(None, usize::MAX, now)?;
+        swept.events = self.remove_old_events(usize::MAX, now)?;
+        swept.orphans = self.remove_orphans(now)?;
         if swept.expired + swept.evicted > 0 {
             self.catch_up()?;
             self.give_back_space()?;
@@ -71,7 +88,8 @@ impl Store {
         self.log.read(|c| forget::plan(c, place, selection))
     }
 
-    /// Forgets what the plan with this confirmation showed, and looks whether anything is left.
+    /// Forgets what the plan with this confirmation showed, and looks whether anything is left. An index that is damaged,
+    /// or cannot be brought up to date since the disk is full, is removed: the next search makes it anew.
     pub fn forget(
         &mut self,
         scope: &Scope,
@@ -80,34 +98,56 @@ impl Store {
         now: Timestamp,
     ) -> Result<Forgotten> {
         let place = self.place(scope)?;
-        self.catch_up()?;
         let planned = self.plan_to_forget(scope, selection)?;
         let ids: Vec<i64> = planned.entries.iter().map(|entry| entry.id).collect();
-        let chunks = self.chunks_of(&ids)?;
-        let blobs = &self.blobs;
-        let (plan, removed) =
-            self.log.write(Durability::Power, |tx| forget::run(tx, blobs, (place, selection), confirmation, now))?;
+        let chunks = self.open_index().and_then(|()| self.chunks_of(&ids)).unwrap_or_default();
+        let ((plan, removed), room) = self.with_room(|store| {
+            let blobs = &store.blobs;
+            let run = |tx: &Transaction<'_>| forget::run(tx, blobs, (place, selection), confirmation, now);
+            store.log.write(Durability::Power, run)
+        })?;
         self.remove_files(&removed)?;
-        self.catch_up()?;
-        self.forget_in_map(selection, &plan)?;
-        if let (true, Some(index)) = (selection.is_the_whole_store(), &mut self.index) {
-            // What expired before may have left words behind, and now nothing may be left at all.
-            index.write(Durability::Process, index::apply::clear_residue)?;
-            self.learner = Learner::default();
-        }
-        self.give_back_space()?;
         let (mut remaining, shared_blobs) = self.log.read(|c| left_in_log(c, &plan))?;
-        if let Some(index) = &self.index {
-            remaining.extend(index.read(|c| index::apply::remaining(c, &ids, &chunks))?);
+        let (mut index_removed, mut unfinished) = (room == Room::Made, None);
+        match self.forget_in_index(selection, &plan, (&ids, &chunks)) {
+            Ok(left) => remaining.extend(left),
+            // Another process is working on it, and takes the rest along.
+            Err(busy @ StoreError::Busy { .. }) => unfinished = Some(busy),
+            Err(_) => {
+                self.remove_index()?;
+                index_removed = true;
+            }
         }
+        let freed = self.give_back_space().and_then(|()| self.empty_write_ahead_logs());
+        let (logs_emptied, not_freed) = freed.map_or_else(|error| (false, Some(error)), |emptied| (emptied, None));
         Ok(Forgotten {
             entries: removed.entries,
             events: plan.events,
             blobs: removed.blobs,
             shared_blobs,
             remaining,
-            logs_emptied: self.empty_write_ahead_logs()?,
+            logs_emptied,
+            index_removed,
+            unfinished: unfinished.or(not_freed).map(|error| error.to_string()),
         })
+    }
+
+    /// Takes what was forgotten out of the index, and looks what is left of it there.
+    fn forget_in_index(
+        &mut self,
+        selection: &Selection,
+        plan: &Plan,
+        (entries, chunks): (&[i64], &[i64]),
+    ) -> Result<Vec<(&'static str, usize)>> {
+        self.catch_up()?;
+        self.forget_in_map(selection, plan)?;
+        let Some(index) = &mut self.index else { return Ok(Vec::new()) };
+        if selection.is_the_whole_store() {
+            // What expired before may have left words behind, and now nothing may be left at all.
+            index.write(Durability::Process, index::apply::clear_residue)?;
+            self.learner = Learner::default();
+        }
+        index.read(|c| index::apply::remaining(c, entries, chunks))
     }
 
     /// What the map knows of files that were forgotten goes too. They come back when the folder is mapped again.
@@ -127,20 +167,31 @@ impl Store {
 
     /// Checks everything that can be checked. Takes time with the size of the store.
     pub fn check(&mut self) -> Result<Health> {
+        self.check_to(Depth::Quick)
+    }
+
+    /// The same, and how thoroughly the texts are looked at.
+    pub fn check_to(&mut self, depth: Depth) -> Result<Health> {
         migrate::check_ledger(&self.log, crate::log::MIGRATIONS)?;
         let log_problems = self.log.integrity_problems()?;
         let index_problems = match self.check_index() {
             Ok(problems) => problems,
             Err(error) => vec![error.to_string()],
         };
-        let (entries, stored): (i64, i64) = self.log.read(|c| {
-            c.query_row("SELECT entries, stored FROM totals WHERE id = 1", [], |row| Ok((row.get(0)?, row.get(1)?)))
-        })?;
+        let entries: i64 =
+            self.log.read(|c| c.query_row("SELECT entries FROM totals WHERE id = 1", [], |row| row.get(0)))?;
+        let mut usage = self.log.read(Usage::read)?;
+        if let Some(Ok(bytes)) = self.index.as_ref().map(Db::bytes_in_use) {
+            usage.index = bytes;
+        }
         Ok(Health {
             log_problems,
             index_problems,
+            lost: self.lost_texts(depth)?,
             entries: entries as u64,
-            stored_bytes: stored as u64,
+            stored_bytes: usage.texts as u64,
+            index_bytes: usage.index as u64,
+            used_bytes: usage.counted() as u64,
             quota_bytes: self.limits.quota_bytes,
         })
     }
@@ -154,32 +205,39 @@ impl Store {
         });
         match rebuilt {
             Ok(()) => {}
-            Err(StoreError::Damaged { .. } | StoreError::Engine { .. } | StoreError::OtherHistory { .. }) => {
-                self.set_index_aside()?;
-            }
+            Err(
+                StoreError::Damaged { .. }
+                | StoreError::Engine { .. }
+                | StoreError::OtherHistory { .. }
+                | StoreError::Newer { .. },
+            ) => self.set_index_aside()?,
             Err(other) => return Err(other),
         }
         self.open_index()?;
         self.learner = Learner::default();
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(0) };
-        index::apply::catch_up(index, (log, blobs), learner, tell)
+        let followed = index::apply::catch_up(index, (log, blobs), learner, tell)?;
+        self.note_index_size();
+        Ok(followed)
     }
 
-    /// Evicts the runs used longest ago until the texts fit the quota, sparing the one just kept.
-    pub(super) fn make_room(&mut self, just_kept: Option<i64>, now: Timestamp) -> Result<usize> {
+    /// Evicts the runs used longest ago until the store fits the quota or runs have only their share of it left, sparing
+    /// the one just kept. At most so many transactions: a hook may not pay for all at once.
+    pub(super) fn make_room(&mut self, just_kept: Option<i64>, most: usize, now: Timestamp) -> Result<usize> {
+        let quota = i64::try_from(self.limits.quota_bytes).unwrap_or(i64::MAX);
         let mut evicted = 0;
-        loop {
-            let quota = i64::try_from(self.limits.quota_bytes).unwrap_or(i64::MAX);
-            let over = self.log.read(retention::stored_bytes)? - quota;
-            if over <= 0 {
-                return Ok(evicted);
+        for _ in 0..most {
+            let over = self.log.read(Usage::read)?.to_free(quota);
+            if over == 0 {
+                break;
             }
             let removed = self.remove(WhyGone::Evicted, now, |tx| retention::to_evict(tx, over, just_kept, BATCH))?;
             if removed == 0 {
-                return Ok(evicted);
+                break;
             }
             evicted += removed;
         }
+        Ok(evicted)
     }
 
     /// Removes entries. They are chosen under the lock, since another process may just be about to pin one.
@@ -198,11 +256,12 @@ impl Store {
         Ok(removed.entries)
     }
 
-    /// Removes the files of removed texts, now that their rows are gone for good.
+    /// Removes the files of removed texts, once their rows are gone for good: after a power cut too.
     pub(super) fn remove_files(&mut self, removed: &Removed) -> Result<()> {
         if removed.files.is_empty() {
             return Ok(());
         }
+        self.log.wait_for_disk()?;
         let blobs = &self.blobs;
         self.log.write(Durability::Process, |tx| blobs.remove_files(tx, &removed.files))
     }
@@ -212,7 +271,7 @@ impl Store {
         index.read(|c| {
             let mut chunks = Vec::new();
             for &id in entries {
-                chunks.extend(index::apply::chunk_ids(c, id)?);
+                chunks.extend(index::documents::chunk_ids(c, id)?);
             }
             Ok::<_, Fault>(chunks)
         })
@@ -232,31 +291,14 @@ impl Store {
         Ok(problems)
     }
 
-    /// A file that cannot be mended is kept for whoever wants to look at it.
-    fn set_index_aside(&mut self) -> Result<()> {
-        self.index = None;
-        let path = self.index_path();
-        for suffix in ["", "-wal", "-shm"] {
-            let from = path.with_file_name(format!("index.db{suffix}"));
-            let to = path.with_file_name(format!("index.db.damaged{suffix}"));
-            match std::fs::rename(&from, &to) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(crate::error::from_system(&from, &error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     fn give_back_space(&self) -> Result<()> {
         self.log.give_back_space()?;
-        self.index.as_ref().map_or(Ok(()), crate::db::Db::give_back_space)
+        self.index.as_ref().map_or(Ok(()), Db::give_back_space)
     }
 
     fn empty_write_ahead_logs(&self) -> Result<bool> {
         let log = self.log.truncate_write_ahead_log()?;
-        let index = self.index.as_ref().map_or(Ok(true), crate::db::Db::truncate_write_ahead_log)?;
+        let index = self.index.as_ref().map_or(Ok(true), Db::truncate_write_ahead_log)?;
         Ok(log && index)
     }
 }

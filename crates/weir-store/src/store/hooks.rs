@@ -1,7 +1,7 @@
 //! What hooks need of a store. Invariant: what a hook tells is one transaction, and costs the same whatever is stored.
 
 use weir_core::event::least;
-use weir_core::{Entry, Event, EventKind, Priority, Scope, SessionKey, Timestamp};
+use weir_core::{Entry, Event, Priority, Scope, SessionKey, Timestamp};
 
 use super::{Store, redacted_event};
 use crate::db::Durability;
@@ -38,7 +38,7 @@ impl Store {
     /// The newest failures and repairs of the scope's session, newest first.
     pub fn failures(&self, scope: &Scope) -> Result<Vec<Event>> {
         let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
-        self.log.read(|c| events::newest(c, session, [EventKind::Error, EventKind::Fix], FAILURES))
+        self.log.read(|c| events::failures(c, session, FAILURES))
     }
 
     /// Drops the least important events of the scope's session once there are too many: of those the oldest. Returns how

@@ -7,7 +7,7 @@ use rusqlite::Transaction;
 use weir_core::redact::redact;
 use weir_core::{EntryKind, Level, Limits, NewEntry, Reference, Scope, Timestamp};
 
-use super::{Owner, Store, redacted_text};
+use super::{Owner, Progress, Store, redacted_text};
 use crate::blobs::{BlobReader, Blobs, Staged, TextWriter, Written};
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
@@ -33,6 +33,8 @@ pub struct Kept {
     pub pinned: Vec<Reference>,
     /// Runs that had to go to stay within the quota.
     pub evicted: usize,
+    /// Whether the index has yet to take it in, since another process is working on it. The next search does that.
+    pub behind: bool,
     /// Why what follows could not be done, making room or indexing. It is kept all the same.
     pub unfinished: Option<StoreError>,
 }
@@ -65,7 +67,7 @@ impl Store {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
         let redactions = redact_text(&mut entry);
-        let staged = self.blobs.stage(&entry.text, durability_of(&entry))?;
+        let staged = self.blobs.stage(&entry.text)?;
         let taken = self.take(scope, &entry, (&staged, &redactions), now)?;
         Ok(self.settle(taken, redactions, true, now))
     }
@@ -103,7 +105,7 @@ impl Store {
         redact_labels(&mut entry);
         // Whether anything could not be written is told at the end, with what there is of the text.
         let _ = writer.write(&entry.text);
-        let Written { staged, redactions, pieces } = writer.finish(durability_of(&entry))?;
+        let Written { staged, redactions, pieces } = writer.finish()?;
         let text = staged.reader()?;
         if let Some(run) = entry.run.as_mut().filter(|_| !pieces.is_empty()) {
             run.pieces = pieces;
@@ -126,7 +128,11 @@ impl Store {
     ) -> Result<Taken> {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
-        self.log.write(durability_of(entry), |tx| insert((tx, blobs, limits), &own, entry, (staged, redactions), now))
+        self.log.write(durability_of(entry), |tx| {
+            let taken = insert((tx, blobs, limits), &own, entry, (staged, redactions), now)?;
+            blobs.settle()?;
+            Ok::<_, Fault>(taken)
+        })
     }
 
     /// Does what follows. From here on the entry is kept: to fail now would have the caller keep it a second time.
@@ -137,8 +143,9 @@ impl Store {
         index_now: bool,
         now: Timestamp,
     ) -> Kept {
-        let room = self.make_room(Some(taken.id), now);
-        let indexed = if index_now { self.catch_up().map(drop) } else { Ok(()) };
+        // One step at a time: a hook may not pay for a quota that was lowered.
+        let room = self.make_room(Some(taken.id), 1, now);
+        let indexed = if index_now { self.catch_up_soon() } else { Ok(Progress::Done) };
         let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MOST_NAMED)).map(|_| *rule));
         Kept {
             reference: taken.reference,
@@ -148,7 +155,8 @@ impl Store {
             superseded: taken.related.superseded,
             pinned: taken.related.pinned,
             evicted: *room.as_ref().unwrap_or(&0),
-            unfinished: room.map(drop).and(indexed).err(),
+            behind: matches!(indexed, Ok(Progress::Behind)),
+            unfinished: room.map(drop).and(indexed.map(drop)).err(),
         }
     }
 
@@ -161,7 +169,7 @@ impl Store {
     }
 }
 
-/// Writes an entry to the log within a transaction.
+/// Writes an entry to the log within a transaction, which ends with [`Blobs::settle`].
 pub(super) fn insert(
     (tx, blobs, limits): (&Transaction<'_>, &Blobs, &Limits),
     scope: &Scope,
@@ -193,7 +201,7 @@ pub(super) fn insert(
     Ok(Taken { id, reference, related })
 }
 
-/// What a person or model wrote must survive a loss of power; what a program printed can be made again.
+/// What a person or model wrote must survive a power cut; what a program printed can be made again.
 fn durability_of(entry: &NewEntry) -> Durability {
     match entry.kind {
         EntryKind::Note | EntryKind::Document => Durability::Power,

@@ -9,7 +9,7 @@ use crate::blobs::Staged;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::retention::{self, Removed};
-use crate::log::sources::{self, KnownFile, PageState, Stamp, Validators};
+use crate::log::sources::{self, KnownFile, PageState, Stamp, TextInFile, Validators};
 
 /// A file to be kept.
 #[derive(Debug, Clone)]
@@ -27,10 +27,17 @@ impl Store {
         self.log.read(|c| sources::newest(c, place))
     }
 
-    /// The files kept at a source or below it.
+    /// The files kept at a source or below it. One whose text is lost has a stamp that no file has, so that it is read
+    /// again.
     pub fn known_files(&self, scope: &Scope, under: &str) -> Result<Vec<KnownFile>> {
         self.check_scope(scope)?;
-        self.log.read(|c| sources::files(c, under))
+        let mut known = self.log.read(|c| sources::files(c, under))?;
+        for (file, text) in &mut known {
+            if text.as_ref().is_some_and(|text| !self.blobs.is_whole(&text.hash, text.stored)) {
+                file.stamp = Stamp { bytes: u64::MAX, modified: 0, hash: String::new() };
+            }
+        }
+        Ok(known.into_iter().map(|(file, _)| file).collect())
     }
 
     /// Keeps files as documents, all in one transaction, each in place of the former one of its source. They are made
@@ -42,8 +49,7 @@ impl Store {
             self.check_level(scope, &entry)?;
             redact_labels(&mut entry);
             let redactions = redact_text(&mut entry);
-            // They can be read again, so nobody has to wait for the disk.
-            let staged = self.blobs.stage(&entry.text, Durability::Process)?;
+            let staged = self.blobs.stage(&entry.text)?;
             entry.text = Vec::new();
             ready.push(Ready { entry, stamp, staged, redactions });
         }
@@ -56,7 +62,8 @@ impl Store {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         let mut removed = Removed::default();
-        let taken = self.log.write(Durability::Process, |tx| -> Result<_, Fault> {
+        // Documents wait for the disk: once for all files of a transaction.
+        let taken = self.log.write(Durability::Power, |tx| -> Result<_, Fault> {
             let mut all = Vec::with_capacity(files.len());
             for file in files {
                 let source = file.entry.source.as_deref().unwrap_or_default();
@@ -67,6 +74,7 @@ impl Store {
                 sources::set_file(tx, source, taken.id, &file.stamp)?;
                 all.push(taken);
             }
+            blobs.settle()?;
             Ok(all)
         })?;
         self.remove_files(&removed)?;
@@ -89,10 +97,12 @@ impl Store {
         })
     }
 
-    /// The page kept of a URL.
+    /// The page kept of a URL, if its text is still there.
     pub fn page(&self, scope: &Scope, url: &str) -> Result<Option<PageState>> {
         self.check_scope(scope)?;
-        self.log.read(|c| sources::page(c, url))
+        let page = self.log.read(|c| sources::page(c, url))?;
+        let is_whole = |text: &TextInFile| self.blobs.is_whole(&text.hash, text.stored);
+        Ok(page.filter(|(_, text)| text.as_ref().is_none_or(is_whole)).map(|(page, _)| page))
     }
 
     /// Keeps a page in place of the former one of this URL.
@@ -106,7 +116,7 @@ impl Store {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
         let redactions = redact_text(&mut entry);
-        let staged = self.blobs.stage(&entry.text, Durability::Process)?;
+        let staged = self.blobs.stage(&entry.text)?;
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         let (taken, removed) = self.log.write(Durability::Process, |tx| -> Result<_, Fault> {
@@ -114,6 +124,7 @@ impl Store {
             let removed = retention::remove(tx, blobs, former.as_slice(), WhyGone::Replaced, now)?;
             let taken = keep::insert((tx, blobs, limits), &own, &entry, (&staged, &redactions), now)?;
             sources::set_page(tx, url, taken.id, validators, now)?;
+            blobs.settle()?;
             Ok((taken, removed))
         })?;
         self.remove_files(&removed)?;

@@ -80,7 +80,7 @@ fn apply(
     let (at, spooled) = (read.at, read.spooled);
     let place = places::find_or_make(tx, scope, at)?;
     if let Some(mut output) = spooled.output {
-        let staged = blobs.stage(&output.text, Durability::Process)?;
+        let staged = blobs.stage(&output.text)?;
         output.text.clear();
         keep::insert((tx, blobs, limits), scope, &output, (&staged, &[]), at)?;
     }

@@ -12,7 +12,7 @@ use crate::support::{
 
 #[test]
 fn entries_expire_by_kind_and_not_a_moment_early() {
-    let limits = Limits { run_days: 3, page_days: 7, ..Limits::default() };
+    let limits = Limits { run_days: 3, page_days: 7, event_days: u32::MAX, ..Limits::default() };
     let folder = tempfile::tempdir().unwrap();
     let mut store = open_with(folder.path(), limits);
     let kept: Vec<(EntryKind, Reference)> =

@@ -180,10 +180,11 @@ impl Scan<'_> {
     }
 }
 
-/// A file that nobody else finds and that is gone with us.
+/// A file that nobody else finds and that is gone with us. The name is random, since containers that share a home may
+/// have processes of the same number.
 fn nameless_file(folder: &Path) -> io::Result<File> {
-    let path = folder.join(format!(".long-{}", std::process::id()));
-    let file = weir_store::private::options().read(true).truncate(true).open(&path)?;
+    let path = folder.join(format!(".long-{:016x}", getrandom::u64().map_err(io::Error::other)?));
+    let file = weir_store::private::options().read(true).create_new(true).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }

@@ -106,7 +106,8 @@ fn keep(
     let store = open.store(level)?;
     let kept = store.keep(scope, entry, now)?;
     let known = |hit: &Hit| hit.entry.reference == kept.reference || kept.superseded.contains(&hit.entry.reference);
-    let mut neighbours = store.search(scope, &query).unwrap_or_default().hits;
+    // The note is safe, so nobody waits for the index.
+    let mut neighbours = store.search_indexed(scope, &query).unwrap_or_default().hits;
     neighbours.retain(|hit| !known(hit) && hit.entry.superseded_by.is_none());
     neighbours.truncate(NEIGHBOURS);
     Ok(describe(&kept, &neighbours, unbound, level))
@@ -130,6 +131,9 @@ fn describe(kept: &Kept, neighbours: &[Hit], unbound: &[String], level: Level) -
     lines.extend(unbound.iter().map(|problem| format!("not bound: {problem}")));
     if kept.evicted > 0 {
         lines.push(format!("{} old runs were evicted to stay within the quota", kept.evicted));
+    }
+    if kept.behind {
+        lines.push("another process is indexing: the next search takes it in".to_owned());
     }
     if let Some(error) = &kept.unfinished {
         lines.push(format!("kept, but perhaps not searchable yet: {error}"));

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
-use weir_core::Level;
-use weir_store::{Health, HookSeen, Patience, Spool, StoreError};
+use weir_core::{EntryKind, Level};
+use weir_store::{Depth, Health, HookSeen, LostText, Patience, Spool, StoreError, Swept};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
@@ -29,6 +29,16 @@ pub(crate) struct Doctor {
     #[serde(default)]
     #[arg(long)]
     rebuild_index: bool,
+    /// Read every stored text and compare it with its hash
+    #[schemars(skip)]
+    #[serde(skip)]
+    #[arg(long)]
+    deep: bool,
+    /// Drop entries whose texts are lost
+    #[schemars(skip)]
+    #[serde(skip)]
+    #[arg(long)]
+    drop_lost: bool,
 }
 
 impl Declared for Doctor {
@@ -39,6 +49,7 @@ impl Declared for Doctor {
 Examples:
   weir doctor
   weir doctor --rebuild-index
+  weir doctor --deep
   weir doctor --json
 
 Exit code 3 means that something is wrong. Nothing leaves this machine.";
@@ -52,7 +63,7 @@ Exit code 3 means that something is wrong. Nothing leaves this machine.";
             .with_stores(move |open| {
                 // Who asks what is wrong must not wait for what is wrong.
                 open.set_patience(Patience::Each(WAIT))?;
-                let answer = examine(open, &here, runs, self.rebuild_index);
+                let answer = examine(open, &here, runs, &self);
                 open.set_patience(Patience::default())?;
                 answer
             })
@@ -103,7 +114,7 @@ fn check_runs(context: &Context) -> Vec<Check> {
     checks
 }
 
-fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, rebuild: bool) -> Result<Answer, CommandError> {
+fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, order: &Doctor) -> Result<Answer, CommandError> {
     let mut checks = vec![
         Check::good("weir", env!("CARGO_PKG_VERSION")),
         Check::good("project", context.project().root.display().to_string()),
@@ -116,7 +127,7 @@ fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, rebuild: bo
     checks.extend(check_spool(context));
     checks.extend(context.moved_hint(open).map(|hint| Check::good("moved", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
-        checks.extend(check_store(open, context, (name, level), rebuild));
+        checks.extend(check_store(open, context, (name, level), order));
     }
     let lines = checks.iter().map(|check| {
         let mark = if check.good { "✓" } else { "✗" };
@@ -192,7 +203,7 @@ fn check_store(
     open: &mut Open<'_>,
     context: &Context,
     (name, level): (&'static str, Level),
-    rebuild: bool,
+    order: &Doctor,
 ) -> Vec<Check> {
     let now = open.now;
     let store = match open.store(level) {
@@ -200,18 +211,14 @@ fn check_store(
         Err(error) => return vec![Check::bad(name, error)],
     };
     let mut checks = Vec::new();
-    if rebuild {
+    if order.rebuild_index {
         checks.push(match store.rebuild_index(|changes| context.tell(&format!("{name}: {changes} changes indexed"))) {
             Ok(changes) => Check::good(name, format!("index made anew from {changes} changes")),
             Err(error) => Check::bad(name, error),
         });
     }
     match store.sweep(now) {
-        Ok(swept) if swept == weir_store::Swept::default() => {}
-        Ok(swept) => checks.push(Check::good(
-            name,
-            format!("swept: {} expired, {} evicted, {} stray files", swept.expired, swept.evicted, swept.orphans),
-        )),
+        Ok(swept) => checks.extend(describe_swept(swept).map(|text| Check::good(name, text))),
         // Nothing else can be written either, and what is wrong is known.
         Err(error @ StoreError::Busy { .. }) => {
             checks.push(Check::bad(name, error));
@@ -219,31 +226,88 @@ fn check_store(
         }
         Err(error) => checks.push(Check::bad(name, error)),
     }
-    match store.check() {
+    let depth = if order.deep { Depth::Deep } else { Depth::Quick };
+    if order.drop_lost {
+        checks.push(match store.lost_texts(depth).and_then(|lost| store.drop_lost(&lost, now)) {
+            Ok(dropped) => Check::good(name, format!("{} dropped", counted(dropped, "lost entry", "lost entries"))),
+            Err(error) => Check::bad(name, error),
+        });
+    }
+    match store.check_to(depth) {
         Ok(health) => checks.extend(describe(name, &health)),
         Err(error) => checks.push(Check::bad(name, error)),
     }
     checks
 }
 
+fn describe_swept(swept: Swept) -> Option<String> {
+    let Swept { expired, evicted, events, orphans, index_removed } = swept;
+    let index = if index_removed { "; the disk is full, so the index was removed and is made anew later" } else { "" };
+    (swept != Swept::default()).then(|| {
+        format!("swept: {expired} expired, {evicted} evicted, {events} old events, {orphans} stray files{index}")
+    })
+}
+
 fn describe(name: &'static str, health: &Health) -> Vec<Check> {
     let mb = |bytes: u64| bytes as f64 / 1_048_576.0;
-    let size = format!(
-        "{}, texts take {:.1} of {:.0} MiB",
+    let mut size = format!(
+        "{}, {:.1} of {:.0} MiB",
         counted(health.entries as usize, "entry", "entries"),
-        mb(health.stored_bytes),
-        mb(health.quota_bytes)
+        mb(health.used_bytes),
+        mb(health.quota_bytes),
     );
+    if health.used_bytes > 0 {
+        size.push_str(&format!(" (texts {:.1}, index {:.1})", mb(health.stored_bytes), mb(health.index_bytes)));
+    }
     let mut checks = vec![Check::good(name, size)];
+    let mut bad = |text: String, fix: String| checks.push(Check { name, good: false, text, fix: Some(fix) });
+    if health.used_bytes > health.quota_bytes {
+        bad(
+            "over its quota: runs keep a quarter of it, and the rest is documents, notes and the index".to_owned(),
+            "raise quota_mb in the configuration, or let go of documents: weir forget --source FOLDER".to_owned(),
+        );
+    }
     for problem in &health.log_problems {
         let fix = "bring a backup back with `weir restore FILE --force`".to_owned();
-        checks.push(Check { name, good: false, text: format!("log: {problem}"), fix: Some(fix) });
+        bad(format!("log: {problem}"), fix);
     }
     for problem in &health.index_problems {
-        let fix = "weir doctor --rebuild-index".to_owned();
-        checks.push(Check { name, good: false, text: format!("index: {problem}"), fix: Some(fix) });
+        bad(format!("index: {problem}"), "weir doctor --rebuild-index".to_owned());
+    }
+    let (documents, others): (Vec<_>, Vec<_>) = health.lost.iter().partition(|lost| is_indexed_file(lost));
+    if !documents.is_empty() {
+        let text = format!("{} of indexed files cannot be read: {}", texts(documents.len()), named(&documents));
+        bad(
+            text,
+            "index their folder again with `weir index`; `weir doctor --drop-lost` lets go of the rest".to_owned(),
+        );
+    }
+    if !others.is_empty() {
+        let text = format!("{} cannot be read: {}", texts(others.len()), named(&others));
+        bad(text, "weir doctor --drop-lost".to_owned());
     }
     checks
+}
+
+/// Whether it can be read again.
+fn is_indexed_file(lost: &LostText) -> bool {
+    lost.kind == EntryKind::Document && lost.source.is_some()
+}
+
+fn texts(count: usize) -> String {
+    counted(count, "text", "texts")
+}
+
+/// A few lost texts, each with what is wrong with it.
+fn named(lost: &[&LostText]) -> String {
+    const MOST: usize = 3;
+    let shown = lost.iter().take(MOST);
+    let mut all: Vec<String> =
+        shown.map(|lost| format!("{} ({}: {})", lost.reference, one_line(&lost.title, 60), lost.why)).collect();
+    if lost.len() > MOST {
+        all.push(format!("and {} more", lost.len() - MOST));
+    }
+    all.join(", ")
 }
 
 /// The folder holds what the user did: nobody else may read it.

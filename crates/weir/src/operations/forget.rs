@@ -176,6 +176,12 @@ fn describe(level: Level, forgotten: &Forgotten) -> String {
     }
     let places = forgotten.remaining.iter().map(|(place, count)| format!("{place} {count}"));
     text.push_str(&format!("\nleft of them: {}", places.collect::<Vec<_>>().join(", ")));
+    if forgotten.index_removed {
+        text.push_str("\nthe index was removed with it; the next search makes it anew");
+    }
+    if let Some(why) = &forgotten.unfinished {
+        text.push_str(&format!("\nthe rest goes with the next search: {why}"));
+    }
     if !forgotten.logs_emptied {
         text.push_str("\nanother process still reads old pages; they go when it closes, or run `weir doctor` then");
     }
@@ -193,5 +199,7 @@ fn report(level: Level, forgotten: &Forgotten) -> Value {
         "shared_texts": forgotten.shared_blobs,
         "remaining": remaining,
         "logs_emptied": forgotten.logs_emptied,
+        "index_removed": forgotten.index_removed,
+        "unfinished": forgotten.unfinished,
     })
 }

@@ -153,6 +153,7 @@ fn tell_gone(reference: Reference, gone: Gone) -> CommandError {
         WhyGone::Evicted => "was evicted to stay within the quota",
         WhyGone::Forgotten => "was forgotten on request",
         WhyGone::Replaced => "was replaced by a newer text of the same source",
+        WhyGone::Lost => "could not be read any more and was dropped",
     };
     let message = format!("{reference} {how} on {}; it was a {}", when::show(gone.at), gone.kind);
     let hint = match gone.why {

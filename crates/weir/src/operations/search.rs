@@ -244,6 +244,7 @@ fn merge(findings: &mut Findings, mut others: Findings, text: &str) {
     findings.corrected.extend(others.corrected);
     findings.without_vectors += others.without_vectors;
     findings.behind |= others.behind;
+    findings.unreadable.extend(others.unreadable);
     findings.words_alone = findings.words_alone.take().or(others.words_alone);
 }
 

@@ -50,6 +50,7 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
     if found.iter().any(|one| one.findings.behind) {
         items.push("not everything is indexed yet: search again for the rest".to_owned());
     }
+    items.extend(unreadable_line(found));
     let more = found.iter().any(|one| one.more);
     let total = items.len();
     let (text, _) = fit_items("", &items, budget, |shown| match (total - shown, more) {
@@ -135,6 +136,15 @@ fn meaning_line(context: &Context, found: &[Found]) -> Option<String> {
     (waiting > 0).then(|| format!("{waiting} chunks are found by their words alone until they are embedded"))
 }
 
+/// Names entries whose text could not be read.
+fn unreadable_line(found: &[Found]) -> Option<String> {
+    let lost = &found.first()?.findings.unreadable;
+    let named: Vec<String> = lost.iter().map(ToString::to_string).collect();
+    (!named.is_empty()).then(|| {
+        format!("found by title only, since the text cannot be read: {}; `weir doctor` says why", named.join(" "))
+    })
+}
+
 async fn doubts(context: &Context, found: &[Found]) -> Doubts {
     let entries: Vec<&Entry> = found.iter().flat_map(|one| &one.findings.hits).map(|hit| &hit.entry).collect();
     let labels = truth::labels(context, &entries, truth::PATIENCE).await;
@@ -195,6 +205,8 @@ fn describe(found: &Found, doubts: &Doubts) -> Value {
         "corrected": found.findings.corrected.iter().map(|(word, meant)| json!([word, meant])).collect::<Vec<_>>(),
         "unknown": found.findings.unknown,
         "without_vectors": found.findings.without_vectors,
+        "behind": found.findings.behind,
+        "unreadable": found.findings.unreadable.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "hits": hits.collect::<Vec<_>>(),
         "symbols": found.symbols.iter().map(describe_symbol).collect::<Vec<_>>(),
     })

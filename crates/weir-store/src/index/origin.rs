@@ -1,0 +1,127 @@
+//! Ties the index to the log that it was made from. Invariant: an index that follows another log, or a log that has since
+//! been put back to an earlier state, is never asked.
+
+use std::cmp::Ordering;
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+
+use crate::log::changes;
+
+/// How far the index has come, and in which log.
+pub(crate) struct Origin {
+    log: String,
+    applied: i64,
+    last_entry: i64,
+    last_reference: String,
+}
+
+/// Where the index stands against a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It has followed every change.
+    CaughtUp,
+    /// There are changes to follow.
+    Behind,
+    /// It was made from another log, or the log is not what it was.
+    Foreign,
+}
+
+/// Reads where the index comes from.
+pub(crate) fn read(index: &Connection) -> rusqlite::Result<Origin> {
+    index.prepare_cached("SELECT log, applied, last_entry, last_reference FROM progress WHERE id = 1")?.query_row(
+        [],
+        |row| {
+            Ok(Origin { log: row.get(0)?, applied: row.get(1)?, last_entry: row.get(2)?, last_reference: row.get(3)? })
+        },
+    )
+}
+
+impl Origin {
+    /// How far the index has come.
+    pub(crate) fn applied(&self) -> i64 {
+        self.applied
+    }
+
+    /// Compares with a log. The origin must have been read before the view of the log began, since the log only grows.
+    pub(crate) fn standing(&self, log: &Connection) -> rusqlite::Result<Standing> {
+        if self.applied == 0 {
+            return Ok(if changes::head(log)? == 0 { Standing::CaughtUp } else { Standing::Behind });
+        }
+        // The log of an older index is not known by name; the caller makes sure of it once.
+        let is_named = !self.log.is_empty();
+        if is_named && (self.log != identity(log)? || !self.knows_last_change(log)?) {
+            return Ok(Standing::Foreign);
+        }
+        Ok(match self.applied.cmp(&changes::head(log)?) {
+            Ordering::Equal => Standing::CaughtUp,
+            Ordering::Less => Standing::Behind,
+            Ordering::Greater => Standing::Foreign,
+        })
+    }
+
+    /// Whether the index was made by a version that did not write down its log.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        self.log.is_empty() && self.applied > 0
+    }
+
+    /// Whether the last change that was followed is one of this log: the event is there, or its entry is gone since. The
+    /// reference of an entry is random, so two logs have no change in common by chance.
+    fn knows_last_change(&self, log: &Connection) -> rusqlite::Result<bool> {
+        if reference(log, self.last_entry)?.as_ref() != Some(&self.last_reference) {
+            return Ok(false);
+        }
+        let event: Option<Option<i64>> = log
+            .prepare_cached("SELECT entry_id FROM events WHERE id = ?1")?
+            .query_row([self.applied], |row| row.get(0))
+            .optional()?;
+        Ok(match event {
+            Some(entry) => entry == Some(self.last_entry),
+            // The event that kept an entry goes with it; an entry has the id of that event.
+            None => self.applied == self.last_entry,
+        })
+    }
+}
+
+/// Which log this is.
+pub(crate) fn identity(log: &Connection) -> rusqlite::Result<String> {
+    log.prepare_cached("SELECT value FROM identity WHERE id = 1")?.query_row([], |row| row.get(0))
+}
+
+/// The reference that an entry has or had.
+pub(crate) fn reference(log: &Connection, entry_id: i64) -> rusqlite::Result<Option<String>> {
+    log.prepare_cached(
+        "SELECT reference FROM entries WHERE id = ?1 UNION ALL SELECT reference FROM gone WHERE entry_id = ?1",
+    )?
+    .query_row([entry_id], |row| row.get(0))
+    .optional()
+}
+
+/// A change that was followed.
+pub(crate) struct Followed {
+    pub(crate) log: String,
+    pub(crate) seq: i64,
+    pub(crate) entry_id: i64,
+    pub(crate) reference: String,
+}
+
+/// Writes down how far the index has come.
+pub(crate) fn write(tx: &Transaction<'_>, last: &Followed) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE progress SET log = ?1, applied = ?2, last_entry = ?3, last_reference = ?4 WHERE id = 1")?
+        .execute(params![last.log, last.seq, last.entry_id, last.reference])
+        .map(drop)
+}
+
+/// Whether an index from before fits this log, as far as can be told: its newest entry was kept at the same moment.
+pub(crate) fn fits(index: &Connection, log: &Connection) -> rusqlite::Result<bool> {
+    let newest: Option<(i64, i64)> = index
+        .prepare_cached("SELECT entry_id, at FROM documents WHERE entry_id > 0 ORDER BY entry_id DESC LIMIT 1")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((entry, at)) = newest else { return Ok(true) };
+    let kept_at: Option<i64> =
+        log.prepare_cached("SELECT at FROM entries WHERE id = ?1")?.query_row([entry], |row| row.get(0)).optional()?;
+    match kept_at {
+        Some(kept_at) => Ok(kept_at == at),
+        None => log.prepare_cached("SELECT 1 FROM gone WHERE entry_id = ?1")?.exists([entry]),
+    }
+}

@@ -1,0 +1,96 @@
+//! Removes events whose time is over. Invariant: the log is passed through once, from its beginning, and the newest event
+//! and the newest change always stay.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use weir_core::{EventKind, Timestamp};
+
+use super::{changes, events};
+
+/// Whether the next event to look at is from before this time.
+pub(crate) fn has_old_events(connection: &Connection, before: Timestamp) -> rusqlite::Result<bool> {
+    let next: Option<i64> = connection
+        .prepare_cached(
+            "SELECT at FROM events WHERE id > (SELECT thinned_to FROM totals WHERE id = 1) ORDER BY id LIMIT 1",
+        )?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(next.is_some_and(|at| at < before.0))
+}
+
+/// An event that may have to go.
+struct Old {
+    id: i64,
+    session: Option<i64>,
+    entry: Option<i64>,
+    is_tombstone: bool,
+}
+
+/// Removes events from before this time that belong to no entry, and the tombstones of entries, looking at so many events.
+/// Returns how many events went.
+pub(crate) fn remove_old_events(
+    tx: &Transaction<'_>,
+    before: Timestamp,
+    most: usize,
+    now: Timestamp,
+) -> rusqlite::Result<usize> {
+    let old = next_old(tx, before, most)?;
+    let Some(last) = old.last().map(|event| event.id) else { return Ok(0) };
+    let head = changes::head(tx)?;
+    let (mut removed, mut sessions) = (0, BTreeSet::new());
+    for event in old {
+        match event.entry {
+            Some(_) if !event.is_tombstone || event.id == head => continue,
+            Some(entry) => {
+                tx.prepare_cached("DELETE FROM gone WHERE entry_id = ?1")?.execute([entry])?;
+            }
+            None => {}
+        }
+        events::remove(tx, event.id)?;
+        sessions.extend(event.session);
+        removed += 1;
+    }
+    for session in sessions {
+        remove_if_empty(tx, session)?;
+    }
+    tx.prepare_cached("UPDATE totals SET thinned_to = ?1 WHERE id = 1")?.execute([last])?;
+    if removed > 0 {
+        events::append_events_gone(tx, removed, now)?;
+    }
+    Ok(removed)
+}
+
+fn next_old(tx: &Transaction<'_>, before: Timestamp, most: usize) -> rusqlite::Result<Vec<Old>> {
+    let mut statement = tx.prepare_cached(
+        "SELECT id, session_id, entry_id, kind, at FROM events
+         WHERE id > (SELECT thinned_to FROM totals WHERE id = 1) AND id < (SELECT max(id) FROM events)
+         ORDER BY id LIMIT ?1",
+    )?;
+    let mut rows = statement.query([most as i64])?;
+    let mut old = Vec::new();
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(4)? >= before.0 {
+            break;
+        }
+        let kind: String = row.get(3)?;
+        let is_tombstone = kind == EventKind::Gone.as_str();
+        old.push(Old { id: row.get(0)?, session: row.get(1)?, entry: row.get(2)?, is_tombstone });
+    }
+    Ok(old)
+}
+
+/// Removes a session that nothing is left of.
+fn remove_if_empty(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
+    let has = |sql: &str| tx.prepare_cached(sql)?.exists([session]);
+    if has("SELECT 1 FROM events WHERE session_id = ?1 LIMIT 1")? {
+        return Ok(());
+    }
+    for table in ["guides", "session_files"] {
+        tx.prepare_cached(&format!("DELETE FROM {table} WHERE session_id = ?1"))?.execute(params![session])?;
+    }
+    if !has("SELECT 1 FROM entries WHERE session_id = ?1 LIMIT 1")? {
+        tx.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([session])?;
+    }
+    Ok(())
+}

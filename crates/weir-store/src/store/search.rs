@@ -1,0 +1,150 @@
+//! Searches: brings the index up to date first, as far as that can be waited for, and has the log confirm every hit.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use weir_core::{Query, Reference, Scope};
+
+use super::Store;
+use crate::error::{Fault, Result, StoreError};
+use crate::index::origin::{self, Standing};
+use crate::index::search::RawFindings;
+use crate::index::{self, Findings, Hit};
+use crate::log::{entries, places};
+
+/// How long a search indexes before it takes what there is. The next one goes on from there.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many entries are named whose text cannot be read.
+const MOST_NAMED: usize = 5;
+
+impl Store {
+    /// The best chunks for a query, best first.
+    pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
+        self.check_scope(scope)?;
+        self.open_index()?;
+        if let Some(index) = self.index.as_mut().filter(|_| self.model.is_some()) {
+            index.map_for_reading()?;
+        }
+        let begun = Instant::now();
+        let mut stepped = false;
+        loop {
+            if let Some(findings) = self.search_if(scope, query, |standing| standing == Standing::CaughtUp)? {
+                if stepped {
+                    self.note_index_size();
+                }
+                return Ok(findings);
+            }
+            // While another process indexes, or when very much is new, what is indexed has to do: all of it may take
+            // minutes, and an answer may not.
+            let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
+            if begun.elapsed() > PATIENCE {
+                break;
+            }
+            match index::apply::step_within(Duration::ZERO, index, (log, blobs), learner) {
+                Ok(Some(_)) => stepped = true,
+                // What cannot be written can still be asked.
+                Ok(None) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => break,
+                Err(other) => return Err(other),
+            }
+        }
+        self.search_as_it_is(scope, query)
+    }
+
+    /// Searches what is indexed already, for a caller who cannot wait.
+    pub fn search_indexed(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
+        self.check_scope(scope)?;
+        self.open_index()?;
+        self.search_as_it_is(scope, query)
+    }
+
+    fn search_as_it_is(&self, scope: &Scope, query: &Query) -> Result<Findings> {
+        let findings = self.search_if(scope, query, |standing| standing != Standing::Foreign)?.unwrap_or_default();
+        Ok(Findings { behind: true, ..findings })
+    }
+
+    /// Searches if the index is good enough, by where it stands against the log. One view of each database, opened once:
+    /// for a small search, opening is most of the time. The index comes first, since the log only grows.
+    fn search_if(&self, scope: &Scope, query: &Query, good_enough: fn(Standing) -> bool) -> Result<Option<Findings>> {
+        let Some(index) = &self.index else { return Ok(None) };
+        let model = self.model.as_deref();
+        index.read_at_once(|c| -> Result<_, Fault> {
+            let origin = origin::read(c)?;
+            let found = self.log.read_at_once(|log| -> Result<_, Fault> {
+                let standing = match origin.standing(log)? {
+                    standing if standing == Standing::Foreign || !origin.is_unnamed() => standing,
+                    standing => {
+                        if origin::fits(c, log)? {
+                            standing
+                        } else {
+                            Standing::Foreign
+                        }
+                    }
+                };
+                if !good_enough(standing) {
+                    return Ok(None);
+                }
+                let raw = index::search::search(c, scope, query, model)?;
+                let unreadable = index::apply::unreadable(c, MOST_NAMED)?;
+                look_up(log, scope, raw, &unreadable).map(Some)
+            })?;
+            let Some(findings) = found else { return Ok(None) };
+            let without_vectors = if model.is_some() { index::embed::pending(c)? } else { 0 };
+            Ok(Some(Findings { without_vectors, ..findings }))
+        })
+    }
+}
+
+/// Looks up the entries of hits: the log has the last word on what is there and who sees it.
+fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]) -> Result<Findings, Fault> {
+    let place = places::find(log, scope)?;
+    let mut hits = Vec::with_capacity(raw.hits.len());
+    for hit in raw.hits {
+        if let Some(stored) = entries::by_id(log, place, hit.entry_id)? {
+            let newer = hit.newer.map(|id| entries::by_id(log, place, id)).transpose()?.flatten();
+            let newer = newer.map(|stored| stored.entry.reference);
+            let mut also = Vec::new();
+            for id in &hit.also {
+                also.extend(entries::by_id(log, place, *id)?.map(|stored| stored.entry.reference));
+            }
+            hits.push(Hit { newer, also, ..hit.with(stored.entry) });
+        }
+    }
+    let unreadable = unreadable.iter().filter_map(|&id| entries::by_id(log, place, id).transpose());
+    Ok(Findings {
+        hits: order_by_succession(hits),
+        corrected: raw.corrected,
+        unknown: raw.unknown,
+        unreadable: unreadable.map(|stored| stored.map(|stored| stored.entry.reference)).collect::<Result<_, _>>()?,
+        words_alone: raw.words_alone,
+        ..Findings::default()
+    })
+}
+
+/// Puts every hit of a superseded note below those of its successor, where both were found.
+fn order_by_succession(hits: Vec<Hit>) -> Vec<Hit> {
+    let mut to_come: HashMap<Reference, usize> = HashMap::new();
+    for hit in &hits {
+        *to_come.entry(hit.entry.reference).or_default() += 1;
+    }
+    let mut ordered = Vec::with_capacity(hits.len());
+    let mut waiting: HashMap<Reference, Vec<Hit>> = HashMap::new();
+    for hit in hits {
+        let mut next = vec![hit];
+        while let Some(hit) = next.pop() {
+            let successor = hit.entry.superseded_by.filter(|note| to_come.get(note).is_some_and(|&count| count > 0));
+            if let Some(successor) = successor {
+                waiting.entry(successor).or_default().push(hit);
+                continue;
+            }
+            let reference = hit.entry.reference;
+            ordered.push(hit);
+            let count = to_come.entry(reference).or_default();
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                next.extend(waiting.remove(&reference).into_iter().flatten().rev());
+            }
+        }
+    }
+    ordered
+}

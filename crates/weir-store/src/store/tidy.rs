@@ -1,0 +1,122 @@
+//! Housekeeping that ordinary calls do along the way. Invariant: each call does a bounded part of it.
+
+use weir_core::Timestamp;
+
+use super::Store;
+use crate::db::{Db, Durability, with_suffix};
+use crate::error::{Result, StoreError, from_system};
+use crate::log::{self, ageing, retention};
+
+/// How many events one transaction looks at.
+const EVENTS: usize = 2_000;
+/// How often stray files are looked for.
+const DAY: i64 = 24 * 60 * 60 * 1000;
+/// A change of the index's size below this, or below a sixteenth of it, is not written down.
+const NOTED: i64 = 1 << 20;
+
+/// Whether room had to be made on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    Enough,
+    /// The index was removed for it.
+    Made,
+}
+
+impl Store {
+    /// Removes what has expired, some of the events whose time is over and, once a day, files that nothing names. Next to
+    /// nothing when there is nothing to do.
+    pub fn tidy(&mut self, now: Timestamp) -> Result<()> {
+        if self.log.is_read_only() {
+            return Ok(());
+        }
+        self.remove_expired(now)?;
+        self.remove_old_events(1, now)?;
+        let tidied = self.log.read(retention::tidied_at)?;
+        if now.0 - tidied.0 > DAY || now < tidied {
+            self.remove_orphans(now)?;
+        }
+        Ok(())
+    }
+
+    /// Removes files that no row names. They are looked for without a lock.
+    pub(super) fn remove_orphans(&mut self, now: Timestamp) -> Result<usize> {
+        let orphans = self.log.read_at_once(|c| self.blobs.orphans(c))?;
+        let blobs = &self.blobs;
+        self.log.write(Durability::Process, |tx| {
+            retention::set_tidied_at(tx, now)?;
+            blobs.remove_orphans(tx, &orphans)
+        })
+    }
+
+    /// Removes events whose time is over, and what says that entries are gone, in at most so many transactions.
+    pub(super) fn remove_old_events(&mut self, most: usize, now: Timestamp) -> Result<usize> {
+        let before = now.0 - i64::from(self.limits.event_days) * DAY;
+        let mut removed = 0;
+        for _ in 0..most {
+            if !self.log.read(|c| ageing::has_old_events(c, Timestamp(before)))? {
+                break;
+            }
+            removed += self
+                .log
+                .write(Durability::Process, |tx| ageing::remove_old_events(tx, Timestamp(before), EVENTS, now))?;
+        }
+        Ok(removed)
+    }
+
+    /// Does work that may find the disk full. Then the index goes, since it can be made anew, and the work is done again.
+    pub(super) fn with_room<T>(&mut self, work: impl Fn(&mut Self) -> Result<T>) -> Result<(T, Room)> {
+        let error = match work(self) {
+            Ok(done) => return Ok((done, Room::Enough)),
+            Err(error) => error,
+        };
+        // A log on a full disk may have been opened for reading only.
+        let is_full = matches!(error, StoreError::Full { .. })
+            || (matches!(error, StoreError::ReadOnly { .. }) && self.log.is_read_only());
+        if !is_full || self.remove_index().is_err() {
+            return Err(error);
+        }
+        if self.log.is_read_only() {
+            self.log = Db::open(&self.folder.join("log.db"), log::MIGRATIONS, self.log.patience())?;
+        }
+        work(self).map(|done| (done, Room::Made))
+    }
+
+    /// Removes the index; the next search makes it anew.
+    pub(super) fn remove_index(&mut self) -> Result<()> {
+        self.index = None;
+        for suffix in ["", "-wal", "-shm"] {
+            let path = with_suffix(&self.index_path(), suffix);
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(from_system(&path, &error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down how large the index is, for the quota. It is only ever about right, so nobody waits for it.
+    pub(super) fn note_index_size(&mut self) {
+        let Some(Ok(bytes)) = self.index.as_ref().map(Db::bytes_in_use) else { return };
+        let Ok(known) = self.log.read(retention::index_bytes) else { return };
+        if (bytes - known).abs() > NOTED.max(known / 16) && !self.log.is_read_only() {
+            let _ = self.log.write_if_free(Durability::Process, |tx| retention::set_index_bytes(tx, bytes));
+        }
+    }
+
+    /// Gives an index that cannot be used another name, so that it can be looked at.
+    pub(super) fn set_index_aside(&mut self) -> Result<()> {
+        self.index = None;
+        let path = self.index_path();
+        for suffix in ["", "-wal", "-shm"] {
+            let from = path.with_file_name(format!("index.db{suffix}"));
+            let to = path.with_file_name(format!("index.db.damaged{suffix}"));
+            match std::fs::rename(&from, &to) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(from_system(&from, &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
