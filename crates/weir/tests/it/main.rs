@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
 
+mod advice;
 mod cli;
 mod e2e;
 mod escape;

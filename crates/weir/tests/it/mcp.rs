@@ -110,6 +110,22 @@ fn an_answer_is_text_and_nothing_else() {
 }
 
 #[test]
+fn a_note_goes_into_the_store_that_is_there_now() {
+    let mut server = Server::ready();
+    server.call("ctx_annotate", json!({ "text": "before the store was removed" }));
+    let data = server.home.path().join(".local/share/weir");
+    for moved in ["projects", "user"] {
+        std::fs::rename(data.join(moved), data.join(format!("{moved}.away"))).unwrap();
+    }
+    assert!(server.call("ctx_annotate", json!({ "text": "sixteen connections" })).contains("kept [ctx:"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+    command.args(["search", "sixteen"]).current_dir(server.home.path().join("project"));
+    let output = command.env_clear().env("HOME", server.home.path()).env("PATH", "/usr/bin:/bin").output().unwrap();
+    let found = String::from_utf8_lossy(&output.stdout);
+    assert!(found.contains("sixteen connections"), "another process finds it: {found}");
+}
+
+#[test]
 fn sloppy_arguments_are_read_as_meant() {
     let mut server = Server::ready();
     let kept = server.call("ctx_annotate", json!({ "text": "The pool has 16 connections", "file": "[\"no.txt\"]" }));
@@ -287,7 +303,7 @@ struct Server {
     input: Option<ChildStdin>,
     lines: Receiver<String>,
     last_id: i64,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl Server {
@@ -304,7 +320,7 @@ impl Server {
         std::thread::spawn(move || {
             BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
-        Self { process, input, lines, last_id: 0, _home: home }
+        Self { process, input, lines, last_id: 0, home }
     }
 
     /// Started and initialised.

@@ -296,7 +296,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
         ✓ Claude Code: its program is not on the PATH, set up for the user
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
           fix: start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence
-        ✓ project store: 0 entries, texts take 0.0 of 2048 MiB"#]]
+        ✓ project store: 0 entries, 0.0 of 2048 MiB"#]]
     .assert_eq(&lines(&home));
     home.ok(&["setup", "claude", "--project", "--yes"]);
     expect![[r#"

@@ -1,0 +1,254 @@
+//! Advice is followed: the store is brought into the state in which a hint is printed, what the hint says is run as it
+//! stands there, and must lead out.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program and a shell")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A home with a project in it, whose store has a note and a large indexed file.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        std::fs::create_dir_all(home.project().join("docs")).unwrap();
+        std::fs::write(home.project().join("docs/guide.md"), large_text()).unwrap();
+        for arguments in [&["note", "the pool is small"][..], &["index", "docs"]] {
+            let output = home.weir(arguments);
+            assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        }
+        home
+    }
+
+    fn project(&self) -> PathBuf {
+        self.0.path().join("project")
+    }
+
+    fn weir(&self, arguments: &[&str]) -> Output {
+        self.command(env!("CARGO_BIN_EXE_weir")).args(arguments).output().unwrap()
+    }
+
+    /// Runs a line as a person would who copies it into a shell.
+    fn shell(&self, line: &str) -> Output {
+        self.command("sh").args(["-c", line]).output().unwrap()
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let bin = Path::new(env!("CARGO_BIN_EXE_weir")).parent().unwrap();
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear().env("HOME", self.0.path());
+        command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+        command
+    }
+
+    /// The files of the stores with this name, that of the project first.
+    fn file(&self, name: &str) -> PathBuf {
+        let projects = walk(self.0.path()).into_iter().find(|path| path.ends_with("projects")).unwrap();
+        walk(&projects).into_iter().find(|path| path.file_name().is_some_and(|found| found == name)).unwrap()
+    }
+
+    fn text_file(&self) -> PathBuf {
+        let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "zst");
+        walk(self.0.path()).into_iter().find(is_text).unwrap()
+    }
+
+    fn finds(&self, word: &str) -> bool {
+        let output = self.weir(&["search", word]);
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", said(&output));
+        output.status.success()
+    }
+
+    fn assert_healthy(&self) {
+        let output = self.weir(&["doctor"]);
+        let text = said(&output);
+        let bad = text.lines().filter(|line| line.starts_with("✗") && line.contains("store")).collect::<Vec<_>>();
+        assert!(bad.is_empty(), "{text}");
+    }
+}
+
+/// More than the log holds in its own pages.
+fn large_text() -> String {
+    let line = |n: u64| format!("# Chapter {n}\n\n{}\n\n", blake3::hash(&n.to_le_bytes()).to_hex());
+    "# The guide\n\nmanometer\n\n".to_owned() + &(0..2_000).map(line).collect::<String>()
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for item in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        found.push(item.path());
+        if item.file_type().unwrap().is_dir() {
+            found.extend(walk(&item.path()));
+        }
+    }
+    found
+}
+
+fn said(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+/// What a hint or a fix says is to be run: what stands in marks, after `anew:`, or the whole line.
+fn advised(output: &Output) -> Vec<String> {
+    let text = said(output);
+    let hints =
+        text.lines().filter_map(|line| line.trim().strip_prefix("hint: ").or(line.trim().strip_prefix("fix: ")));
+    let mut commands = Vec::new();
+    for hint in hints {
+        if let Some((_, command)) = hint.split_once("anew: ") {
+            commands.push(command.to_owned());
+        } else if hint.starts_with("weir ") {
+            commands.push(hint.to_owned());
+        } else {
+            commands
+                .extend(hint.split('`').skip(1).step_by(2).filter(|word| word.starts_with("weir")).map(str::to_owned));
+        }
+    }
+    assert!(!commands.is_empty(), "nothing is advised: {text}");
+    commands
+}
+
+#[test]
+fn a_damaged_index_is_made_anew() {
+    let home = Home::new();
+    std::fs::write(home.file("index.db"), [7; 50_000]).unwrap();
+    let refused = home.weir(&["search", "pool"]);
+    assert_eq!(refused.status.code(), Some(4));
+    let done = home.shell(&advised(&refused)[0]);
+    assert!(home.finds("pool") && home.finds("manometer"), "{}", said(&done));
+    home.assert_healthy();
+}
+
+#[test]
+fn an_index_of_a_newer_version_is_made_anew() {
+    let home = Home::new();
+    let index = home.file("index.db");
+    let sql = "INSERT INTO migrations SELECT position + 1, '0099_future', 'ff', '' FROM migrations ORDER BY position DESC LIMIT 1";
+    let python = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); v = c.execute('PRAGMA user_version').fetchone()[0]; c.execute(f'PRAGMA user_version = {v + 1}'); c.commit()";
+    let edited = home.command("python3").args(["-c", python]).arg(&index).arg(sql).output().unwrap();
+    assert!(edited.status.success(), "{}", said(&edited));
+    let refused = home.weir(&["search", "pool"]);
+    assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+    home.shell(&advised(&refused)[0]);
+    assert!(home.finds("pool"));
+    home.assert_healthy();
+}
+
+#[test]
+fn a_damaged_log_is_moved_away_and_the_store_begins_anew() {
+    let home = Home::new();
+    std::fs::write(home.file("log.db"), [7; 50_000]).unwrap();
+    let refused = home.weir(&["note", "another"]);
+    assert_eq!(refused.status.code(), Some(4));
+    let moved = home.shell(&advised(&refused)[0]);
+    assert!(moved.status.success(), "{}", said(&moved));
+    // No answer comes from what was there before.
+    for n in 0..6 {
+        assert!(home.weir(&["note", &format!("thermometer {n}")]).status.success());
+    }
+    assert!(home.finds("thermometer") && !home.finds("manometer") && !home.finds("pool"));
+    home.assert_healthy();
+}
+
+#[test]
+fn a_lost_text_of_an_indexed_file_is_read_again() {
+    let home = Home::new();
+    std::fs::write(home.text_file(), b"").unwrap();
+    assert!(home.finds("pool"), "the rest is found");
+    let ill = home.weir(&["doctor"]);
+    assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
+    assert_eq!(advised(&ill)[0], "weir index");
+    assert!(home.shell("weir index docs").status.success());
+    home.assert_healthy();
+    assert!(home.finds("manometer"));
+}
+
+#[test]
+fn a_lost_output_is_dropped() {
+    let home = Home::new();
+    home.shell("rm -r docs; weir index .");
+    let kept = home.shell(
+        "seq 1 60000 | sha512sum >/dev/null; head -c 90000 /dev/urandom | base64 > big.txt; weir run 'cat big.txt'",
+    );
+    assert!(kept.status.success(), "{}", said(&kept));
+    std::fs::remove_file(home.text_file()).unwrap();
+    let ill = home.weir(&["doctor"]);
+    assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
+    home.shell(&advised(&ill)[0]);
+    home.assert_healthy();
+    assert!(home.finds("pool"));
+}
+
+#[test]
+fn a_lost_text_says_what_to_do_when_it_is_asked_for() {
+    let home = Home::new();
+    let found = said(&home.weir(&["search", "manometer", "--json"]));
+    let reference = found.split("\"reference\": \"").nth(1).or(found.split("\"reference\":\"").nth(1)).unwrap();
+    let reference = &reference[..reference.find('"').unwrap()];
+    std::fs::write(home.text_file(), b"").unwrap();
+    let refused = home.weir(&["get", reference]);
+    assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+    assert_eq!(advised(&refused), ["weir doctor", "weir index"]);
+}
+
+#[test]
+fn a_store_of_another_project_is_removed() {
+    let home = Home::new();
+    let store = home.file("log.db").parent().unwrap().to_owned();
+    let other = home.0.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let in_other = |arguments: &[&str]| {
+        let mut command = home.command(env!("CARGO_BIN_EXE_weir"));
+        command.current_dir(&other).args(arguments).output().unwrap()
+    };
+    assert!(in_other(&["note", "elsewhere"]).status.success());
+    let is_other = |path: &PathBuf| path.is_dir() && *path != store && path.join("log.db").exists();
+    let theirs = walk(store.parent().unwrap()).into_iter().find(is_other).unwrap();
+    for name in ["log.db", "log.db-wal", "log.db-shm"] {
+        let _ = std::fs::remove_file(theirs.join(name));
+        let _ = std::fs::copy(store.join(name), theirs.join(name));
+    }
+    let refused = in_other(&["search", "pool"]);
+    assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+    assert!(said(&refused).contains("remove it"), "{}", said(&refused));
+    std::fs::remove_dir_all(&theirs).unwrap();
+    assert!(in_other(&["note", "anew"]).status.success());
+}
+
+#[test]
+fn a_level_without_a_name_gets_one() {
+    let home = Home::new();
+    let refused = home.weir(&["note", "for this session", "--scope", "session"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("WEIR_SESSION"));
+    let kept = home.shell("WEIR_SESSION=s1 weir note 'for this session' --scope session");
+    assert!(kept.status.success(), "{}", said(&kept));
+}
+
+#[test]
+fn a_plan_that_changed_is_made_again() {
+    let home = Home::new();
+    let refused = home.weir(&["forget", "--project", "--confirm", "00000000"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    let planned = said(&home.weir(&["forget", "--project"]));
+    let confirmation = planned.split("confirm = ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let done = home.weir(&["forget", "--project", "--confirm", confirmation]);
+    assert!(done.status.success() && !home.finds("pool"), "{}", said(&done));
+}
+
+#[test]
+fn a_store_over_its_quota_is_brought_back_by_forgetting_documents() {
+    let home = Home::new();
+    let config = home.0.path().join(".config/weir");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "[retention]\nquota_mb = 0\n").unwrap();
+    let ill = home.weir(&["doctor"]);
+    assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
+    assert!(said(&ill).contains("weir forget --source FOLDER"), "{}", said(&ill));
+    let plan = said(&home.shell("weir forget --source docs"));
+    let confirmation = plan.split("confirm = ").nth(1).unwrap().split_whitespace().next().unwrap();
+    assert!(home.shell(&format!("weir forget --source docs --confirm {confirmation}")).status.success());
+    std::fs::write(config.join("config.toml"), "[retention]\nquota_mb = 1\n").unwrap();
+    home.assert_healthy();
+}
