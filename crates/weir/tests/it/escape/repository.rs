@@ -25,9 +25,12 @@ const SETTINGS: &[&str] = &[
 fn git(world: &World, arguments: &[&str], input: Option<&str>) -> String {
     let file = world.home().join("input");
     std::fs::write(&file, input.unwrap_or_default()).unwrap();
+    // The project may belong to another user than the tests.
+    let settings = world.home().join("git-settings");
+    std::fs::write(&settings, "[safe]\n\tdirectory = *\n").unwrap();
     let mut command = Command::new("git");
     command.current_dir(world.project()).args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
-    command.env("HOME", world.home()).env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.env("HOME", world.home()).env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", settings);
     let output = command.args(arguments).stdin(std::fs::File::open(file).unwrap()).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
