@@ -9,6 +9,7 @@ mod escape;
 mod evil;
 mod fetch;
 mod files;
+mod hardening;
 mod hooks;
 mod index;
 mod map;
