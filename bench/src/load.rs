@@ -107,6 +107,7 @@ pub(crate) fn run(weir: &str, minutes: f64) -> bool {
             scope.spawn(move || calls::work(world, worker));
         }
         scope.spawn(|| index_and_stop(&world));
+        scope.spawn(|| back_up(&world));
         scope.spawn(|| world.disk.fill_now_and_then(|| world.is_over()));
         while world.begun.elapsed() < end {
             std::thread::sleep(Duration::from_millis(200));
@@ -127,6 +128,11 @@ impl World {
         command.args(arguments).current_dir(&self.project).env_clear();
         command.env("HOME", &self.home).env("WEIR_DATA", self.data()).env("PATH", "/usr/bin:/bin");
         command
+    }
+
+    /// Where the store is backed up to: not on the disk that fills up.
+    fn backup(&self) -> String {
+        self.home.join("backup.weir").display().to_string()
     }
 
     fn data(&self) -> PathBuf {
@@ -179,6 +185,23 @@ fn index_and_stop(world: &World) {
             Ended { output, stopped, full: full || world.disk.was_full_since(started), took: started.elapsed() };
         world.count("index", &ended, good);
         pause(world, Duration::from_secs(numbers.next() % 15));
+    }
+}
+
+/// Backs the store up while others write. The last backup is restored in the end.
+fn back_up(world: &World) {
+    let file = world.backup();
+    while !world.is_over() {
+        pause(world, Duration::from_secs(20));
+        let started = Instant::now();
+        let full = world.disk.is_full();
+        let output = world.command(&["backup", "--force", &file]).output().unwrap();
+        let full = full || world.disk.was_full_since(started);
+        let good = output.status.success();
+        if !good && !full {
+            world.wrong(format!("backup: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        world.count("backup", &Ended { output: Some(output), stopped: false, full, took: started.elapsed() }, good);
     }
 }
 

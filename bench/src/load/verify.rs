@@ -42,11 +42,30 @@ pub(super) fn verify(world: &World) -> bool {
         }
     }
     wrong.extend(compare(world, &store));
+    wrong.extend(restored(world));
     for what in wrong.iter().take(40) {
         println!("wrong: {what}");
     }
     println!("wrong: {} in all", wrong.len());
     wrong.is_empty()
+}
+
+/// Restores the last backup into another project and has everything in it checked.
+fn restored(world: &World) -> Option<String> {
+    if !Path::new(&world.backup()).exists() {
+        return None;
+    }
+    let project = world.home.join("restored");
+    std::fs::create_dir(&project).unwrap();
+    for arguments in [["restore", &world.backup()].as_slice(), &["doctor"]] {
+        let output = world.command(arguments).current_dir(&project).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        if !output.status.success() {
+            return Some(format!("{arguments:?}: {said}{}", String::from_utf8_lossy(&output.stderr)));
+        }
+        println!("{}: {}", arguments[0], said.lines().next().unwrap_or_default());
+    }
+    None
 }
 
 fn report_faults(faults: &str) {

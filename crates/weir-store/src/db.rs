@@ -25,16 +25,14 @@ pub(crate) enum Durability {
 pub enum Patience {
     /// Each write as long as this.
     Each(Duration),
-    /// All writes together until this moment.
-    Until(Instant),
+    /// All writes together as long as this. What they do themselves does not count.
+    InAll(Duration),
 }
 
 impl Patience {
     fn left(self) -> Duration {
-        match self {
-            Self::Each(patience) => patience,
-            Self::Until(end) => end.saturating_duration_since(Instant::now()),
-        }
+        let (Self::Each(left) | Self::InAll(left)) = self;
+        left
     }
 }
 
@@ -195,10 +193,20 @@ impl Db {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T> {
         self.set_durability(durability)?;
-        if let Patience::Until(_) = self.patience {
-            self.set_patience(self.patience)?;
+        let begun = Instant::now();
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let waited = begun.elapsed();
+        let written = transaction.map_err(Fault::from).and_then(|transaction| {
+            let result = work(&transaction).map_err(Into::into)?;
+            transaction.commit()?;
+            Ok(result)
+        });
+        if let Patience::InAll(left) = self.patience {
+            self.patience = Patience::InAll(left.saturating_sub(waited));
+            // What was written is written, whatever becomes of this.
+            let _ = self.connection.busy_timeout(self.patience.left());
         }
-        transact(&mut self.connection, work).map_err(|fault| fault.at(&self.path))
+        written.map_err(|fault| fault.at(&self.path))
     }
 
     /// The same if the lock can be had in this time; none if it cannot.
@@ -327,16 +335,6 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(suffix);
     name.into()
-}
-
-fn transact<T, E: Into<Fault>>(
-    connection: &mut Connection,
-    work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
-) -> Result<T, Fault> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let result = work(&transaction).map_err(Into::into)?;
-    transaction.commit()?;
-    Ok(result)
 }
 
 /// Makes a folder that only its owner can enter.

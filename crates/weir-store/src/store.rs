@@ -126,7 +126,12 @@ impl Store {
         Ok(store)
     }
 
-    /// Sets how long each write waits for other processes.
+    /// How long writes still wait for other processes.
+    pub fn patience(&self) -> Patience {
+        self.log.patience()
+    }
+
+    /// Sets how long writes wait for other processes.
     pub fn set_patience(&mut self, patience: Patience) -> Result<()> {
         self.log.set_patience(patience)?;
         self.index.as_mut().map_or(Ok(()), |index| index.set_patience(patience))

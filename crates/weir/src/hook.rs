@@ -94,7 +94,7 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     let place = Place::find(&env, &paths, &hook.folder, session)?;
     let now = when::now();
     let telling = Telling { client, hook: &hook, payload: &payload, event, started };
-    let store = match place.open(&paths, Patience::Until(Instant::now() + WAIT)) {
+    let store = match place.open(&paths, Patience::InAll(WAIT)) {
         Ok(store) => store,
         // Nothing can be read either; what the hook told is not lost for that.
         Err(error) if error.may_pass() => {
@@ -298,12 +298,10 @@ impl Place {
             let root = foreign::text(&self.project.root);
             let (key, folder) = (self.project.key.0.clone(), self.project.folder_name());
             let known = KnownProject { key, root, folder, used_at: when::now() };
-            let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, patience);
+            let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, store.patience());
             let remembered = user.and_then(|mut user| user.remember_project(&known));
             // The next command that opens the project does it then.
-            if let Err(error) = remembered.or_else(|error| if error.may_pass() { Ok(()) } else { Err(error) }) {
-                return Err(error);
-            }
+            remembered.or_else(|error| if error.may_pass() { Ok(()) } else { Err(error) })?;
         }
         Ok(store)
     }

@@ -92,7 +92,7 @@ pub struct ExportedRun {
 
 /// One row of the log, with the id of its text if it is an entry.
 pub(crate) enum Thing {
-    Event(ExportedEvent),
+    Event(Box<ExportedEvent>),
     Entry(Box<ExportedEntry>, i64),
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite
         };
         let id = event.id;
         let Some(reference) = row.get::<_, Option<String>>(11)? else {
-            things.push((id, Thing::Event(event)));
+            things.push((id, Thing::Event(Box::new(event))));
             continue;
         };
         let entry = ExportedEntry {

@@ -25,7 +25,7 @@ impl Store {
             after = last;
             for (id, thing) in page {
                 let exported = match thing {
-                    export::Thing::Event(event) => Exported::Event(event),
+                    export::Thing::Event(event) => Exported::Event(*event),
                     export::Thing::Entry(entry, blob_id) => {
                         let find = |c: &rusqlite::Connection| -> Result<_, Fault> {
                             Ok(export::is_there(c, id)?.then_some(((), blob_id)))

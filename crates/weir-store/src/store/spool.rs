@@ -37,6 +37,10 @@ impl Store {
             }
             spool.remove(&names);
             spool.tidy();
+            // A hook leaves the rest of a long spool to the next one.
+            if matches!(self.log.patience(), Patience::InAll(left) if left.is_zero()) {
+                return Ok(taken);
+            }
         }
     }
 
@@ -65,7 +69,7 @@ impl Store {
             Ok(count)
         };
         let written = match self.log.patience() {
-            Patience::Until(_) => self.log.write(Durability::Process, work).map(Some),
+            Patience::InAll(_) => self.log.write(Durability::Process, work).map(Some),
             Patience::Each(_) => self.log.write_if_free(Durability::Process, work),
         };
         written.map_err(|error| (at, error))

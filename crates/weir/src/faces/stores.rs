@@ -115,12 +115,17 @@ impl Scratch {
     /// Puts its content, `inner`, in the place of a folder, in one step. Returns where the folder that was there is now.
     fn put_in_place(&self, inner: &Path, folder: &Path) -> Result<Option<PathBuf>, CommandError> {
         let failed = |error: std::io::Error| cannot_use(folder, &error);
-        if !folder.exists() {
+        let replaces = folder.exists();
+        if replaces {
+            exchange(inner, folder).map_err(failed)?;
+        } else {
             std::fs::rename(inner, folder).map_err(failed)?;
-            return Ok(None);
         }
-        exchange(inner, folder).map_err(failed)?;
-        Ok(Some(inner.to_owned()))
+        // A name survives a loss of power once its folder is on the disk.
+        for folder in [&folder.join("blobs"), folder, folder.parent().unwrap_or(folder)] {
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        Ok(replaces.then(|| inner.to_owned()))
     }
 }
 

@@ -10,13 +10,13 @@ use std::io::Read as _;
 use std::path::Path;
 
 use weir_clients::{Done, Tool, ToolCall};
-use weir_core::wording::one_line;
+use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
 use weir_digest::{About, Frame};
 use weir_store::{BlobReader, LONGEST_TEXT, NotKept, Store, TextWriter};
 
 use super::payload::copy;
-use super::{Call, LEAVE, TITLE, unreadable};
+use super::{Call, LEAVE, TITLE, faults, unreadable};
 use crate::config;
 use crate::error::CommandError;
 use crate::foreign;
@@ -105,9 +105,9 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
         None => read.as_deref().and_then(open_read).map(|file| file.take(LARGEST_READ)),
     };
     match file {
-        Some(mut file) => copy(&mut file, &mut |bytes| Ok(put(&mut writer, bytes))).map_err(unreadable)?,
+        Some(mut file) => copy(&mut file, &mut |bytes| put(&mut writer, bytes)).map_err(unreadable)?,
         None => {
-            let mut to = |bytes: &[u8]| Ok(put(&mut writer, bytes));
+            let mut to = |bytes: &[u8]| put(&mut writer, bytes);
             call.payload.write(&done.output.text, &mut to).map_err(unreadable)?;
         }
     }
@@ -118,6 +118,8 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
         Err(NotKept { error, text: Some(text) }) if error.may_pass() => {
             if text.bytes() <= LONGEST_TEXT {
                 call.aside.output = Some(NewEntry { text: text.all()?, ..entry });
+            } else {
+                faults::note("holding back", &format!("an output of {} is not kept: {error}", size(text.bytes())));
             }
             return Ok(Held::NotKept(text));
         }
@@ -158,8 +160,10 @@ fn open_read(path: &Path) -> Option<File> {
 }
 
 /// Writes on, also when that has failed: who keeps the text is told.
-fn put(writer: &mut TextWriter, bytes: &[u8]) {
+#[expect(clippy::unnecessary_wraps, reason = "whoever copies expects a result")]
+fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
     let _ = writer.write(bytes);
+    Ok(())
 }
 
 /// What is held back, and what is said of it first.

@@ -33,7 +33,7 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let Some(old) = path_of(context, arguments, "old") else { return Err(CommandError::usage("name the old folder")) };
-    let old = plain(&old);
+    let old = settled(&plain(&old));
     let projects = context.with_stores_here(|open| Ok(open.user()?.projects()?))?;
     let known = projects.iter().find(|project| was_at(project, &old)).ok_or_else(|| unknown(&old, &projects))?;
     let which = Which::project(context);
@@ -108,6 +108,14 @@ fn unknown(old: &Path, projects: &[KnownProject]) -> CommandError {
         false => format!("these have gone from their folders: {}", gone.join(", ")),
     };
     CommandError::new(ErrorKind::NotFound, format!("no project is known that was in {}", old.display())).hint(hint)
+}
+
+/// The path without links, as far as it is still there.
+fn settled(path: &Path) -> PathBuf {
+    match (path.parent().and_then(|parent| parent.canonicalize().ok()), path.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => path.to_owned(),
+    }
 }
 
 /// A path without `.` and `..`, for a folder that is no longer there.

@@ -62,7 +62,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let missing: Vec<String> = serde_json::from_value(manifest["missing"].clone()).unwrap_or_default();
     let tell = |number: u64| {
         if number.is_multiple_of(100) {
-            context.tell(&format!("checking text {number}"))
+            context.tell(&format!("checking text {number}"));
         }
     };
     let (entries, events) = Store::take_over_copy(&made, &which.owner, &missing, tell).map_err(|error| {

@@ -128,7 +128,7 @@ fn digest(
     let text = |key: &str| about[key].as_str().unwrap_or_default().to_owned();
     let session = SessionKey { client: text("client"), key: text("session") };
     let place = Place::find(env, paths, Path::new(&text("folder")), session)?;
-    let mut store = place.open(paths, Patience::Until(Instant::now() + WAIT))?;
+    let mut store = place.open(paths, Patience::InAll(WAIT))?;
     store.set_limits(config::read(&paths.config)?.limits);
     let mut writer = store.writer()?;
     let mut file = File::open(&files.output).map_err(unreadable)?;
