@@ -28,7 +28,7 @@ fn records(count: usize, between: &str) -> String {
         format!(
             "{{\"id\": {number}, \"title\": \"Größe {number} \\\"x\\\" \\u00e4\", \"state\": \"{state}\", \"score\": -{score}.5e1, \
              \"locked\": {}, \"labels\": [\"a\", \"b\"], \"owner\": null}}",
-            number % 3 == 0
+            number.is_multiple_of(3)
         )
     };
     (0..count).map(one).collect::<Vec<_>>().join(between)
@@ -46,7 +46,7 @@ fn json_is_json_wherever_the_sample_ends() {
 fn arrays_of_records_of_all_lengths_are_json() {
     for length in 0..150 {
         let record = |number: usize| {
-            format!("{{\"id\":{number},\"name\":\"{}\",\"ok\":{}}}", "n".repeat(length % 50), number % 2 == 0)
+            format!("{{\"id\":{number},\"name\":\"{}\",\"ok\":{}}}", "n".repeat(length % 50), number.is_multiple_of(2))
         };
         let between = [",", ",\n ", ",\n  "][length / 50];
         let raw = format!("[{}]", (0..700).map(record).collect::<Vec<_>>().join(between));

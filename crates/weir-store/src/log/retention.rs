@@ -96,7 +96,7 @@ impl Usage {
     }
 
     /// How many bytes of runs' texts have to go to stay within the quota. Each takes its part of the index along.
-    pub(crate) fn to_free(&self, quota: i64) -> i64 {
+    pub(crate) fn to_free(self, quota: i64) -> i64 {
         let part_of_texts = self.texts as f64 / (self.texts + self.index).max(1) as f64;
         let over = (self.counted() - quota) as f64 * part_of_texts;
         let above_share = self.runs as f64 - (quota / SHARE_OF_RUNS) as f64 * part_of_texts;

@@ -20,8 +20,10 @@ fn file_of(folder: &Path, text: &[u8]) -> PathBuf {
     folder.join("blobs").join(format!("{}.zst", blake3::hash(text).to_hex()))
 }
 
+type Damage = fn(&Path);
+
 /// What a power cut, a failing disk or a person does to a file.
-const DAMAGES: [(&str, fn(&Path)); 4] = [
+const DAMAGES: [(&str, Damage); 4] = [
     ("emptied", |path| fs::write(path, b"").unwrap()),
     ("missing", |path| fs::remove_file(path).unwrap()),
     ("cut short", |path| fs::write(path, &fs::read(path).unwrap()[..100]).unwrap()),

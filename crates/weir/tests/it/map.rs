@@ -152,6 +152,11 @@ fn a_map_shows_the_most_used_first_and_what_a_focus_needs() {
         MARK>>>
         exit 0"#]],
     );
+}
+
+#[test]
+fn a_map_shows_what_is_nearest_to_a_query() {
+    let home = Home::new();
     home.check(
         &["map", "--query", "colours of a terminal"],
         expect![[r#"

@@ -456,9 +456,8 @@ mod tests {
                 let small = io::BufReader::with_capacity(1, prefix);
                 for mut reader in [Reader::on(prefix), Reader::of(Box::new(small))] {
                     let last = loop {
-                        match reader.next().unwrap() {
-                            piece @ (Piece::End | Piece::Broken) => break piece,
-                            _ => {}
+                        if let piece @ (Piece::End | Piece::Broken) = reader.next().unwrap() {
+                            break piece;
                         }
                     };
                     assert!(last == Piece::Broken && reader.cut, "{length} bytes of {document}");

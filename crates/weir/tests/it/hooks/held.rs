@@ -30,7 +30,10 @@ fn json_is_seen_wherever_its_beginning_is_cut() {
     for length in 0..40 {
         let record = |number: usize| {
             let name = "n".repeat(length);
-            format!("{{\"id\": {number}, \"name\": \"{name}\", \"done\": {}, \"owner\": null}}", number % 2 == 0)
+            format!(
+                "{{\"id\": {number}, \"name\": \"{name}\", \"done\": {}, \"owner\": null}}",
+                number.is_multiple_of(2)
+            )
         };
         let output = format!("[{}]\n", (0..700).map(record).collect::<Vec<_>>().join(",\n  "));
         let answer = session.ran("gh issue list --json id,name,done,owner", &output);
