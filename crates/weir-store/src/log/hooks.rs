@@ -22,8 +22,8 @@ pub struct HookSeen {
 pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO hooks (client, event, at, micros, count) VALUES (?1, ?2, ?3, ?4, 1)
-         ON CONFLICT (client) DO UPDATE SET event = iif(?3 < at, event, ?2), micros = iif(?3 < at, micros, ?4),
-             at = max(at, ?3), count = count + 1",
+         ON CONFLICT (client) DO UPDATE SET event = CASE WHEN ?3 < at THEN event ELSE ?2 END,
+             micros = CASE WHEN ?3 < at THEN micros ELSE ?4 END, at = max(at, ?3), count = count + 1",
     )?
     .execute(params![seen.client, seen.event, seen.at.0, seen.micros.cast_signed()])
     .map(drop)
