@@ -1,9 +1,10 @@
 //! Notices that a project was moved: its store is empty, and a project that is known has gone from its folder. Invariant: a
 //! guess is only told, with the command that acts on it; nothing is taken over by itself.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use weir_store::KnownProject;
+use weir_store::{KnownProject, private};
 
 use crate::context::Open;
 use crate::project::Project;
@@ -23,11 +24,12 @@ pub(crate) fn remember(store: &Path, project: &Project) {
     let path = store.join(PLACE);
     if std::fs::read_to_string(&path).ok().as_ref() != Some(&place) {
         // It only helps to guess.
-        let _ = std::fs::write(path, place);
+        let file = private::open(&path, private::options().truncate(true));
+        let _ = file.and_then(|mut file| file.write_all(place.as_bytes()));
     }
 }
 
-/// What to say to whoever finds an empty store here: that the project may have come from elsewhere.
+/// Returns what to say where the store is empty and the project may have come from elsewhere.
 pub(crate) fn hint(open: &mut Open<'_>, project: &Project, stores: &Path) -> Option<String> {
     if !open.project().ok()?.is_blank().ok()? {
         return None;

@@ -145,9 +145,9 @@ fn a_damaged_log_is_moved_away_and_the_store_begins_anew() {
     assert!(moved.status.success(), "{}", said(&moved));
     // No answer comes from what was there before.
     for n in 0..6 {
-        assert!(home.weir(&["note", &format!("thermometer {n}")]).status.success());
+        assert!(home.weir(&["note", &format!("lighthouse {n}")]).status.success());
     }
-    assert!(home.finds("thermometer") && !home.finds("manometer") && !home.finds("pool"));
+    assert!(home.finds("lighthouse") && !home.finds("manometer") && !home.finds("pool"));
     home.assert_healthy();
 }
 

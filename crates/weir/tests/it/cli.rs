@@ -121,7 +121,7 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     check(
         &home.weir(&["search", "connections"]),
         expect![[r#"
-            nothing found for `connections`: nothing here is like `connections`; try another word for it; nothing is kept here yet: ctx_index or ctx_fetch_and_index make something searchable
+            nothing found for `connections`: nothing here is like `connections`; try another word for it; nothing searchable is kept here yet: ctx_index or ctx_fetch_and_index make something searchable; ctx_history lists what happened
             exit 3"#]],
     );
     check(
