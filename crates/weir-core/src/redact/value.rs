@@ -22,6 +22,10 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     if value.len() < 12 || entropy(value) < 3.0 || is_placeholder(value) || is_path(value) || is_expression(value) {
         return false;
     }
+    // An alphabet, or a made-up value; a token whose shape is known counts all the same.
+    if value.windows(10).any(|part| part == b"0123456789") {
+        return false;
+    }
     if is_uuid(value) {
         return true;
     }
@@ -86,7 +90,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
 const PLACEHOLDER_PARTS: &[&str] = &[
     "example", "placeholder", "changeme", "change_me", "change-me", "change-this", "your_", "your-", "yourp", "yours",
     "yourt", "yourk", "xxxx", "****", "....", "redacted", "dummy", "insert", "replace", "_here", "-here", "${", "{{", "$(",
-    "%(", "%s", "<", "process.env", "environ", "getenv", "0123456789", "anonymous",
+    "%(", "%s", "<", "process.env", "environ", "getenv", "anonymous",
 ];
 
 /// The words people write where a secret would stand.

@@ -61,7 +61,11 @@ impl TextWriter {
         self.bytes += bytes.len() as u64;
         let (sink, failed) = (&mut self.sink, &mut self.failed);
         self.redactor.push_to(bytes, &mut |passed| sink.take_unless(failed, passed));
-        if self.failed.is_some() { Err(unfinished(self.sink.stage.folder())) } else { Ok(()) }
+        match &self.failed {
+            None => Ok(()),
+            Some(StoreError::Full { path }) => Err(StoreError::Full { path: path.clone() }),
+            Some(_) => Err(unfinished(self.sink.stage.folder())),
+        }
     }
 
     /// Writes more of the text and notes from which stream it came. Where a secret goes, the mark in its place counts

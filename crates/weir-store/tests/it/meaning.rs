@@ -275,7 +275,7 @@ fn the_same_text_again_goes_below_what_is_new() {
     }
     let other = keep_at(&mut store, run("a longer text about something else that has a needle in it"), at(9)).reference;
     let hits = ask(&mut store, "needle", 6).hits;
-    assert_eq!(hits.len(), 6, "nothing is hidden");
+    assert_eq!((hits.len(), hits[0].also.len()), (2, 4), "nothing is hidden");
     assert_eq!(hits[1].entry.reference, other);
 }
 

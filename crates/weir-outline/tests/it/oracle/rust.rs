@@ -1,14 +1,25 @@
 //! Rust next to `syn`.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::{Agreement, Public, files_below, spread};
 
-/// Registry packages that a build of this project has unpacked: code of many hands.
+/// Registry packages that this project is built with: code of many hands, and the same on every machine.
 pub(crate) fn corpus() -> Vec<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"))).unwrap();
-    let files = files_below(&home.join("registry/src"), &[".rs"]);
+    let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock")).unwrap();
+    let value = |line: &str| line.split('"').nth(1).unwrap_or_default().to_owned();
+    let names = lock.lines().filter(|line| line.starts_with("name = ")).map(value);
+    let versions =
+        lock.lines().skip_while(|line| !line.starts_with("name = ")).filter(|line| line.starts_with("version = "));
+    let locked: HashSet<String> =
+        names.zip(versions.map(value)).map(|(name, version)| format!("{name}-{version}")).collect();
+    let src = home.join("registry/src");
+    let mut files = files_below(&src, &[".rs"]);
+    let package = |path: &PathBuf| path.strip_prefix(&src).ok()?.iter().nth(1)?.to_str().map(str::to_owned);
+    files.retain(|path| package(path).is_some_and(|package| locked.contains(&package)));
     assert!(files.len() > 1_500, "{}: too few Rust files; build the workspace first", home.display());
     files
 }
