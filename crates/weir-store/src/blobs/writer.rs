@@ -61,11 +61,7 @@ impl TextWriter {
         self.bytes += bytes.len() as u64;
         let (sink, failed) = (&mut self.sink, &mut self.failed);
         self.redactor.push_to(bytes, &mut |passed| sink.take_unless(failed, passed));
-        match &self.failed {
-            None => Ok(()),
-            Some(StoreError::Full { path }) => Err(StoreError::Full { path: path.clone() }),
-            Some(_) => Err(unfinished(self.sink.stage.folder())),
-        }
+        self.failed.as_ref().map_or(Ok(()), |error| Err(again(error, self.sink.stage.folder())))
     }
 
     /// Writes more of the text and notes from which stream it came. Where a secret goes, the mark in its place counts
@@ -195,6 +191,11 @@ impl Ends {
     }
 }
 
-fn unfinished(folder: &Path) -> StoreError {
-    StoreError::Unusable { path: folder.to_owned(), detail: "a text could not be written to its end".to_owned() }
+/// The same error once more, for each write after the first that failed.
+fn again(error: &StoreError, folder: &Path) -> StoreError {
+    match error {
+        StoreError::Full { path } => StoreError::Full { path: path.clone() },
+        StoreError::ReadOnly { path } => StoreError::ReadOnly { path: path.clone() },
+        other => StoreError::Unusable { path: folder.to_owned(), detail: other.to_string() },
+    }
 }

@@ -66,6 +66,7 @@ impl Store {
                 count += 1;
             }
             at.clear();
+            blobs.settle()?;
             Ok(count)
         };
         let written = match self.log.patience() {

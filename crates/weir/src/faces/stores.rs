@@ -98,6 +98,7 @@ struct Scratch {
 }
 
 const SCRATCH: &str = ".making-";
+/// How the file ends, beside the folder, whose lock says that somebody is at work.
 const LOCK: &str = "lock";
 
 impl Scratch {
@@ -105,11 +106,16 @@ impl Scratch {
         let failed = |error: std::io::Error| cannot_use(within, &error);
         private::folder(within).map_err(failed)?;
         sweep(within);
-        let path = within.join(format!("{SCRATCH}{}", crate::operations::random_name()?));
-        private::folder(&path).map_err(failed)?;
-        let lock = File::create(path.join(LOCK)).map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        Ok(Self { path, _lock: lock })
+        loop {
+            let path = within.join(format!("{SCRATCH}{}", crate::operations::random_name()?));
+            let lock = new_private_file(&path.with_extension(LOCK)).map_err(failed)?;
+            lock.lock().map_err(failed)?;
+            // Another process may have taken it for one that was left, before it was locked.
+            if path.with_extension(LOCK).exists() {
+                private::folder(&path).map_err(failed)?;
+                return Ok(Self { path, _lock: lock });
+            }
+        }
     }
 
     /// Puts its content, `inner`, in the place of a folder, in one step. Returns where the folder that was there is now.
@@ -132,16 +138,23 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
+        let _ = std::fs::remove_file(self.path.with_extension(LOCK));
     }
 }
 
-/// Removes what killed commands left.
+/// Removes what killed commands left. There is a lock before there is a folder, and as long as there is one.
 fn sweep(within: &Path) {
     for entry in std::fs::read_dir(within).into_iter().flatten().flatten() {
+        let path = entry.path();
         let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH));
-        let free = || File::open(entry.path().join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok());
-        if ours && free() {
-            let _ = std::fs::remove_dir_all(entry.path());
+        if !ours || path.extension().is_none_or(|extension| extension != LOCK) {
+            continue;
+        }
+        if let Ok(lock) = File::open(&path)
+            && lock.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_dir_all(path.with_extension(""));
+            let _ = std::fs::remove_file(&path);
         }
     }
 }
