@@ -22,7 +22,7 @@ const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
 /// Decides what a run sees of home folders.
 pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
     let mut needed: Vec<PathBuf> = std::env::split_paths(&search_path(context)).flat_map(with_prefix).collect();
-    for program in [Some(found.program.clone()), found.program.canonicalize().ok()].into_iter().flatten() {
+    for program in links(&found.program).into_iter().chain(found.program.canonicalize().ok()) {
         needed.extend(program.parent().map(Path::to_owned).into_iter().flat_map(with_prefix));
     }
     let toolchains = context.env().for_runs.iter().filter(|(name, _)| !PERSONAL.iter().any(|other| name == *other));
@@ -34,6 +34,13 @@ pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
         needed.push(context.env().folder.clone());
     }
     Homes::of(&rules::read(context), &rules::places(context, &order.folder), &needed)
+}
+
+/// A program, and what it links to, link by link: each of them has to be seen for it to start.
+fn links(program: &Path) -> Vec<PathBuf> {
+    const MOST: usize = 16;
+    let next = |path: &PathBuf| Some(path.parent()?.join(std::fs::read_link(path).ok()?));
+    std::iter::successors(Some(program.to_owned()), next).take(MOST).collect()
 }
 
 /// A folder with programs, and what they were installed with: a folder `bin` has its libraries beside it. A checkout
