@@ -58,8 +58,10 @@ pub(crate) struct Db {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Writing,
-    /// The folder or the disk allows nothing else.
+    /// The folder allows nothing else.
     Reading,
+    /// The disk had no room for anything else.
+    ReadingFull,
 }
 
 impl Db {
@@ -68,7 +70,9 @@ impl Db {
     pub(crate) fn open(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
         match Self::open_to_write(path, migrations, patience) {
             Err(error @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if path.exists() => {
-                Self::open_to_read(path, migrations, patience).map_err(|_| error)
+                let is_full = matches!(error, StoreError::Full { .. });
+                let access = if is_full { Access::ReadingFull } else { Access::Reading };
+                Self::open_to_read((path, patience), migrations, access).map_err(|_| error)
             }
             other => other,
         }
@@ -81,14 +85,14 @@ impl Db {
         Ok(db)
     }
 
-    fn open_to_read(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
+    fn open_to_read((path, patience): (&Path, Patience), migrations: &[Migration], access: Access) -> Result<Self> {
         // Without a write-ahead log, the file itself is all there is. With one, the engine needs its side files, which are
         // there after anything but an orderly end.
         let how = match std::fs::metadata(with_suffix(path, "-wal")) {
             Ok(about) if about.len() > 0 => How::Reading,
             _ => How::Unchanging,
         };
-        let db = Self::new(connect(path, &how)?, (path, patience), Access::Reading)?;
+        let db = Self::new(connect(path, &how)?, (path, patience), access)?;
         migrate::check_is_current(&db, migrations)?;
         Ok(db)
     }
@@ -115,7 +119,7 @@ impl Db {
 
     /// Whether it can only be read.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.access == Access::Reading
+        self.access != Access::Writing
     }
 
     /// Whether its path leads to another file by now, or to none.
@@ -206,7 +210,10 @@ impl Db {
             // What was written is written, whatever becomes of this.
             let _ = self.connection.busy_timeout(self.patience.left());
         }
-        written.map_err(|fault| fault.at(&self.path))
+        written.map_err(|fault| match fault.at(&self.path) {
+            StoreError::ReadOnly { path } if self.access == Access::ReadingFull => StoreError::Full { path },
+            error => error,
+        })
     }
 
     /// The same if the lock can be had in this time; none if it cannot.

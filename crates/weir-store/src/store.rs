@@ -272,6 +272,11 @@ impl Store {
         self.log.was_moved()
     }
 
+    /// Whether it was opened for reading, because the folder or a full disk allowed nothing else at that moment.
+    pub fn is_read_only(&self) -> bool {
+        self.log.is_read_only()
+    }
+
     /// Ends whatever this store is doing, from another thread; the call then fails as cancelled.
     pub fn interrupter(&mut self) -> impl Fn() + Send + use<> {
         let handles: Vec<_> = self.index.iter().chain([&self.log]).map(Db::interrupt_handle).collect();
@@ -283,8 +288,8 @@ impl Store {
     }
 
     fn opened_index(&mut self) -> Result<&mut Db> {
-        // Another process may have set the index aside.
-        let opened = match self.index.take().filter(|index| !index.was_moved()) {
+        // Another process may have set the index aside, and a disk that was full may have room again.
+        let opened = match self.index.take().filter(|index| !index.was_moved() && !index.is_read_only()) {
             Some(index) => index,
             None => {
                 self.learner = Learner::default();

@@ -264,8 +264,8 @@ impl Open<'_> {
     /// The project's store. What hooks had to leave beside it is taken in first.
     pub(crate) fn project(&mut self) -> Result<&mut Store, CommandError> {
         let context = self.context;
-        // A server lives longer than a store that is moved, removed or restored under it.
-        self.stores.project.take_if(|store| store.was_moved());
+        // A server lives longer than a store that is moved, removed or restored under it, and longer than a full disk.
+        self.stores.project.take_if(|store| store.was_moved() || store.is_read_only());
         if let Some(store) = &mut self.stores.project {
             // What cannot be taken in now waits on.
             let _ = store.take_in();
@@ -294,7 +294,7 @@ impl Open<'_> {
 
     /// The user's store.
     pub(crate) fn user(&mut self) -> Result<&mut Store, CommandError> {
-        self.stores.user.take_if(|store| store.was_moved());
+        self.stores.user.take_if(|store| store.was_moved() || store.is_read_only());
         if self.stores.user.is_none() {
             let shared = &self.context.shared;
             let limits = shared.config.limits.clone();

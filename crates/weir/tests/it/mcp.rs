@@ -1,6 +1,7 @@
 //! `weir mcp` over pipes, message by message, as clients of all ages speak to it.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
+mod disk;
 mod lines;
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -308,10 +309,14 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
+        Self::start_by(Command::new(env!("CARGO_BIN_EXE_weir")))
+    }
+
+    /// Started by a command that takes what to start as its last arguments.
+    fn start_by(mut command: Command) -> Self {
         let home = tempfile::tempdir().unwrap();
         let project = home.path().join("project");
         std::fs::create_dir(&project).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
         command.arg("mcp").current_dir(project).env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
