@@ -19,7 +19,7 @@ use crate::text::Numbers;
 use disk::Disk;
 
 const WORKERS: usize = 8;
-/// So many calls in a hundred are killed, and so many are stopped for a while.
+/// The percentages of calls that are killed and that are stopped for a while.
 const KILLED: u64 = 5;
 const STOPPED: u64 = 2;
 

@@ -55,7 +55,7 @@ pub enum SourceKind {
 impl SourceKind {
     /// Whether rules of this source may permit what would not be permitted without them.
     ///
-    /// Files below a project come with it: whoever wrote the repository, or a program that ran in it, wrote them. They
+    /// Files below a project come with it: the author of the repository, or a program that ran in it, wrote them. They
     /// are heard when they deny or ask, and ignored when they allow.
     pub fn may_widen(self) -> bool {
         match self {

@@ -15,7 +15,7 @@ struct Note {
 
 static NOTE: AtomicPtr<Note> = AtomicPtr::new(null_mut());
 
-/// Ends this process with exit code 0 after so many seconds, and appends a line to a file then. Call it once, and
+/// Ends this process with exit code 0 after the given number of seconds, and appends a line to a file then. Call it once, and
 /// [`call_off_deadline`] when the work is done.
 #[expect(unsafe_code, reason = "no library sets a handler that is not its own")]
 pub fn set_deadline(seconds: u32, log: &Path, line: String) {

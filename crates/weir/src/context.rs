@@ -282,7 +282,7 @@ impl Open<'_> {
                 folder: context.shared.project.folder_name(),
                 used_at: self.now,
             };
-            // A list of projects is no reason to fail: on a full disk or in a read-only folder, this one can still be read.
+            // The list of projects is not worth failing for: on a full disk or in a read-only folder, this one can still be read.
             if let Ok(user) = self.user() {
                 let _ = user.remember_project(&known);
             }

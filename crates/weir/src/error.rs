@@ -82,7 +82,7 @@ impl std::fmt::Display for CommandError {
     }
 }
 
-/// The index is derived from the log, so it can always be made anew.
+/// The index is derived from the log, so it can always be rebuilt.
 fn is_index(path: &std::path::Path) -> bool {
     path.file_name().is_some_and(|name| name == "index.db")
 }

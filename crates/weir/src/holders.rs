@@ -1,4 +1,4 @@
-//! Who holds the lock of a database: for whoever has to wait for it. Invariant: a process is named only if the system says
+//! Finds the processes that hold the lock of a database. Invariant: a process is named only if the system says
 //! that it holds the lock, or has the file open.
 
 use std::path::{Path, PathBuf};

@@ -290,7 +290,7 @@ impl Place {
     /// The project's store. A new one is made known to the user's.
     fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, StoreError> {
         let is_new = !self.folder.join("log.db").exists();
-        // To append an event needs no limits; whoever keeps a text sets the user's.
+        // Appending an event needs no limits; keeping a text sets the user's.
         let limits = Limits::default();
         let owner = Owner::Project(self.project.key.clone());
         let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;

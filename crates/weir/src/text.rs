@@ -91,7 +91,7 @@ pub(crate) struct Ends {
     pub whole: bool,
 }
 
-/// A text within so many tokens: whole if it fits, else its beginning and its end.
+/// Cuts a text to a number of tokens: whole if it fits, else its beginning and its end.
 pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandError> {
     // A token has a byte at least, and a few on average.
     const BYTES_PER_TOKEN: u64 = 6;

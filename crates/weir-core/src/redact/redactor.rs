@@ -89,13 +89,13 @@ struct Stored {
 
 #[derive(Debug, Clone, Copy)]
 enum Item {
-    /// So many bytes of the text.
+    /// This many bytes of the text.
     Text(usize),
-    /// A mark of so many bytes, which stand for none of the text.
+    /// A mark of this many bytes, which stands for none of the text.
     Mark(&'static str, usize),
     /// What is left of a mark.
     RestOfMark(usize),
-    /// So many bytes of the text that the stream was not given.
+    /// This many bytes of the text that the stream was not given.
     Removed(usize),
 }
 

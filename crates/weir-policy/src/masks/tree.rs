@@ -200,7 +200,7 @@ impl Tree {
         Self::default()
     }
 
-    /// The same, with room for so many entries.
+    /// The same, with room for a given number of entries.
     pub fn holding(most: usize) -> Self {
         Self { most: Some(most), ..Self::default() }
     }

@@ -147,7 +147,7 @@ impl Sink {
     }
 }
 
-/// The two ends of a text, for whoever has to show it though it could not be stored.
+/// The two ends of a text, to be shown when the text could not be stored.
 #[derive(Default)]
 struct Ends {
     first: Vec<u8>,

@@ -20,7 +20,7 @@ use crate::log::changes::{self, Change, What};
 const BATCH_CHANGES: usize = 512;
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// Up to so many removed chunks, the full-text tables are left as they are.
+/// Up to this many removed chunks, the full-text tables are left as they are.
 const OUTGROWN: i64 = 50;
 
 /// Taking a chunk's words out of the pages at once costs as much as writing this many chunks anew: 74 ms against
@@ -121,7 +121,7 @@ pub(crate) fn standing(index: &Db, log: &Db) -> Result<Standing> {
     Ok(if is_other { Standing::Foreign } else { standing })
 }
 
-/// At most so many entries whose text could not be read, newest first.
+/// Returns the newest entries whose text could not be read, at most `most` of them.
 pub(crate) fn unreadable(connection: &Connection, most: usize) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT entry_id FROM documents WHERE unreadable = 1 AND entry_id > 0 ORDER BY entry_id DESC LIMIT ?1",

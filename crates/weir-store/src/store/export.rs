@@ -1,4 +1,4 @@
-//! Everything in a store, one thing after the other, for whoever wants to have it elsewhere.
+//! Everything in a store, one record after the other, for use elsewhere.
 
 use super::Store;
 use crate::blobs::BlobReader;

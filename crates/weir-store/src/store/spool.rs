@@ -57,7 +57,7 @@ impl Store {
                 if spooled::is_taken(tx, name)? {
                     continue;
                 }
-                // Read under the lock: whoever had it before may have taken the record in and removed it.
+                // Read under the lock: the process that held it before may have taken the record in and removed it.
                 let Some(read) = spool.read(name)? else { continue };
                 let scope = Scope { project: project.clone(), work: read.work.clone(), session: read.session.clone() };
                 let limits = Limits { run_days: read.run_days, page_days: read.page_days, ..limits.clone() };

@@ -48,7 +48,7 @@ impl Store {
         })
     }
 
-    /// Removes events whose time is over, and what says that entries are gone, in at most so many transactions.
+    /// Removes expired events and tombstones, in at most `most` transactions.
     pub(super) fn remove_old_events(&mut self, most: usize, now: Timestamp) -> Result<usize> {
         let before = now.0 - i64::from(self.limits.event_days) * DAY;
         let mut removed = 0;
@@ -81,7 +81,7 @@ impl Store {
         work(self).map(|done| (done, Room::Made))
     }
 
-    /// Removes the index; the next search makes it anew.
+    /// Removes the index; the next search rebuilds it.
     pub(super) fn remove_index(&mut self) -> Result<()> {
         self.index = None;
         for suffix in ["", "-wal", "-shm"] {

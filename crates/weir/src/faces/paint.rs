@@ -30,7 +30,7 @@ pub(crate) fn tell(progress: &str) {
     }
 }
 
-/// Says something on standard error that is no part of the answer.
+/// Writes a remark to standard error, where it cannot be taken for the answer.
 pub(crate) fn warn(remark: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{remark}");
 }

@@ -4,7 +4,7 @@ use super::faults;
 use crate::env::{self, Paths};
 use crate::when;
 
-/// After so many seconds the answer is empty.
+/// The number of seconds after which the answer is empty.
 const SECONDS: u32 = 3;
 
 /// Begins it: when it is over, this process ends without an answer, and the fault is written down.

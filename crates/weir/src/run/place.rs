@@ -41,7 +41,7 @@ pub(super) struct Place {
     pub spec: Spec,
     /// What it may reach.
     pub outside: Arc<Outside>,
-    /// What whoever asked should know of it.
+    /// Remarks for the caller.
     pub remarks: Vec<String>,
 }
 

@@ -139,7 +139,7 @@ fn event_line(event: &ExportedEvent) -> Value {
         "type": "event", "number": event.id, "at": event.at, "kind": event.kind, "priority": event.priority,
         "text": event.text, "client": event.session.as_ref().map(|(client, _)| client),
         "session": event.session.as_ref().map(|(_, key)| key), "work": event.work,
-        // Data that is no JSON is given as it is.
+        // Data that is not JSON is given as it is.
         "data": event.data.as_ref().map(|data| serde_json::from_str(data).unwrap_or_else(|_| json!(data))),
     });
     if let Some((reference, why)) = &event.gone {
