@@ -234,7 +234,7 @@ fn check_store(
         });
     }
     match store.check_to(depth) {
-        Ok(health) => checks.extend(describe(name, &health)),
+        Ok(health) => checks.extend(describe(name, &health, &context.project().root)),
         Err(error) => checks.push(Check::bad(name, error)),
     }
     checks
@@ -248,7 +248,7 @@ fn describe_swept(swept: Swept) -> Option<String> {
     })
 }
 
-fn describe(name: &'static str, health: &Health) -> Vec<Check> {
+fn describe(name: &'static str, health: &Health, root: &Path) -> Vec<Check> {
     let mb = |bytes: u64| bytes as f64 / 1_048_576.0;
     let mut size = format!(
         "{}, {:.1} of {:.0} MiB",
@@ -274,13 +274,10 @@ fn describe(name: &'static str, health: &Health) -> Vec<Check> {
     for problem in &health.index_problems {
         bad(format!("index: {problem}"), "weir doctor --rebuild-index".to_owned());
     }
-    let (documents, others): (Vec<_>, Vec<_>) = health.lost.iter().partition(|lost| is_indexed_file(lost));
+    let (documents, others): (Vec<_>, Vec<_>) = health.lost.iter().partition(|lost| can_be_read_again(lost, root));
     if !documents.is_empty() {
         let text = format!("{} of indexed files cannot be read: {}", texts(documents.len()), named(&documents));
-        bad(
-            text,
-            "index their folder again with `weir index`; `weir doctor --drop-lost` lets go of the rest".to_owned(),
-        );
+        bad(text, "index their folder again with `weir index`".to_owned());
     }
     if !others.is_empty() {
         let text = format!("{} cannot be read: {}", texts(others.len()), named(&others));
@@ -289,9 +286,9 @@ fn describe(name: &'static str, health: &Health) -> Vec<Check> {
     checks
 }
 
-/// Whether it can be read again.
-fn is_indexed_file(lost: &LostText) -> bool {
-    lost.kind == EntryKind::Document && lost.source.is_some()
+/// Whether the text is that of an indexed file which still exists.
+fn can_be_read_again(lost: &LostText, root: &Path) -> bool {
+    lost.kind == EntryKind::Document && lost.source.as_ref().is_some_and(|source| root.join(source).is_file())
 }
 
 fn texts(count: usize) -> String {

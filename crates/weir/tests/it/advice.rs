@@ -49,9 +49,16 @@ impl Home {
         walk(&projects).into_iter().find(|path| path.file_name().is_some_and(|found| found == name)).unwrap()
     }
 
-    fn text_file(&self) -> PathBuf {
+    /// The files that hold texts.
+    fn text_files(&self) -> Vec<PathBuf> {
         let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "zst");
-        walk(self.0.path()).into_iter().find(is_text).unwrap()
+        walk(self.0.path()).into_iter().filter(is_text).collect()
+    }
+
+    /// The file that holds the text of the guide, as long as nothing else was kept.
+    fn guide_text(&self) -> PathBuf {
+        let [only] = self.text_files().try_into().unwrap();
+        only
     }
 
     fn finds(&self, word: &str) -> bool {
@@ -154,7 +161,7 @@ fn a_damaged_log_is_moved_away_and_the_store_begins_anew() {
 #[test]
 fn a_lost_text_of_an_indexed_file_is_read_again() {
     let home = Home::new();
-    std::fs::write(home.text_file(), b"").unwrap();
+    std::fs::write(home.guide_text(), b"").unwrap();
     assert!(home.finds("pool"), "the rest is found");
     let ill = home.weir(&["doctor"]);
     assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
@@ -165,19 +172,31 @@ fn a_lost_text_of_an_indexed_file_is_read_again() {
 }
 
 #[test]
-fn a_lost_output_is_dropped() {
+fn a_lost_text_of_a_file_that_is_gone_is_dropped() {
     let home = Home::new();
-    home.shell("rm -r docs; weir index .");
-    let kept = home.shell(
-        "seq 1 60000 | sha512sum >/dev/null; head -c 90000 /dev/urandom | base64 > big.txt; weir run 'cat big.txt'",
-    );
-    assert!(kept.status.success(), "{}", said(&kept));
-    std::fs::remove_file(home.text_file()).unwrap();
+    std::fs::remove_file(home.guide_text()).unwrap();
+    home.shell("rm -r docs");
     let ill = home.weir(&["doctor"]);
-    assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
+    assert_eq!(advised(&ill), ["weir doctor --drop-lost"]);
     home.shell(&advised(&ill)[0]);
     home.assert_healthy();
-    assert!(home.finds("pool"));
+    assert!(home.finds("pool") && !home.finds("manometer"));
+}
+
+#[test]
+fn a_lost_output_is_dropped() {
+    let home = Home::new();
+    let before = home.text_files();
+    let kept = home.shell("head -c 90000 /dev/urandom | base64 > big.txt; weir run 'cat big.txt'");
+    assert!(kept.status.success(), "{}", said(&kept));
+    let lost = home.text_files().into_iter().find(|file| !before.contains(file)).unwrap();
+    std::fs::remove_file(lost).unwrap();
+    let ill = home.weir(&["doctor"]);
+    assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
+    assert_eq!(advised(&ill), ["weir doctor --drop-lost"]);
+    home.shell(&advised(&ill)[0]);
+    home.assert_healthy();
+    assert!(home.finds("pool") && home.finds("manometer"));
 }
 
 #[test]
@@ -186,7 +205,7 @@ fn a_lost_text_says_what_to_do_when_it_is_asked_for() {
     let found = said(&home.weir(&["search", "manometer", "--json"]));
     let reference = found.split("\"reference\": \"").nth(1).or(found.split("\"reference\":\"").nth(1)).unwrap();
     let reference = &reference[..reference.find('"').unwrap()];
-    std::fs::write(home.text_file(), b"").unwrap();
+    std::fs::write(home.guide_text(), b"").unwrap();
     let refused = home.weir(&["get", reference]);
     assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
     assert_eq!(advised(&refused), ["weir doctor", "weir index"]);
