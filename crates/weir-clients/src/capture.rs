@@ -13,7 +13,7 @@ mod plans;
 mod prompts;
 mod rejected;
 mod rules;
-mod shell;
+pub(crate) mod shell;
 mod subagents;
 mod tasks;
 mod telling;

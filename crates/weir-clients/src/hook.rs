@@ -192,6 +192,8 @@ pub struct Output {
     pub saved: Option<PathBuf>,
     /// Whether the client has thrown the rest away.
     pub cut: bool,
+    /// Whether the client puts a number before each line of what it is given in place of the text.
+    pub numbered: bool,
 }
 
 impl Point {

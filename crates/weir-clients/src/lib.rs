@@ -10,11 +10,13 @@
 pub mod capture;
 mod clients;
 mod hook;
+mod purpose;
 pub mod setup;
 mod wire;
 
 pub use clients::CLIENTS;
 pub use hook::{Done, Hook, Output, Point, Start, Subagent, Takes, Tool, ToolCall};
+pub use purpose::{Purpose, of_command as purpose_of_command, purpose, question, written};
 pub use wire::Wire;
 
 use serde_json::Value;

@@ -14,6 +14,7 @@ mod index;
 mod log;
 mod migrate;
 pub mod private;
+mod shown;
 mod spool;
 mod store;
 
@@ -29,6 +30,7 @@ pub use log::history::{HistoryFilter, Moment};
 pub use log::hooks::{Guide, HookSeen};
 pub use log::projects::KnownProject;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
+pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, Spooled};
 pub use store::{
     Copied, Exported, ExportedEntry, ExportedEvent, Found, Health, Kept, LostText, MapChange, NewFile, NotKept,

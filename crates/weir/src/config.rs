@@ -39,8 +39,12 @@ pub(crate) struct Config {
     pub run: RunConfig,
     /// What pages may be fetched, and how.
     pub fetch: FetchConfig,
+    /// What is held back from a client's own tools.
+    pub hold: HoldConfig,
     /// How many tokens a guide may have.
     pub guide_tokens: usize,
+    /// The tools that clients are told of.
+    pub tools: ListedTools,
     /// What finds by meaning.
     pub meaning: Meaning,
     /// The user's own rules, in the form that Claude Code's settings have.
@@ -71,6 +75,18 @@ pub(crate) enum Network {
     AllowList,
     /// Everything.
     On,
+}
+
+/// The tools that clients are told of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum ListedTools {
+    /// Those that most conversations use.
+    #[default]
+    Core,
+    /// All.
+    All,
+    /// These.
+    Named(Vec<String>),
 }
 
 /// What finds by meaning.
@@ -114,6 +130,39 @@ pub(crate) struct RunConfig {
     pub brokered: Vec<String>,
 }
 
+/// What is held back from a client's own tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HoldConfig {
+    /// Up to how many tokens a text that was asked for is shown whole.
+    pub asked_tokens: usize,
+    /// The same for what builds, tests and other work print on their way.
+    pub by_product_tokens: usize,
+    /// The same for pages and results of MCP tools.
+    pub flood_tokens: usize,
+    /// The same for commands that are in no list.
+    pub unclear_tokens: usize,
+    /// Whether lines that were shown before are left out.
+    pub repeats: bool,
+    /// Tools and commands whose output is left alone: `Read`, `Bash(npm test*)`, `mcp__github__*`.
+    pub off: Vec<String>,
+    /// Folders below which every output is left alone.
+    pub off_folders: Vec<PathBuf>,
+}
+
+impl Default for HoldConfig {
+    fn default() -> Self {
+        Self {
+            asked_tokens: 12_000,
+            by_product_tokens: 2_000,
+            flood_tokens: 2_000,
+            unclear_tokens: 8_000,
+            repeats: true,
+            off: Vec::new(),
+            off_folders: Vec::new(),
+        }
+    }
+}
+
 /// What pages may be fetched, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchConfig {
@@ -148,7 +197,9 @@ struct RawConfig {
     run: RawRun,
     fetch: RawFetch,
     guide: RawGuide,
+    hold: RawHold,
     search: RawSearch,
+    tools: RawTools,
     policy: PolicyLists,
     retention: RawRetention,
 }
@@ -173,6 +224,31 @@ struct RawFetch {
     timeout_seconds: Option<u64>,
     size_mb: Option<u64>,
     ttl_hours: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawHold {
+    asked_tokens: Option<u32>,
+    by_product_tokens: Option<u32>,
+    flood_tokens: Option<u32>,
+    unclear_tokens: Option<u32>,
+    repeats: Option<bool>,
+    off: Vec<String>,
+    off_folders: Vec<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawTools {
+    list: Option<RawList>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum RawList {
+    Word(String),
+    Names(Vec<String>),
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -227,11 +303,42 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
             environment: raw.run.environment,
             brokered: raw.run.brokered,
         },
+        hold: hold(raw.hold),
         fetch: fetch(&raw.fetch).map_err(|problem| unusable(path, &problem))?,
         guide_tokens: raw.guide.tokens.map_or(GUIDE_TOKENS, |tokens| (tokens as usize).clamp(100, 4_000)),
+        tools: tools(raw.tools).map_err(|problem| unusable(path, &problem))?,
         meaning: meaning(raw.search).map_err(|problem| unusable(path, &problem))?,
         policy: raw.policy,
     })
+}
+
+/// The tools that clients are told of.
+fn tools(raw: RawTools) -> Result<ListedTools, String> {
+    match raw.list {
+        None => Ok(ListedTools::default()),
+        Some(RawList::Word(word)) => match word.as_str() {
+            "core" => Ok(ListedTools::Core),
+            "all" => Ok(ListedTools::All),
+            other => Err(format!("[tools] list: `{other}` is neither `core`, `all` nor a list of names")),
+        },
+        Some(RawList::Names(names)) => Ok(ListedTools::Named(names)),
+    }
+}
+
+/// What is held back.
+fn hold(raw: RawHold) -> HoldConfig {
+    let default = HoldConfig::default();
+    // Nothing shorter than a digest can be held back.
+    let tokens = |given: Option<u32>, usual: usize| given.map_or(usual, |tokens| (tokens as usize).max(1_000));
+    HoldConfig {
+        asked_tokens: tokens(raw.asked_tokens, default.asked_tokens),
+        by_product_tokens: tokens(raw.by_product_tokens, default.by_product_tokens),
+        flood_tokens: tokens(raw.flood_tokens, default.flood_tokens),
+        unclear_tokens: tokens(raw.unclear_tokens, default.unclear_tokens),
+        repeats: raw.repeats.unwrap_or(default.repeats),
+        off: raw.off,
+        off_folders: raw.off_folders,
+    }
 }
 
 /// What pages may be fetched, and how.

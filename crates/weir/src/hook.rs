@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use weir_clients::{Client, Done, Hook, Point, Reply, Start, Tool, ToolCall, Wire, capture};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
-use weir_store::{HookSeen, KnownProject, Owner, Patience, Spool, Spooled, Store, StoreError};
+use weir_store::{HookSeen, KnownProject, Owner, Patience, ShownLines, Spool, Spooled, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
@@ -31,6 +31,7 @@ use crate::project::Project;
 use crate::run::unfinished::{self, Haste};
 use crate::when;
 use payload::Payload;
+use rewrite::Rewritten;
 
 /// The argument that leads here.
 pub(crate) const HOOK: &str = "hook";
@@ -89,7 +90,7 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     let payload = Payload::read(&mut std::io::stdin().lock(), &paths.data).map_err(unreadable)?;
     let wire = Wire { event, payload: &payload.value };
     let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
-    let killed = rewrite::complete(&paths, &mut hook);
+    let rewritten = rewrite::complete(&paths, &mut hook);
     let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
     let place = Place::find(&env, &paths, &hook.folder, session)?;
     let now = when::now();
@@ -105,15 +106,15 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
         }
         Err(error) => return Err(error.into()),
     };
-    let (scope, spool) = (place.scope.clone(), place.spool());
+    let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
     let aside = Spooled::default();
-    let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, store, now, aside };
+    let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, aside };
     // What happened is written down, whatever becomes of the answer: first, where the answer may miss the deadline.
     let mut told = telling.told(Some((&call.store, &call.scope)));
     if call.may_take_long() {
         call.append(std::mem::take(&mut told))?;
     }
-    let said = call.answer(killed);
+    let said = call.answer(rewritten);
     call.record(told, telling.seen(now))?;
     if !call.aside.is_empty() {
         spool.put(&call.scope, &call.aside, call.store.limits(), now)?;
@@ -198,6 +199,8 @@ struct Call<'a> {
     payload: &'a Payload,
     paths: Paths,
     scope: Scope,
+    /// The folder of the store.
+    folder: PathBuf,
     store: Store,
     now: Timestamp,
     /// What could not be written to the store.
@@ -205,19 +208,25 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// The name of the conversation: that of a session, or of one of its subagents.
+    fn conversation(&self) -> String {
+        let subagent = self.hook.subagent.as_ref().map_or("", |subagent| &subagent.key);
+        format!("{}\0{}\0{subagent}", self.client.session, self.hook.session)
+    }
+
     /// What there is to say, if anything. Of a command that was killed, the client has not shown what it printed.
-    fn answer(&mut self, killed: bool) -> Result<Option<Said>, CommandError> {
+    fn answer(&mut self, rewritten: Rewritten) -> Result<Option<Said>, CommandError> {
         let hook = self.hook;
         match &hook.point {
             Point::SessionStart(start) if hook.subagent.is_none() => guides::at_start(self, *start),
             Point::BeforeCompaction | Point::AfterCompaction => guides::keep(self).map(|()| None),
             Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(Said::Command)),
-            Point::AfterTool(call, done) if killed => {
+            Point::AfterTool(call, done) if rewritten == Rewritten::Killed => {
                 let shown = hold::killed(self, call, done)?;
                 rewrite::clear(self, call);
                 Ok(Some(if hook.takes.output { Said::Output(shown) } else { Said::Context(shown) }))
             }
-            Point::AfterTool(call, done) => match hold::output(self, call, done)? {
+            Point::AfterTool(call, done) => match hold::output(self, call, (done, rewritten))? {
                 Some(shown) => Ok(Some(Said::Output(shown))),
                 None => guides::waiting(self),
             },
@@ -247,6 +256,9 @@ impl Call<'_> {
 
     /// Writes down what the hook told, and that it came.
     fn record(&mut self, mut told: Vec<Event>, seen: HookSeen) -> Result<(), CommandError> {
+        if let Point::AfterTool(used, done) = &self.hook.point {
+            hold::repeats::note_written(self, used, done).map_err(unreadable)?;
+        }
         let Self { store, scope, aside, .. } = self;
         let recorded = store.record(scope, &told, &seen);
         put_off(recorded, || {
@@ -255,6 +267,7 @@ impl Call<'_> {
         })?;
         if loses_texts(&self.hook.point) {
             put_off(store.session_lost_texts(scope), || aside.texts_lost = true)?;
+            ShownLines::clear(&self.folder, &self.conversation()).map_err(unreadable)?;
         }
         Ok(())
     }

@@ -17,22 +17,22 @@ const LONGEST_SUBJECT: usize = 240;
 
 /// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// Its words without their quotes; without redirections, variables set for it, and what only wraps it.
-    pub(super) words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// How it follows on the one before.
-    pub(super) join: Join,
+    pub(crate) join: Join,
     /// The text that was given to it in place.
-    pub(super) here: String,
+    pub(crate) here: String,
     /// The files that its output goes to.
-    pub(super) writes: Vec<String>,
+    pub(crate) writes: Vec<String>,
     /// Whether nobody waits for it, so that no exit code speaks of it.
     background: bool,
 }
 
 /// How a command follows on the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Join {
+pub(crate) enum Join {
     /// If that succeeded, or as the first.
     And,
     /// If that failed.
@@ -45,18 +45,18 @@ pub(super) enum Join {
 
 impl Part {
     /// The program.
-    pub(super) fn program(&self) -> &str {
+    pub(crate) fn program(&self) -> &str {
         let word = self.words.first().map_or("", String::as_str);
         word.rsplit('/').next().unwrap_or(word)
     }
 
     /// The words after the program.
-    pub(super) fn args(&self) -> impl Iterator<Item = &str> + Clone {
+    pub(crate) fn args(&self) -> impl Iterator<Item = &str> + Clone {
         self.words.iter().skip(1).map(String::as_str)
     }
 
     /// The first word after the program that is no option.
-    pub(super) fn verb(&self) -> &str {
+    pub(crate) fn verb(&self) -> &str {
         self.args().find(|word| !word.starts_with('-')).unwrap_or_default()
     }
 
@@ -69,7 +69,7 @@ impl Part {
     }
 
     /// Whether it only prepares for others or talks.
-    fn is_aside(&self) -> bool {
+    pub(crate) fn is_aside(&self) -> bool {
         let asides =
             ["cd", "echo", "printf", "export", "source", ".", "set", "true", ":", "sleep", "pushd", "popd", "unset"];
         asides.contains(&self.program())
@@ -82,7 +82,7 @@ impl Part {
 }
 
 /// The simple commands of a script.
-pub(super) fn split(script: &str) -> Vec<Part> {
+pub(crate) fn split(script: &str) -> Vec<Part> {
     let mut lexer = Lexer::new(&script[..script.floor_char_boundary(MOST_BYTES)]);
     let mut parts = Vec::new();
     let mut part = Part::new(Join::And);
@@ -150,7 +150,7 @@ fn options(words: &[String]) -> usize {
 }
 
 /// Whether a word sets a variable.
-pub(super) fn is_assignment(word: &str) -> bool {
+pub(crate) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -160,15 +160,15 @@ pub(super) fn is_assignment(word: &str) -> bool {
 
 /// What the exit code of a script speaks for.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Spoken {
+pub(crate) struct Spoken {
     /// The commands that all succeeded if the script did.
-    pub(super) commands: Vec<String>,
+    pub(crate) commands: Vec<String>,
     /// Whether the output of one went through another, so that its own exit code is lost.
-    pub(super) piped: bool,
+    pub(crate) piped: bool,
 }
 
 /// The commands that the exit code speaks for: the last one, and those that it needed.
-pub(super) fn spoken(parts: &[Part]) -> Spoken {
+pub(crate) fn spoken(parts: &[Part]) -> Spoken {
     let from = parts.iter().rposition(|part| matches!(part.join, Join::Then | Join::Or)).unwrap_or(0);
     let pipefail = parts.iter().any(|part| part.program() == "set" && part.args().any(|word| word == "pipefail"));
     if parts.last().is_none_or(|part| part.background) {
@@ -180,7 +180,7 @@ pub(super) fn spoken(parts: &[Part]) -> Spoken {
 }
 
 /// The words by which a script is known: its commands without what only prepares, filters or talks.
-pub(super) fn subject(parts: &[Part]) -> String {
+pub(crate) fn subject(parts: &[Part]) -> String {
     let mains: Vec<String> = mains(parts).into_iter().map(|(command, _)| command).collect();
     line(&mains.join(" && "), LONGEST_SUBJECT)
 }

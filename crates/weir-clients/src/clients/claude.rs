@@ -68,7 +68,9 @@ fn done(wire: &Wire<'_>) -> Done {
     let mut output = output(&wire.payload["tool_response"]);
     // A tool could print a path and have us read it: what the client saves lies beside its transcript.
     let own = wire.path("transcript_path").map(|path| path.with_extension(""));
+    let is_saved = output.saved.is_some();
     output.saved = output.saved.filter(|path| own.is_some_and(|own| is_below(path, &own)));
+    output.cut = is_saved && output.saved.is_none();
     Done { output, exit_code: None, failed: false, millis: wire.millis() }
 }
 
@@ -80,15 +82,15 @@ fn output(response: &Value) -> Output {
         let (stdout, stderr) = (text(&response["stdout"]), text(&response["stderr"]));
         let both = if stdout.is_empty() || stderr.is_empty() { "" } else { "\n" };
         let saved = response["persistedOutputPath"].as_str().map(Into::into);
-        return Output { text: format!("{stdout}{both}{stderr}"), saved, cut: false };
+        return Output { text: format!("{stdout}{both}{stderr}"), saved, ..Output::default() };
     }
     if let Some(content) = response["file"]["content"].as_str() {
-        return Output { text: content.to_owned(), ..Output::default() };
+        return Output { text: content.to_owned(), numbered: true, ..Output::default() };
     }
     let all = all_text(response);
     // Past its own limit for MCP tools it says where it put the text.
     let saved = all.strip_prefix("Error: result (").and_then(|said| between(said, "has been saved to ", "\n"));
-    Output { saved: saved.map(|path| path.trim_end_matches('.').into()), text: all, cut: false }
+    Output { saved: saved.map(|path| path.trim_end_matches('.').into()), text: all, ..Output::default() }
 }
 
 /// A failure comes as one text, which begins with what the command returned.

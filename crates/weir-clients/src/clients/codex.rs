@@ -69,7 +69,7 @@ fn patched(patch: &str) -> String {
 fn done(response: &Value) -> Done {
     let text = all_text(response);
     let cut = text.starts_with(CUT);
-    Done { output: Output { text, saved: None, cut }, ..Done::default() }
+    Done { output: Output { text, cut, ..Output::default() }, ..Done::default() }
 }
 
 fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {

@@ -21,8 +21,6 @@ pub(crate) const COPILOT: Client = Client {
 
 /// How it begins when it has saved an output.
 const SAVED: &str = "Output too large to read at once (";
-/// How it begins when it has not read a file.
-const NOT_READ: &str = "File too large to read at once (";
 /// In the names of the files in which it saves outputs.
 const OWN_FILE: &str = "-copilot-tool-output-";
 
@@ -99,10 +97,8 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
         _ => (said, None),
     };
     let saved = output.strip_prefix(SAVED).and_then(|said| between(said, "). Saved to: ", "\n")).and_then(own_file);
-    // What it has not read is in the file itself.
-    let file = tool.path().filter(|_| output.starts_with(NOT_READ)).map(PathBuf::from);
     Done {
-        output: Output { text: output.to_owned(), saved: saved.or(file), cut: false },
+        output: Output { text: output.to_owned(), saved, ..Output::default() },
         exit_code,
         failed: result["resultType"] != "success" || exit_code.is_some_and(|code| code != 0),
         millis: None,
@@ -163,28 +159,28 @@ mod tests {
             include_str!("../../fixtures/copilot/postToolUse.bash-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: "FAILING", saved: None, cut: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: "FAILING", saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "postToolUse",
             include_str!("../../fixtures/copilot/postToolUse.probe-echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "postToolUse",
             include_str!("../../fixtures/copilot/postToolUse.view.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: "hello file\n", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: "hello file\n", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "postToolUseFailure",
             include_str!("../../fixtures/copilot/postToolUseFailure.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "fail" }
-                Done { output: Output { text: "MCP server 'probe': MCP-FAIL: asked to fail", saved: None, cut: false }, exit_code: None, failed: true, millis: None }"#]],
+                Done { output: Output { text: "MCP server 'probe': MCP-FAIL: asked to fail", saved: None, cut: false, numbered: false }, exit_code: None, failed: true, millis: None }"#]],
         );
     }
 
@@ -224,9 +220,6 @@ mod tests {
         ] {
             assert_eq!(saved(other), None, "{other}");
         }
-        let not_read = format!("{NOT_READ}70.7 KB). Consider using the grep tool");
-        assert_eq!(after("view", json!({ "path": "/p/big.txt" }), &not_read).saved, Some("/p/big.txt".into()));
-        assert_eq!(after("bash", json!({ "command": "cat" }), &not_read).saved, None);
     }
 
     #[test]

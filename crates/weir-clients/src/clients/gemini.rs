@@ -111,7 +111,7 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
         // The whole is in the file itself, which it has just read.
         Tool::Read { path, .. } if content.starts_with(CUT) => {
             let saved = wire.path("cwd").map(|folder| folder.join(path));
-            Done { output: Output { text: content, saved, cut: false }, failed, ..Done::default() }
+            Done { output: Output { text: content, saved, ..Output::default() }, failed, ..Done::default() }
         }
         _ => Done { output: Output { text: content, ..Output::default() }, failed, ..Done::default() },
     }
@@ -194,28 +194,28 @@ mod tests {
             include_str!("../../fixtures/gemini/AfterTool.json"),
             expect![[r#"
                 Shell { command: "echo REAL-BASH-OUTPUT" }
-                Done { output: Output { text: "REAL-BASH-OUTPUT", saved: None, cut: false }, exit_code: Some(0), failed: false, millis: None }"#]],
+                Done { output: Output { text: "REAL-BASH-OUTPUT", saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.run_shell_command-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: "FAILING", saved: None, cut: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: "FAILING", saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.mcp_probe_echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.read_file.json"),
             expect![[r#"
                 Read { path: "hello.txt", part: false }
-                Done { output: Output { text: "hello file\n", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: "hello file\n", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

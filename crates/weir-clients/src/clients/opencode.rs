@@ -101,7 +101,7 @@ fn done(output: &Value, tool: &Tool) -> Done {
         // The text that the user is shown has no numbers before its lines. What is cut is in the file itself.
         Tool::Read { path, .. } if file["type"] == "file" => {
             let saved = (file["truncated"] == true).then(|| PathBuf::from(path));
-            Output { text: text(&file["text"]).to_owned(), saved, cut: false }
+            Output { text: text(&file["text"]).to_owned(), saved, ..Output::default() }
         }
         // A picture, or a folder.
         Tool::Read { .. } => Output::default(),
@@ -109,7 +109,7 @@ fn done(output: &Value, tool: &Tool) -> Done {
         _ => {
             let saved = own_file(&about["outputPath"]);
             let cut = about["truncated"] == true && saved.is_none();
-            Output { text: text(&output["output"]).to_owned(), saved, cut }
+            Output { text: text(&output["output"]).to_owned(), saved, cut, ..Output::default() }
         }
     };
     Done { output, exit_code, failed, millis: None }
@@ -165,21 +165,21 @@ mod tests {
             include_str!("../../fixtures/opencode/tool.execute.after.bash-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: "FAILING\n", saved: None, cut: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: "FAILING\n", saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "tool.execute.after",
             include_str!("../../fixtures/opencode/tool.execute.after.probe_echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: "MCP-ECHO:CASE-mcpout", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: "MCP-ECHO:CASE-mcpout", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "tool.execute.after",
             include_str!("../../fixtures/opencode/tool.execute.after.read.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/CASE-readout.txt", part: false }
-                Done { output: Output { text: "orig", saved: None, cut: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: "orig", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

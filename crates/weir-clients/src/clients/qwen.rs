@@ -100,7 +100,7 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
         Tool::Shell { command } => Done { millis, ..ran(wire, command, &content, text(&response["returnDisplay"])) },
         // The whole is in the file itself, which it has just read.
         Tool::Read { path, .. } if is_part(&content) => {
-            let output = Output { text: content, saved: Some(PathBuf::from(path)), cut: false };
+            let output = Output { text: content, saved: Some(PathBuf::from(path)), ..Output::default() };
             Done { output, millis, ..Done::default() }
         }
         _ => Done { output: Output { text: content, ..Output::default() }, millis, ..Done::default() },
@@ -131,7 +131,7 @@ fn ran(wire: &Wire<'_>, command: &str, content: &str, shown: &str) -> Done {
         (Some(whole), _) => Output { text: whole.to_owned(), ..Output::default() },
         (None, Some(path)) => {
             let saved = own_file(wire, Path::new(path));
-            Output { text: content.to_owned(), cut: saved.is_none(), saved }
+            Output { text: content.to_owned(), cut: saved.is_none(), saved, ..Output::default() }
         }
         (None, None) => Output { text: printed.to_owned(), ..Output::default() },
     };
@@ -185,28 +185,28 @@ mod tests {
             include_str!("../../fixtures/qwen/PostToolUse.json"),
             expect![[r#"
                 Shell { command: "echo PLAIN" }
-                Done { output: Output { text: "PLAIN", saved: None, cut: false }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
+                Done { output: Output { text: "PLAIN", saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
         );
         check(
             "PostToolUseFailure",
             include_str!("../../fixtures/qwen/PostToolUseFailure.run_shell_command-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: "FAILING", saved: None, cut: false }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
+                Done { output: Output { text: "FAILING", saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
         );
         check(
             "PostToolUse",
             include_str!("../../fixtures/qwen/PostToolUse.mcp__probe__echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false }, exit_code: None, failed: false, millis: Some(40) }"#]],
+                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(40) }"#]],
         );
         check(
             "PostToolUse",
             include_str!("../../fixtures/qwen/PostToolUse.read_file.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: "hello file\n", saved: None, cut: false }, exit_code: None, failed: false, millis: Some(137) }"#]],
+                Done { output: Output { text: "hello file\n", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(137) }"#]],
         );
     }
 

@@ -14,6 +14,7 @@ use crate::index::{self, Learner};
 use crate::log::forget::{self, Forgotten, Plan, Selection};
 use crate::log::retention::{self, Removed, Usage};
 use crate::migrate;
+use crate::shown::ShownLines;
 
 /// How many entries one transaction removes, so that writers are not held up.
 const BATCH: usize = 200;
@@ -107,6 +108,7 @@ impl Store {
             store.log.write(Durability::Power, run)
         })?;
         self.remove_files(&removed)?;
+        ShownLines::tidy(&self.folder, true);
         let (mut remaining, shared_blobs) = self.log.read(|c| left_in_log(c, &plan))?;
         let (mut index_removed, mut unfinished) = (room == Room::Made, None);
         match self.forget_in_index(selection, &plan, (&ids, &chunks)) {

@@ -6,6 +6,7 @@ use super::Store;
 use crate::db::{Db, Durability, with_suffix};
 use crate::error::{Result, StoreError, from_system};
 use crate::log::{self, ageing, retention};
+use crate::shown::ShownLines;
 
 /// How many events one transaction looks at.
 const EVENTS: usize = 2_000;
@@ -40,6 +41,7 @@ impl Store {
 
     /// Removes files that no row names. They are looked for without a lock.
     pub(super) fn remove_orphans(&mut self, now: Timestamp) -> Result<usize> {
+        ShownLines::tidy(&self.folder, false);
         let orphans = self.log.read_at_once(|c| self.blobs.orphans(c))?;
         let blobs = &self.blobs;
         self.log.write(Durability::Process, |tx| {

@@ -1,44 +1,55 @@
-//! Holds back the output of a client's own tool: kept whole, with a digest in its place.
+//! Holds back the output of a client's own tool: kept whole, with less in its place.
 //!
-//! Invariants: a small output is left alone, and so is one that is a digest already, or a part of a file that was asked
-//! for; what takes the place of an output has fewer tokens; what the client has thrown away is never said to be held.
+//! What the output is for decides what happens to it. A text that was asked for stays whole up to a size at which it endangers
+//! the window, and is then shown by its beginning and its outline. A by-product or a flood becomes a digest. What is shown whole
+//! goes without the lines that the conversation has been shown before.
+//!
+//! Invariants: a small output is left alone but for such lines, and so is one that is a digest already, or a part of a file
+//! that was asked for; what takes the place of an output has fewer tokens; what the client has thrown away is never said to be
+//! held.
 
+mod beginning;
 mod outline;
+pub(super) mod repeats;
+mod show;
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use weir_clients::{Done, Tool, ToolCall};
+use weir_clients::{Done, Purpose, Tool, ToolCall};
 use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
-use weir_digest::{About, Frame};
 use weir_store::{BlobReader, LONGEST_TEXT, NotKept, Store, TextWriter};
 
+pub(super) use self::show::Ask;
 use super::payload::copy;
+use super::rewrite::Rewritten;
 use super::{Call, LEAVE, TITLE, faults, unreadable};
-use crate::config;
+use crate::config::{self, HoldConfig};
 use crate::error::CommandError;
 use crate::foreign;
-use crate::run::read_on;
-use crate::text::{Stored, ends};
+use crate::text::ends;
 
-/// Up to this many tokens, an output is left alone.
+/// Up to this many tokens, what a killed command printed is shown whole.
 pub(super) const SMALL: usize = 2_000;
-/// The same for a file: whoever reads one often means to change it, and would have to read it again in parts.
-const SMALL_FILE: usize = 8_000;
-/// An output of fewer bytes cannot have more tokens than [`SMALL`].
-const SURELY_SMALL: u64 = SMALL as u64;
+/// An output of fewer bytes is small, whatever the configuration says.
+const SURELY_SMALL: u64 = 1_000;
 /// An output of more bytes takes a moment to be held.
 const LONG: u64 = 256 << 10;
 /// A file of more bytes is not read again when a client has read it: what the client was given is kept instead.
 const LARGEST_READ: u64 = 64 << 20;
 /// One of more bytes is not small.
 const WHOLE_BYTES: u64 = 1 << 20;
+/// What stands before the reference in everything that takes the place of an output.
+const HELD_AS: &str = "held as [ctx:";
 
 /// What takes the place of an output, if something does.
-pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Option<String>, CommandError> {
-    let Some(small) = small(&used.tool) else { return Ok(None) };
+pub(super) fn output(
+    call: &mut Call<'_>,
+    used: &ToolCall,
+    (done, rewritten): (&Done, Rewritten),
+) -> Result<Option<String>, CommandError> {
     let saved = done.output.saved.as_deref();
     // What the client saved must be there to be read: the text at hand is only a part of it.
     if saved.is_some_and(|path| open(path).is_none()) {
@@ -47,11 +58,29 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     if !call.hook.takes.output || done.output.cut || used.input.to_string().contains(LEAVE) {
         return Ok(None);
     }
-    if saved.is_none() && call.payload.bytes(&done.output.text) <= SURELY_SMALL {
+    let purpose = weir_clients::purpose(used);
+    if purpose == Purpose::Settled {
         return Ok(None);
     }
-    let is_small = |text: &str| weir_digest::whole(&text.as_bytes(), small).map_err(unreadable);
-    if saved.is_none() && !call.payload.is_long(&done.output.text) && is_small(&done.output.text)?.is_some() {
+    let is_here = saved.is_none() && !call.payload.is_long(&done.output.text);
+    if is_here && done.output.text.len() as u64 <= SURELY_SMALL {
+        return repeats::output(call, used, done);
+    }
+    let config = config::read(&call.paths.config)?.hold;
+    if config.leaves_alone(used, &call.hook.folder) {
+        return Ok(None);
+    }
+    let limit = config.limit(purpose);
+    let is_part = matches!(used.tool, Tool::Read { part: true, .. });
+    if is_here && (is_part || weir_digest::whole(&done.output.text.as_bytes(), limit).map_err(unreadable)?.is_some()) {
+        return repeats::output(call, used, done);
+    }
+    // A text that was asked for and that the client saved: what it shows of it, and the path it names, cost less.
+    if is_part || (saved.is_some() && purpose == Purpose::AskedFor) {
+        return Ok(None);
+    }
+    // A rewritten command, whose digest was made as it ended.
+    if rewritten == Rewritten::Relayed && done.output.text.contains(HELD_AS) {
         return Ok(None);
     }
     match held(call, used, done)? {
@@ -60,10 +89,39 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     }
 }
 
+impl HoldConfig {
+    /// Up to how many tokens an output is left alone.
+    pub(super) fn limit(&self, purpose: Purpose) -> usize {
+        match purpose {
+            Purpose::AskedFor => self.asked_tokens,
+            Purpose::ByProduct => self.by_product_tokens,
+            Purpose::Flood => self.flood_tokens,
+            Purpose::Unclear | Purpose::Settled => self.unclear_tokens,
+        }
+    }
+
+    /// Whether the user wants the output of a call left alone.
+    fn leaves_alone(&self, used: &ToolCall, folder: &Path) -> bool {
+        let command = match &used.tool {
+            Tool::Shell { command } => command.trim(),
+            tool => tool.path().unwrap_or_default(),
+        };
+        let fits = |pattern: &str, text: &str| match pattern.strip_suffix('*') {
+            Some(beginning) => text.starts_with(beginning),
+            None => text == pattern,
+        };
+        let is_meant = |rule: &String| match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {
+            Some((tool, pattern)) => fits(tool, &used.name) && fits(pattern, command),
+            None => fits(rule, &used.name),
+        };
+        self.off.iter().any(is_meant) || self.off_folders.iter().any(|off| folder.starts_with(off))
+    }
+}
+
 /// What a command had printed when it was killed: whole if small.
 pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
     let printed = done.output.saved.as_deref().unwrap_or(Path::new(""));
-    match small_file(printed).map_err(unreadable)? {
+    match small_file(printed, SMALL).map_err(unreadable)? {
         Some(text) => Ok(format!("What the command had printed:\n{text}")),
         None => match held(call, used, done)? {
             Held::Back(shown) => Ok(shown),
@@ -74,12 +132,12 @@ pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     }
 }
 
-/// The text of a file that is small.
-pub(super) fn small_file(path: &Path) -> std::io::Result<Option<String>> {
+/// The text of a file that has no more than this many tokens.
+pub(super) fn small_file(path: &Path, tokens: usize) -> std::io::Result<Option<String>> {
     if std::fs::metadata(path)?.len() > WHOLE_BYTES {
         return Ok(None);
     }
-    weir_digest::whole(&std::fs::read(path)?.as_slice(), SMALL)
+    weir_digest::whole(&std::fs::read(path)?.as_slice(), tokens)
 }
 
 /// What became of an output that was to be held back.
@@ -92,6 +150,7 @@ enum Held {
 
 /// Keeps an output and shows its digest.
 fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, CommandError> {
+    let saved = done.output.saved.as_deref();
     if let Tool::Read { path, .. } = &used.tool {
         outline::prepare(Path::new(path));
     }
@@ -100,7 +159,7 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
     // The tool itself has just read it, through links too.
     let read = used.tool.path().and_then(|path| call.hook.folder.join(path).canonicalize().ok());
     call.store.set_limits(config::read(&call.paths.config)?.limits);
-    let file = match done.output.saved.as_deref() {
+    let file = match saved {
         Some(saved) => open(saved).map(|file| file.take(u64::MAX)),
         None => read.as_deref().and_then(open_read).map(|file| file.take(LARGEST_READ)),
     };
@@ -125,22 +184,10 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
         }
         Err(failed) => return Err(failed.error.into()),
     };
-    if let Tool::Read { path, .. } = &used.tool
-        && let Some(shown) = outline::shown(&kept.text, Path::new(path), (&head, kept.reference))?
-    {
-        return Ok(Held::Back(shown));
-    }
-    digest(&kept, &head).map(Held::Back)
-}
-
-/// Up to how many tokens the output of a tool is left alone; none when it always is.
-fn small(tool: &Tool) -> Option<usize> {
-    match tool {
-        Tool::Shell { .. } | Tool::Search { .. } | Tool::Fetch { .. } | Tool::Mcp { .. } | Tool::Other => Some(SMALL),
-        Tool::Read { part: false, .. } => Some(SMALL_FILE),
-        // What a subagent says is what it was asked for; the rest is small, or ours.
-        _ => None,
-    }
+    let question = weir_clients::question(used);
+    let path = used.tool.path().map(Path::new);
+    let ask = Ask { purpose: weir_clients::purpose(used), path, question: question.as_deref(), file: saved };
+    show::shown(&kept, &head, &ask).map(Held::Back)
 }
 
 /// Whether to hold an output may take long, by its size or since a file is read.
@@ -181,39 +228,23 @@ struct KeptText {
     text: BlobReader,
 }
 
-/// Keeps a text and shows its digest.
+/// Keeps a text and shows what takes its place.
 pub(super) fn keep_and_show(
     store: &mut Store,
     scope: &Scope,
     what: What,
     writer: TextWriter,
-    now: Timestamp,
+    (ask, now): (&Ask<'_>, Timestamp),
 ) -> Result<String, CommandError> {
     let head = what.head.clone();
     let kept = keep(store, scope, what, writer, now).map_err(|failed| failed.error)?;
-    digest(&kept, &head)
+    show::shown(&kept, &head, ask)
 }
 
 fn keep(store: &mut Store, scope: &Scope, what: What, writer: TextWriter, now: Timestamp) -> Result<KeptText, NotKept> {
     let title = what.entry.title.clone();
     let (kept, text) = store.keep_and_open(scope, what.entry, writer, now)?;
     Ok(KeptText { title, reference: kept.reference, text })
-}
-
-fn digest(kept: &KeptText, head: &str) -> Result<String, CommandError> {
-    let source = Stored::new(&kept.text)?;
-    let page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
-    let remarks: Vec<String> = source.remark().into_iter().collect();
-    let bytes = kept.text.bytes();
-    let frame = Frame {
-        head,
-        remarks: &remarks,
-        reference: kept.reference,
-        lines: kept.text.line_ends_before(bytes)?,
-        bytes,
-        read_on: read_on(Origin::Model),
-    };
-    Ok(page.render(&frame, weir_digest::budget(bytes)).to_string())
 }
 
 fn entry(used: &ToolCall, done: &Done) -> NewEntry {

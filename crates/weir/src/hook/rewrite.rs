@@ -133,13 +133,26 @@ fn sweep(folder: &Path) {
     }
 }
 
+/// Whether a command was rewritten, and how it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rewritten {
+    /// It was not.
+    No,
+    /// The relay has shown its output, whole or by its digest.
+    Relayed,
+    /// Its shell was killed before the relay could.
+    Killed,
+}
+
 /// Adds to a hook what the client does not tell of a command that was rewritten: the command as it was, what it returned
-/// and, when its shell was killed, what it had printed. Says whether the latter is the case.
-pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> bool {
-    let Point::AfterTool(used @ ToolCall { tool: Tool::Shell { .. }, .. }, _) = &hook.point else { return false };
-    let Some((_, files)) = Files::of(paths, hook, used) else { return false };
+/// and, when its shell was killed, what it had printed.
+pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> Rewritten {
+    let Point::AfterTool(used @ ToolCall { tool: Tool::Shell { .. }, .. }, _) = &hook.point else {
+        return Rewritten::No;
+    };
+    let Some((_, files)) = Files::of(paths, hook, used) else { return Rewritten::No };
     let ours = format!(". {}\n", quoted(&files.script));
-    let Point::AfterTool(used, done) = &mut hook.point else { return false };
+    let Point::AfterTool(used, done) = &mut hook.point else { return Rewritten::No };
     if let Tool::Shell { command } = &mut used.tool
         && let Some(original) = command.strip_prefix(&ours)
     {
@@ -149,14 +162,14 @@ pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> bool {
         let _ = std::fs::remove_file(&files.code);
         let code: Option<i32> = code.trim().parse().ok();
         *done = Done { exit_code: done.exit_code.or(code), failed: done.failed || code != Some(0), ..done.clone() };
-        return false;
+        return Rewritten::Relayed;
     }
-    let killed = files.output.is_file();
-    if killed {
-        done.output.saved = Some(files.output);
-        done.output.cut = false;
+    if !files.output.is_file() {
+        return Rewritten::No;
     }
-    killed
+    done.output.saved = Some(files.output);
+    done.output.cut = false;
+    Rewritten::Killed
 }
 
 /// Removes what a command left whose shell was killed.

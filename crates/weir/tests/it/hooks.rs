@@ -1,11 +1,13 @@
 //! Hooks as a client calls them: a process, JSON in, JSON or nothing out.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
+mod asked;
 mod busy;
 mod deadline;
 mod guides;
 mod held;
 mod hostile;
+mod repeats;
 mod rewrites;
 
 use std::io::Write as _;

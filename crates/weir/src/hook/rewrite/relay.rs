@@ -22,15 +22,15 @@ use super::Files;
 use crate::config;
 use crate::env::{Env, Paths};
 use crate::error::CommandError;
-use crate::hook::hold::{self, What};
+use crate::hook::hold::{self, Ask, What};
 use crate::hook::payload::copy;
 use crate::hook::{Place, TITLE, environment, faults, unreadable};
 use crate::when;
 
 /// The argument that leads here.
 pub(crate) const RELAY: &str = "relay-output";
-/// How much is shown while a command runs. Whoever waits for a server to say that it is up waits for one line.
-const LIVE: u64 = 4_000;
+/// How much is shown while a command runs, in whole lines: enough to see that a server is up, and little before a digest.
+const LIVE: u64 = 500;
 /// A command that is done by then is shown at its end only.
 const LIVE_AFTER: Duration = Duration::from_secs(1);
 /// How long the relay waits for other processes before it shows the output as it is.
@@ -104,9 +104,12 @@ fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result
             let mut out = std::io::stdout().lock();
             let mut piece = Vec::new();
             output.take(LIVE - shown).read_to_end(&mut piece)?;
+            // The rest of a line is read again once it is there.
+            piece.truncate(piece.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
             out.write_all(&piece)?;
             out.flush()?;
             shown += piece.len() as u64;
+            output.seek(SeekFrom::Start(shown))?;
         }
         poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&LOOK))?;
     }
@@ -119,17 +122,18 @@ fn digest(
     files: &Files,
     (code, millis): (Option<i32>, u64),
 ) -> Result<Option<String>, CommandError> {
-    if hold::small_file(&files.output).map_err(unreadable)?.is_some() {
-        return Ok(None);
-    }
     let about = std::fs::read_to_string(&files.script).map_err(unreadable)?;
     let about = about.strip_prefix("# ").and_then(|about| about.lines().next()).unwrap_or_default();
     let about: Value = serde_json::from_str(about).map_err(|error| CommandError::broken(&error.to_string()))?;
     let text = |key: &str| about[key].as_str().unwrap_or_default().to_owned();
+    let (config, purpose) = (config::read(&paths.config)?, weir_clients::purpose_of_command(&text("command")));
+    if hold::small_file(&files.output, config.hold.limit(purpose)).map_err(unreadable)?.is_some() {
+        return Ok(None);
+    }
     let session = SessionKey { client: text("client"), key: text("session") };
     let place = Place::find(env, paths, Path::new(&text("folder")), session)?;
     let mut store = place.open(paths, Patience::InAll(WAIT))?;
-    store.set_limits(config::read(&paths.config)?.limits);
+    store.set_limits(config.limits);
     let mut writer = store.writer()?;
     let mut file = File::open(&files.output).map_err(unreadable)?;
     copy(&mut file, &mut |bytes| writer.write(bytes).map_err(std::io::Error::other)).map_err(unreadable)?;
@@ -137,5 +141,6 @@ fn digest(
     let entry = NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), TITLE));
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
     let what = What { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
-    hold::keep_and_show(&mut store, &place.scope, what, writer, when::now()).map(Some)
+    let ask = Ask { purpose, path: None, question: None, file: None };
+    hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now())).map(Some)
 }

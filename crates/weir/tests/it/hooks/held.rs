@@ -57,8 +57,8 @@ fn what_the_client_saved_is_read_whole() {
     write(&secret, &"secret\n".repeat(20_000));
     for path in [secret, session.home.path().join(".claude/projects/p/s1/../../../../secret")] {
         payload["tool_response"]["persistedOutputPath"] = json!(path);
-        let answer = session.hook("PostToolUse", payload.clone());
-        assert!(shown(&answer).contains("5000 lines"), "{answer}");
+        // Nobody knows what of it is at hand, so it is left alone.
+        assert_eq!(session.hook("PostToolUse", payload.clone()), Value::Null);
     }
 }
 

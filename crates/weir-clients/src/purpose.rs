@@ -1,0 +1,224 @@
+//! What an output is for, by the tool that made it and what the tool was given.
+//!
+//! A file that was printed on purpose is the answer itself; what a build prints on its way is not. The two are told apart by
+//! the command, since their texts look alike. This decides how much is shown, nothing about safety.
+
+use crate::capture::shell::{self, Join, Part};
+use crate::hook::{Tool, ToolCall};
+
+/// The longest question.
+const MAX_QUESTION: usize = 1_000;
+
+/// What an output is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Its text is the answer: a file, a piece of history, what a search found.
+    AskedFor,
+    /// Something else was wanted, and this tells how it went: builds, tests, installs, listings, logs.
+    ByProduct,
+    /// It comes from elsewhere, with more than was wanted: pages, tools of MCP servers.
+    Flood,
+    /// A command that is in no list.
+    Unclear,
+    /// It is left alone: what a subagent says, what our own tools show, what is always small.
+    Settled,
+}
+
+/// What the output of a tool call is for.
+pub fn purpose(call: &ToolCall) -> Purpose {
+    match &call.tool {
+        Tool::Shell { command } => of_command(command),
+        Tool::Read { .. } | Tool::Search { .. } => Purpose::AskedFor,
+        Tool::Fetch { .. } | Tool::Mcp { .. } => Purpose::Flood,
+        Tool::Other => Purpose::Unclear,
+        _ => Purpose::Settled,
+    }
+}
+
+/// What the model wants to know from a tool's output, in its own words: the question that goes with a page, or what it is searched for.
+pub fn question(call: &ToolCall) -> Option<String> {
+    const KEYS: [&str; 5] = ["prompt", "query", "question", "objective", "q"];
+    if purpose(call) != Purpose::Flood {
+        return None;
+    }
+    let asked = KEYS.iter().filter_map(|key| call.input[*key].as_str()).find(|text| !text.trim().is_empty())?;
+    Some(asked.chars().take(MAX_QUESTION).collect())
+}
+
+/// Programs that print a text they are pointed at.
+const PRINTERS: &str = " cat bat batcat head tail nl sed awk gawk mawk less more zcat xzcat zstdcat grep egrep fgrep rg ag ack jq yq xq \
+     cut sort uniq column diff comm tac rev fold wc hexdump xxd od strings readelf objdump nm file stat man tldr sqlite3 psql mysql \
+     pdftotext pandoc xmllint csvlook mlr ";
+
+/// Programs whose output tells how something went.
+const MAKERS: &str = " make gmake ninja cmake ctest meson bazel bazelisk buck buck2 gcc g++ cc c++ clang clang++ ld rustc javac kotlinc \
+     scalac tsc swiftc jest vitest mocha ava playwright cypress eslint prettier biome stylelint webpack vite rollup esbuild turbo nx \
+     pytest py.test tox nox unittest pip pip3 pipx uv poetry pdm conda mamba hatch ruff mypy flake8 pylint pyright black isort bandit \
+     apt apt-get aptitude dpkg brew dnf yum apk pacman nix nix-build nix-env mvn mvnw gradle gradlew sbt ant lein dotnet msbuild \
+     nuget swift xcodebuild pod fastlane mix rebar3 bundle gem rspec rake rubocop composer phpunit phpstan psalm stack cabal ghc \
+     shellcheck golangci-lint staticcheck terraform tofu pulumi ansible ansible-playbook helm packer vagrant ls exa eza tree find fd \
+     fdfind du ps top journalctl dmesg valgrind strace ltrace perf wget rsync scp unzip tar zip ";
+
+/// Programs of many uses, by the words that make them print a text; with any other word they make something.
+const BY_VERB: [(&str, &str); 18] = [
+    (
+        "git",
+        " show diff log blame cat-file grep shortlog reflog rev-list describe ls-files format-patch range-diff annotate stash ",
+    ),
+    ("jj", " show diff log file evolog op "),
+    ("hg", " cat diff log annotate export "),
+    ("cargo", " metadata pkgid locate-project expand "),
+    ("rustup", " doc show "),
+    ("go", " doc env list "),
+    ("npm", " view info show config help "),
+    ("pnpm", " view info config help "),
+    ("yarn", " info config help "),
+    ("bun", " pm "),
+    ("npx", " "),
+    ("docker", " inspect "),
+    ("podman", " inspect "),
+    ("kubectl", " describe explain "),
+    ("brew", " info cat "),
+    ("systemctl", " cat show "),
+    ("deno", " doc info "),
+    ("node", " "),
+];
+
+/// What the output of a script is for: by its parts that print something of their own.
+pub fn of_command(script: &str) -> Purpose {
+    let parts = shell::split(script);
+    let mut found = None;
+    let mut at = 0;
+    while at < parts.len() {
+        let end = (at + 1..parts.len()).find(|next| parts[*next].join != Join::Pipe).unwrap_or(parts.len());
+        if let Some(purpose) = of_pipeline(&parts[at..end]) {
+            match purpose {
+                Purpose::ByProduct => return purpose,
+                Purpose::Unclear => found = Some(purpose),
+                _ => found = found.or(Some(purpose)),
+            }
+        }
+        at = end;
+    }
+    found.unwrap_or(Purpose::Unclear)
+}
+
+/// What the output of commands that are joined by pipes is for; none when they print nothing of interest.
+fn of_pipeline(parts: &[Part]) -> Option<Purpose> {
+    let first = parts.first()?;
+    let last = parts.last()?;
+    if !last.writes.is_empty() && last.writes.iter().all(|path| path != "/dev/stdout" && path != "/dev/stderr") {
+        return None;
+    }
+    let source = parts.iter().find(|part| !matches!(part.program(), "xargs" | "echo" | "printf"));
+    match source {
+        Some(source) if !first.is_aside() || parts.len() > 1 => Some(of_part(source)),
+        _ => None,
+    }
+}
+
+fn of_part(part: &Part) -> Purpose {
+    let program = part.program().to_ascii_lowercase();
+    if let Some((_, prints)) = BY_VERB.iter().find(|(name, _)| *name == program) {
+        return if has_word(prints, verb(part)) { Purpose::AskedFor } else { Purpose::ByProduct };
+    }
+    if matches!(program.as_str(), "gh" | "glab") {
+        let shows = part.args().any(|word| matches!(word, "view" | "diff" | "api"));
+        return if shows { Purpose::AskedFor } else { Purpose::Unclear };
+    }
+    if program == "sed" && part.args().any(|word| word.starts_with("-i") || word == "--in-place") {
+        return Purpose::Unclear;
+    }
+    if has_word(PRINTERS, &program) {
+        return Purpose::AskedFor;
+    }
+    if has_word(MAKERS, &program) || runs_module(part, &program) {
+        return Purpose::ByProduct;
+    }
+    Purpose::Unclear
+}
+
+/// The word that says what a program shall do, after the folder that `git -C` names.
+fn verb(part: &Part) -> &str {
+    let mut words = part.args().filter(|word| !word.starts_with('-'));
+    match part.args().next() {
+        Some("-C") => words.nth(1).unwrap_or_default(),
+        _ => words.next().unwrap_or_default(),
+    }
+}
+
+/// Whether it is Python, told to run a module that is a maker.
+fn runs_module(part: &Part, program: &str) -> bool {
+    let mut args = part.args();
+    program.starts_with("python")
+        && args.any(|word| word == "-m")
+        && args.next().is_some_and(|name| has_word(MAKERS, name))
+}
+
+fn has_word(list: &str, word: &str) -> bool {
+    !word.is_empty() && list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// The texts that a model wrote with a tool call, for tools that change files.
+pub fn written(call: &ToolCall) -> Vec<String> {
+    const KEYS: [&str; 8] =
+        ["content", "new_string", "newString", "new_str", "file_text", "insert_text", "text", "new_source"];
+    if !matches!(call.tool, Tool::Edit { .. } | Tool::Write { .. }) {
+        return Vec::new();
+    }
+    let edits = call.input["edits"].as_array().into_iter().flatten();
+    let texts = std::iter::once(&call.input).chain(edits).flat_map(|input| KEYS.map(|key| input[key].as_str()));
+    let mut texts: Vec<String> = texts.flatten().map(str::to_owned).collect();
+    let patches = ["patch", "input", "patchText"].iter().filter_map(|key| call.input[*key].as_str());
+    texts.extend(patches.map(|patch| {
+        let added = patch.lines().filter_map(|line| line.strip_prefix('+').or_else(|| line.strip_prefix(' ')));
+        added.flat_map(|line| [line, "\n"]).collect()
+    }));
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_known_by_what_they_print() {
+        for (command, purpose) in [
+            ("cat src/main.rs", Purpose::AskedFor),
+            ("cd /x && sed -n '10,200p' quickjs.c", Purpose::AskedFor),
+            ("nl -b a Parser/tokenizer.c | sed -n '1550,1700p'", Purpose::AskedFor),
+            ("git show HEAD~3:src/lib.rs | head -100", Purpose::AskedFor),
+            ("git -C /x diff A..B -- blosc.c", Purpose::AskedFor),
+            ("grep -E '^x' mix.lock | head -100", Purpose::AskedFor),
+            ("gh issue view 12", Purpose::AskedFor),
+            ("echo ===; cat a; echo ===; cat b", Purpose::AskedFor),
+            ("cargo test 2>&1 | tail -50", Purpose::ByProduct),
+            ("cd x && FOO=1 timeout 60 npm test", Purpose::ByProduct),
+            ("python3 -m pytest -q", Purpose::ByProduct),
+            ("./gradlew build", Purpose::ByProduct),
+            ("git status && cat README.md", Purpose::ByProduct),
+            ("ls -la src", Purpose::ByProduct),
+            ("bd show spotter-1", Purpose::Unclear),
+            ("python3 script.py", Purpose::Unclear),
+            ("", Purpose::Unclear),
+        ] {
+            assert_eq!(of_command(command), purpose, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_known() {
+        let call = |tool: Tool, input| ToolCall { key: None, name: String::new(), tool, input };
+        let edit = call(
+            Tool::Edit { path: "a".to_owned() },
+            serde_json::json!({ "old_string": "x", "new_string": "y\nz", "edits": [{ "new_string": "w" }] }),
+        );
+        assert_eq!(written(&edit), ["y\nz", "w"]);
+        let patch = call(
+            Tool::Edit { path: "a".to_owned() },
+            serde_json::json!({ "input": "*** Update File: a\n@@\n kept\n-gone\n+new\n" }),
+        );
+        assert_eq!(written(&patch), ["kept\nnew\n"]);
+        assert!(written(&call(Tool::Other, serde_json::json!({ "content": "x" }))).is_empty());
+    }
+}

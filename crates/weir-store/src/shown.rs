@@ -1,0 +1,220 @@
+//! The lines that a conversation has been shown, so that they need not be shown again.
+//!
+//! One file per conversation in `shown/` beside the log: keyed hashes of lines and a label per text, never the lines
+//! themselves. The key is random, so that no output can be made to pass for another.
+//!
+//! Invariants: what cannot be read counts as never shown; a file never grows past [`MAX_BYTES`]; a record is appended with
+//! one write, and a file with a torn record is dropped.
+
+mod matching;
+mod record;
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+pub use matching::Repeat;
+use record::{HEADER_BYTES, Record};
+
+use crate::private;
+use crate::store::redacted_text;
+
+/// The folder's name within that of the store.
+const FOLDER: &str = "shown";
+/// A file that has grown this large is started over.
+const MAX_BYTES: u64 = 4 << 20;
+/// A file that was not written for this long belongs to a conversation that has ended.
+const MAX_AGE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+/// The lines that one conversation has been shown.
+pub struct ShownLines {
+    path: PathBuf,
+    key: [u8; blake3::KEY_LEN],
+    /// The file's bytes after its header; none while there is no file.
+    records: Option<Vec<u8>>,
+}
+
+/// A text as hashes of its lines.
+pub struct HashedText {
+    lines: Vec<u64>,
+    /// Bytes up to the end of each line.
+    ends: Vec<usize>,
+}
+
+impl HashedText {
+    /// The number of lines.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there are no lines.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The bytes that a range of lines takes.
+    pub fn bytes(&self, lines: &std::ops::Range<usize>) -> usize {
+        let before = |line: usize| line.checked_sub(1).map_or(0, |last| self.ends[last]);
+        before(lines.end) - before(lines.start)
+    }
+}
+
+impl ShownLines {
+    /// The lines shown to a conversation, by its name in the store at `folder`.
+    pub fn open(folder: &Path, conversation: &str) -> std::io::Result<Self> {
+        let path = path_of(folder, conversation);
+        if let Some((key, records)) = read(&path)? {
+            return Ok(Self { path, key, records: Some(records) });
+        }
+        let mut key = [0; blake3::KEY_LEN];
+        getrandom::fill(&mut key).map_err(std::io::Error::other)?;
+        Ok(Self { path, key, records: None })
+    }
+
+    /// A text as hashes of its lines, for this conversation.
+    pub fn hash(&self, text: &str) -> HashedText {
+        let mut hashed = HashedText { lines: Vec::new(), ends: Vec::new() };
+        let mut end = 0;
+        for line in text.split_inclusive('\n') {
+            end += line.len();
+            hashed.ends.push(end);
+            let line = matching::without_number(line.trim_end_matches(['\n', '\r'])).trim_end();
+            let hash = blake3::keyed_hash(&self.key, line.as_bytes());
+            let mut first = [0; 8];
+            first.copy_from_slice(&hash.as_bytes()[..8]);
+            // Blank lines are in every text: they continue a run and never begin one.
+            hashed.lines.push(if line.is_empty() { matching::BLANK } else { u64::from_le_bytes(first) | 1 });
+        }
+        hashed
+    }
+
+    /// The runs of at least `least` lines of a text that were shown before, in order and without overlap.
+    pub fn repeats(&self, text: &HashedText, least: usize) -> Vec<Repeat> {
+        let records = record::live(self.records.as_deref().unwrap_or_default());
+        matching::repeats(&records, &text.lines, least)
+    }
+
+    /// Whether this call was answered with lines left out before.
+    pub fn was_shortened(&self, call: &str) -> bool {
+        let call = self.hash_call(call);
+        let records = self.records.as_deref().unwrap_or_default();
+        record::all(records).any(|record| matches!(record, Record::Shortened(hash) if hash == call))
+    }
+
+    /// Notes that a text was shown, under a label that can be put after "same as in".
+    pub fn add(&mut self, label: &str, text: &HashedText) -> std::io::Result<()> {
+        self.append(&Record::text(&redacted_text(label), &text.lines).record())
+    }
+
+    /// Notes that a call was answered with lines left out.
+    pub fn add_shortened(&mut self, call: &str) -> std::io::Result<()> {
+        let call = self.hash_call(call);
+        self.append(&Record::Shortened(call))
+    }
+
+    /// Forgets what was shown under labels that contain this text: it is about to be needed again, word for word.
+    pub fn forget_about(&mut self, part: &str) -> std::io::Result<()> {
+        if self.records.is_none() {
+            return Ok(());
+        }
+        self.append(&Record::Forgotten(part))
+    }
+
+    /// How far the conversation's transcript has been searched.
+    pub fn transcript_searched(&self) -> u64 {
+        let records = self.records.as_deref().unwrap_or_default();
+        record::all(records).fold(0, |last, record| if let Record::Searched(to) = record { to } else { last })
+    }
+
+    /// Notes how far the transcript has been searched.
+    pub fn set_transcript_searched(&mut self, to: u64) -> std::io::Result<()> {
+        self.append(&Record::Searched(to))
+    }
+
+    /// Forgets everything that was shown, but not how far the transcript has been searched.
+    pub fn restart(&mut self) -> std::io::Result<()> {
+        let searched = self.transcript_searched();
+        if self.records.take().is_some() {
+            std::fs::remove_file(&self.path)?;
+        }
+        self.set_transcript_searched(searched)
+    }
+
+    /// Forgets everything that was shown to a conversation.
+    pub fn clear(folder: &Path, conversation: &str) -> std::io::Result<()> {
+        match std::fs::remove_file(path_of(folder, conversation)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the files of conversations that have ended, or of all.
+    pub(crate) fn tidy(folder: &Path, all: bool) {
+        let Ok(files) = std::fs::read_dir(folder.join(FOLDER)) else { return };
+        let now = SystemTime::now();
+        for file in files.flatten() {
+            let written = file.metadata().and_then(|about| about.modified());
+            let is_old = written.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > MAX_AGE));
+            if all || is_old {
+                let _ = std::fs::remove_file(file.path());
+            }
+        }
+    }
+
+    fn hash_call(&self, call: &str) -> u64 {
+        let mut first = [0; 8];
+        first.copy_from_slice(&blake3::keyed_hash(&self.key, call.as_bytes()).as_bytes()[..8]);
+        u64::from_le_bytes(first)
+    }
+
+    fn append(&mut self, record: &Record<'_>) -> std::io::Result<()> {
+        let bytes = record.encode();
+        let Some(records) = &mut self.records else {
+            let whole = [&record::header(&self.key), bytes.as_slice()].concat();
+            if let Some(parent) = self.path.parent() {
+                private::folder(parent)?;
+            }
+            // Another hook of the conversation may have been faster; its key is not ours, so this text is not noted.
+            match private::open(&self.path, private::options().create_new(true)) {
+                Ok(mut file) => file.write_all(&whole)?,
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),
+                Err(error) => return Err(error),
+            }
+            self.records = Some(bytes);
+            return Ok(());
+        };
+        if records.len() + bytes.len() > MAX_BYTES as usize {
+            std::fs::remove_file(&self.path)?;
+            self.records = None;
+            return self.append(record);
+        }
+        File::options().append(true).open(&self.path)?.write_all(&bytes)?;
+        records.extend(bytes);
+        Ok(())
+    }
+}
+
+fn path_of(folder: &Path, conversation: &str) -> PathBuf {
+    let name = blake3::hash(conversation.as_bytes()).to_hex();
+    folder.join(FOLDER).join(&name[..32])
+}
+
+/// The key and the records of a file; none when there is no file or it is damaged, which is then removed.
+fn read(path: &Path) -> std::io::Result<Option<([u8; blake3::KEY_LEN], Vec<u8>)>> {
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(MAX_BYTES + HEADER_BYTES as u64 + 1).read_to_end(&mut bytes)?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let Some(key) = record::key(&bytes).filter(|_| record::is_whole(&bytes[HEADER_BYTES..])) else {
+        std::fs::remove_file(path)?;
+        return Ok(None);
+    };
+    bytes.drain(..HEADER_BYTES);
+    Ok(Some((key, bytes)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! A text that was asked for and is too large to be shown whole: the beginnings of its lines if they are long, else its own
+//! beginning, and then its outline or its end.
+//!
+//! Invariants: what is shown as the text's is the text's own, in its own order; what is left out is said by line; it is made of
+//! the text as it is kept, so that nothing comes back that was redacted there.
+
+use std::path::Path;
+
+use weir_core::Reference;
+use weir_core::wording::{counted, fence, size};
+use weir_store::BlobReader;
+
+use super::outline;
+use crate::error::CommandError;
+
+/// How many tokens of the beginning are shown.
+const BEGINNING: usize = 2_000;
+/// How many tokens the outline or the end may have.
+const REST: usize = 2_500;
+/// Widths at which long lines are cut, until all of them fit.
+const WIDTHS: [usize; 6] = [400, 240, 160, 120, 80, 60];
+/// More of a text is not looked at for its beginning.
+const MAX_BYTES: u64 = 8 << 20;
+
+/// What takes the place of the text.
+pub(super) fn shown(
+    text: &BlobReader,
+    path: Option<&Path>,
+    (head, reference): (&str, Reference),
+    more: &str,
+) -> Result<String, CommandError> {
+    let bytes = text.bytes();
+    let lines = counted(text.line_ends_before(bytes)? as usize, "line", "lines");
+    let beginning = lossy(&text.range(0..bytes.min(MAX_BYTES))?);
+    let outline = path.and_then(|path| outline::of(&beginning, path, REST)).filter(|_| bytes <= MAX_BYTES);
+    if outline.is_none()
+        && let Some((width, cut)) = cut_lines(&beginning).filter(|_| bytes <= MAX_BYTES)
+    {
+        let (size, fenced) = (size(bytes), fence(reference, cut.trim_end()));
+        let what = format!("every line, those over {width} characters cut");
+        return Ok(format!("{head}; {what}; {lines}, {size} held as {reference}\n{fenced}\n{more}"));
+    }
+    let first = &beginning[..whole_lines(&beginning, BEGINNING)];
+    let after = first.lines().count();
+    let mut shown = first.to_owned();
+    if !first.is_empty() && !first.ends_with('\n') {
+        shown.push('\n');
+    }
+    let what = match outline {
+        Some(outline) => {
+            shown.push_str(&format!("… lines {}- left out; outline of the whole file:\n{outline}", after + 1));
+            "beginning and outline"
+        }
+        None => {
+            let end = last_lines(text, REST)?;
+            let from = text.line_ends_before(bytes - end.len() as u64)? + 1;
+            if from > after as u64 + 1 {
+                shown.push_str(&format!("… lines {}-{} left out\n", after + 1, from - 1));
+            }
+            shown.push_str(&end);
+            "beginning and end"
+        }
+    };
+    let (size, fenced) = (size(bytes), fence(reference, shown.trim_end()));
+    Ok(format!("{head}; {what}; {lines}, {size} held as {reference}\n{fenced}\n{more}"))
+}
+
+/// Every line of a text, cut at the greatest width at which they all fit.
+fn cut_lines(text: &str) -> Option<(usize, String)> {
+    let count = text.lines().count();
+    WIDTHS.into_iter().find_map(|width| {
+        // A token has a byte at least, and some six at most in a text that is worth reading.
+        let bytes: usize = text.lines().map(|line| line.len().min(width)).sum::<usize>() + count;
+        if bytes > (BEGINNING + REST) * 6 {
+            return None;
+        }
+        let cut = text.lines().fold(String::with_capacity(bytes), |mut cut, line| {
+            let end = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
+            cut.push_str(&line[..end]);
+            cut.push_str(if end < line.len() { "…\n" } else { "\n" });
+            cut
+        });
+        (weir_tokens::count(&cut) <= BEGINNING + REST).then_some((width, cut))
+    })
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The end of the last line that fits; of a single long line, what fits of it.
+fn whole_lines(text: &str, tokens: usize) -> usize {
+    let end = weir_tokens::fit(text, tokens);
+    match text[..end].rfind('\n') {
+        Some(at) if end < text.len() => at + 1,
+        _ => end,
+    }
+}
+
+/// The last lines that fit.
+fn last_lines(text: &BlobReader, tokens: usize) -> Result<String, CommandError> {
+    let bytes = text.bytes();
+    // A token has a few bytes on average, and a text with more of them has its end cut further below.
+    let end = lossy(&text.range(bytes.saturating_sub(tokens as u64 * 4)..bytes)?);
+    let mut end = &end[end.find('\n').map_or(0, |at| at + 1)..];
+    while weir_tokens::count(end) > tokens {
+        let half = end.ceil_char_boundary(end.len() / 8 + 1);
+        end = end[half..].find('\n').map_or("", |at| &end[half + at + 1..]);
+    }
+    Ok(end.to_owned())
+}

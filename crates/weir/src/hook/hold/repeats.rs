@@ -1,0 +1,168 @@
+//! Leaves out lines that the conversation has been shown before.
+//!
+//! Invariants: a run of lines is left out only if the same lines stand in the same order in something that the model was shown, or
+//! wrote itself, since its last compaction; what is left out says which lines they were, where they stood, and where they
+//! are kept; the same call a second time is answered whole.
+
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use weir_clients::{Done, Tool, ToolCall};
+use weir_core::Reference;
+use weir_core::wording::one_line;
+use weir_store::{Repeat, ShownLines};
+
+use super::{What, entry, head, keep};
+use crate::config;
+use crate::error::CommandError;
+use crate::hook::{Call, faults, unreadable};
+
+/// Fewer lines are shown again: a remark in their place would hardly be shorter.
+const MIN_LINES: usize = 6;
+/// The same for fewer bytes.
+const MIN_BYTES: usize = 300;
+/// A longer text is not one that a model was shown whole.
+const MAX_BYTES: usize = 64 << 10;
+/// The longest name of a text in a remark.
+const MAX_NAME: usize = 80;
+/// In a transcript, this says that the client's server has dropped tool results from the conversation.
+const DROPPED: &[u8] = b"\"applied_edits\":[{";
+/// How much of a transcript is searched for that in one hook.
+const MAX_SEARCHED: u64 = 32 << 20;
+
+/// What takes the place of an output that is shown whole otherwise, if it repeats what was shown before.
+pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Option<String>, CommandError> {
+    let text = done.output.text.as_str();
+    if text.len() < MIN_BYTES || text.len() > MAX_BYTES {
+        return Ok(None);
+    }
+    let mut shown = ShownLines::open(&call.folder, &call.conversation()).map_err(unreadable)?;
+    let hashed = shown.hash(text);
+    if hashed.len() < MIN_LINES {
+        return Ok(None);
+    }
+    let repeats: Vec<Repeat> = shown
+        .repeats(&hashed, MIN_LINES)
+        .into_iter()
+        .filter(|repeat| hashed.bytes(&repeat.lines) >= MIN_BYTES)
+        .collect();
+    let shortened = match repeats.is_empty() {
+        true => None,
+        false => leave_out(call, used, (done, &repeats), &mut shown)?,
+    };
+    // What was left out as a whole needs no second record.
+    let is_known = matches!(repeats.as_slice(), [only] if only.lines.len() == hashed.len());
+    if shortened.is_none() || !is_known {
+        shown.add(&name(&used.tool, &call.hook.folder), &hashed).map_err(unreadable)?;
+    }
+    Ok(shortened)
+}
+
+/// Notes what the model wrote into files, and what it will need again word for word because an edit was refused.
+pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Done) -> std::io::Result<()> {
+    let (Tool::Edit { path } | Tool::Write { path }) = &used.tool else { return Ok(()) };
+    if !done.failed && used.input.to_string().len() < MIN_BYTES {
+        return Ok(());
+    }
+    let mut shown = ShownLines::open(&call.folder, &call.conversation())?;
+    let path = relative(path, &call.hook.folder);
+    if done.failed {
+        return shown.forget_about(path);
+    }
+    for text in weir_clients::written(used) {
+        let hashed = shown.hash(&text);
+        if hashed.len() >= MIN_LINES && text.len() <= MAX_BYTES {
+            shown.add(&format!("what you wrote to {}", one_line(path, MAX_NAME)), &hashed)?;
+        }
+    }
+    Ok(())
+}
+
+/// The output without the lines that repeat, once it is kept whole.
+fn leave_out(
+    call: &mut Call<'_>,
+    used: &ToolCall,
+    (done, repeats): (&Done, &[Repeat]),
+    shown: &mut ShownLines,
+) -> Result<Option<String>, CommandError> {
+    let asked = format!("{} {}", used.name, used.input);
+    if shown.was_shortened(&asked) || !config::read(&call.paths.config)?.hold.repeats {
+        return Ok(None);
+    }
+    if let Some(transcript) = call.hook.transcript.as_deref()
+        && has_dropped(transcript, shown).unwrap_or(false)
+    {
+        shown.restart().map_err(unreadable)?;
+        return Ok(None);
+    }
+    let mut writer = call.store.writer()?;
+    let _ = writer.write(done.output.text.as_bytes());
+    let what = What { entry: entry(used, done), head: head(used, done) };
+    let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
+        Ok(kept) => kept,
+        // Without a place to fetch it from, nothing is left out.
+        Err(failed) => {
+            faults::note("leaving out repeats", &failed.error.to_string());
+            return Ok(None);
+        }
+    };
+    shown.add_shortened(&asked).map_err(unreadable)?;
+    Ok(Some(without(&done.output.text, repeats, (kept.reference, done.output.numbered))))
+}
+
+/// A text with a remark in the place of each run of lines that repeats.
+fn without(text: &str, repeats: &[Repeat], (reference, numbered): (Reference, bool)) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut shown = String::with_capacity(text.len());
+    let (mut at, mut left_out) = (0, 0);
+    for Repeat { lines: Range { start, end }, label } in repeats {
+        shown.extend(lines[at..*start].iter().copied());
+        left_out += end - start - 1;
+        // The client numbers the lines it is given, and takes a remark for one.
+        let shift = match numbered {
+            true => format!("; add {left_out} to the line numbers below"),
+            false => String::new(),
+        };
+        shown.push_str(&format!(
+            "[weir: lines {}-{end} left out, unchanged from {label}; whole text: {reference}{shift}]\n",
+            start + 1
+        ));
+        at = *end;
+    }
+    shown.extend(lines[at..].iter().copied());
+    shown
+}
+
+/// Whether the client's server has dropped tool results from the conversation since this was asked last.
+fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
+    let searched = shown.transcript_searched();
+    let mut file = crate::foreign::open_of_user(transcript)?;
+    let length = file.metadata()?.len();
+    if length.saturating_sub(searched) > MAX_SEARCHED {
+        return Ok(true);
+    }
+    // What is looked for may have been cut by the end of the last search.
+    file.seek(SeekFrom::Start(searched.min(length).saturating_sub(DROPPED.len() as u64)))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_SEARCHED).read_to_end(&mut bytes)?;
+    shown.set_transcript_searched(length)?;
+    Ok(memchr::memmem::find(&bytes, DROPPED).is_some())
+}
+
+/// What a text is called in a remark.
+fn name(tool: &Tool, folder: &Path) -> String {
+    let short = |text: &str| one_line(text, MAX_NAME);
+    match tool {
+        Tool::Read { path, .. } => format!("the read of {}", short(relative(path, folder))),
+        Tool::Shell { command } => format!("the output of `{}`", short(command)),
+        Tool::Search { pattern } => format!("the search for {}", short(pattern)),
+        Tool::Fetch { what } => format!("the page {}", short(what)),
+        Tool::Mcp { server, tool } => format!("a result of {}", short(&format!("{server}/{tool}"))),
+        _ => "an earlier result".to_owned(),
+    }
+}
+
+fn relative<'a>(path: &'a str, folder: &Path) -> &'a str {
+    Path::new(path).strip_prefix(folder).ok().and_then(Path::to_str).unwrap_or(path)
+}

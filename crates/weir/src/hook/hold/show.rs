@@ -1,0 +1,67 @@
+//! What takes the place of an output that is kept, by what it is for.
+
+use std::path::Path;
+
+use weir_clients::Purpose;
+use weir_core::Origin;
+use weir_core::wording::one_line;
+use weir_digest::{About, Frame};
+
+use super::{KeptText, beginning};
+use crate::error::CommandError;
+use crate::hook::unreadable;
+use crate::run::read_on;
+use crate::text::Stored;
+
+/// How many tokens a digest may have that answers a question.
+const ANSWER: usize = 2_500;
+
+/// What is known of how an output came about.
+pub(in crate::hook) struct Ask<'a> {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The file that was read.
+    pub path: Option<&'a Path>,
+    /// What the model wants to know from it.
+    pub question: Option<&'a str>,
+    /// A plain file with the whole text, which the client can open by itself.
+    pub file: Option<&'a Path>,
+}
+
+/// What takes the place of a text.
+pub(super) fn shown(kept: &KeptText, head: &str, ask: &Ask<'_>) -> Result<String, CommandError> {
+    let more = match ask.file {
+        Some(file) => format!("{}, or read {}", read_on(Origin::Model), file.display()),
+        None => read_on(Origin::Model).to_owned(),
+    };
+    match ask.purpose {
+        Purpose::AskedFor => beginning::shown(&kept.text, ask.path, (head, kept.reference), &more),
+        _ => digest(kept, head, (ask.question, &more)),
+    }
+}
+
+fn digest(kept: &KeptText, head: &str, (question, more): (Option<&str>, &str)) -> Result<String, CommandError> {
+    let source = Stored::new(&kept.text)?;
+    let mut page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
+    let mut remarks: Vec<String> = source.remark().into_iter().collect();
+    let bytes = kept.text.bytes();
+    let mut budget = weir_digest::budget(bytes);
+    if let Some(question) = question {
+        let found = weir_digest::intent::find(&source, question).map_err(unreadable)?;
+        if found.sections.total == 0 {
+            remarks.push(format!("no line matches `{}`", one_line(question, 80)));
+        } else {
+            budget = budget.max(ANSWER);
+            found.lead(&mut page);
+        }
+    }
+    let frame = Frame {
+        head,
+        remarks: &remarks,
+        reference: kept.reference,
+        lines: kept.text.line_ends_before(bytes)?,
+        bytes,
+        read_on: more,
+    };
+    Ok(page.render(&frame, budget).to_string())
+}
