@@ -69,8 +69,8 @@ pub(crate) trait Declared:
     const EFFECT: Effect;
     /// Examples for the command's help.
     const EXAMPLES: &'static str;
-    /// Whether clients are told of it. Every tool is paid for in every conversation, so what another tool does too is not.
-    const LISTED: bool = true;
+    /// Which clients are told of it.
+    const LISTING: Listing = Listing::Extra;
 
     /// Settles what a shell gave into what the operation means, where shells and JSON differ.
     fn settle(self) -> Result<Self, CommandError> {
@@ -79,6 +79,17 @@ pub(crate) trait Declared:
 
     /// Does it.
     fn run(self, context: &Context) -> impl Future<Output = Result<Answer, CommandError>> + Send;
+}
+
+/// Which clients are told of an operation. Every tool is paid for in every conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// All.
+    Core,
+    /// Those whose user asks for more than the core.
+    Extra,
+    /// None: another tool does it too. It can be called all the same.
+    Unlisted,
 }
 
 /// What an operation does to the store and to the project.
@@ -106,8 +117,8 @@ pub(crate) struct Operation {
     pub command: Option<&'static str>,
     /// What a client may expect of it.
     pub effect: Effect,
-    /// Whether clients are told of it.
-    pub listed: bool,
+    /// Which clients are told of it.
+    pub listing: Listing,
     /// The command, made of the argument struct.
     pub command_line: fn(&'static str) -> clap::Command,
     /// What it does, and the schema of its arguments.
@@ -124,7 +135,7 @@ impl Operation {
             tool: T::TOOL,
             command: T::COMMAND,
             effect: T::EFFECT,
-            listed: T::LISTED,
+            listing: T::LISTING,
             command_line: |name| T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES),
             schema: schema::of::<T>,
             call: |context, arguments| {

@@ -20,10 +20,11 @@ use weir_core::SessionKey;
 use super::coerce::{coerce, may_narrow};
 use super::signal;
 use crate::answer::one_line;
+use crate::config::ListedTools;
 use crate::context::{Ask, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::meaning::Background;
-use crate::operations::{Effect, OPERATIONS, Operation};
+use crate::operations::{Effect, Listing, OPERATIONS, Operation};
 use crate::run::unfinished;
 
 /// What the model is told once, at the beginning of a session.
@@ -56,13 +57,17 @@ pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(
     }
 }
 
-/// The operations that clients are told of, as tools.
-pub(crate) fn tools() -> Vec<Tool> {
-    listed().map(tool).collect()
+/// The operations that a client is told of, as tools.
+pub(crate) fn tools(chosen: &ListedTools) -> Vec<Tool> {
+    listed(chosen).map(tool).collect()
 }
 
-fn listed() -> impl Iterator<Item = &'static Operation> {
-    OPERATIONS.iter().filter(|operation| operation.listed)
+fn listed(chosen: &ListedTools) -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().filter(|operation| match chosen {
+        ListedTools::Core => operation.listing == Listing::Core,
+        ListedTools::All => operation.listing != Listing::Unlisted,
+        ListedTools::Named(names) => names.iter().any(|name| name == operation.tool),
+    })
 }
 
 struct Server {
@@ -84,7 +89,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools()))
+        Ok(ListToolsResult::with_all_items(tools(&self.context.config().tools)))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -97,7 +102,7 @@ impl ServerHandler for Server {
         call: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(operation) = OPERATIONS.iter().find(|operation| operation.tool == request.name) else {
-            let names = listed().map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
+            let names = listed(&ListedTools::All).map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`; there are {names}", request.name),
                 None,

@@ -58,6 +58,7 @@ fn not_null(types: Vec<Value>) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ListedTools;
     use crate::operations::OPERATIONS;
 
     fn check(schema: &Value, path: &str) {
@@ -89,9 +90,16 @@ mod tests {
 
     #[test]
     fn a_tool_costs_at_most_120_tokens_on_average() {
-        let tools = crate::faces::mcp::tools();
+        let tools = crate::faces::mcp::tools(&ListedTools::All);
         let list = serde_json::to_string(&tools).unwrap();
         let tokens = weir_tokens::count(&list);
         assert!(tokens <= 120 * tools.len(), "{tokens} tokens for {} tools:\n{list}", tools.len());
+    }
+
+    #[test]
+    fn the_core_costs_at_most_600_tokens() {
+        let list = serde_json::to_string(&crate::faces::mcp::tools(&ListedTools::Core)).unwrap();
+        let tokens = weir_tokens::count(&list);
+        assert!(tokens <= 600, "{tokens} tokens:\n{list}");
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query, Reference};
 use weir_store::{Hit, Kept};
 
-use super::{Declared, Effect};
+use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, headline, one_line};
 use crate::choice::Choice;
 use crate::context::{Context, Open};
@@ -48,6 +48,7 @@ impl Declared for Annotate {
     const TOOL: &'static str = "ctx_annotate";
     const COMMAND: Option<&'static str> = Some("note");
     const EFFECT: Effect = Effect::Adds;
+    const LISTING: Listing = Listing::Core;
     const EXAMPLES: &'static str = "\
 Examples:
   weir note \"The pool has 16 connections: more starve the database\" --kind decision --topic db-pool

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Declared, Effect};
+use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -22,7 +22,7 @@ impl Declared for ContextForget {
     const TOOL: &'static str = "context_forget";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Adds;
-    const LISTED: bool = false;
+    const LISTING: Listing = Listing::Unlisted;
     const EXAMPLES: &'static str = "";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {

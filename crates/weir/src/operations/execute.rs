@@ -6,7 +6,7 @@ use serde_json::json;
 use weir_core::{Origin, Reference};
 use weir_runner::runtimes::{LANGUAGES, Language};
 
-use super::{Declared, Effect};
+use super::{Declared, Effect, Listing};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -65,6 +65,7 @@ impl Declared for Execute {
     const TOOL: &'static str = "ctx_execute";
     const COMMAND: Option<&'static str> = Some("run");
     const EFFECT: Effect = Effect::Runs;
+    const LISTING: Listing = Listing::Core;
     const EXAMPLES: &'static str = "\
 Examples:
   weir run 'cargo test 2>&1 | tail -5'

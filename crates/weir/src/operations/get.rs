@@ -6,7 +6,7 @@ use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, Gone, Level, Reference, WhyGone};
 use weir_store::{BlobReader, Found};
 
-use super::{Declared, Effect};
+use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget, fence, headline, one_line, size};
 use crate::context::{Context, Open};
 use crate::error::{CommandError, ErrorKind};
@@ -67,6 +67,7 @@ impl Declared for Get {
     const TOOL: &'static str = "ctx_get";
     const COMMAND: Option<&'static str> = Some("get");
     const EFFECT: Effect = Effect::Reads;
+    const LISTING: Listing = Listing::Core;
     const EXAMPLES: &'static str = "\
 Examples:
   weir get k7f2m9q4xz

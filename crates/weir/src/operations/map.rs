@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use weir_core::Origin;
 
-use super::{Declared, Effect};
+use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -42,7 +42,7 @@ impl Declared for Map {
     const TOOL: &'static str = "context_map";
     const COMMAND: Option<&'static str> = Some("map");
     const EFFECT: Effect = Effect::Reads;
-    const LISTED: bool = false;
+    const LISTING: Listing = Listing::Unlisted;
     const EXAMPLES: &'static str = "\
 Examples:
   weir map

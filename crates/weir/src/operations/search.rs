@@ -5,7 +5,7 @@ mod shown;
 use weir_core::{EntryKind, Level, Query, Scope, written_enum};
 use weir_store::{Findings, HistoryFilter, Hit};
 
-use super::{Declared, Effect};
+use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::choice::Choice;
 use crate::context::{Context, Open};
@@ -90,6 +90,7 @@ impl Declared for Search {
     const TOOL: &'static str = "ctx_search";
     const COMMAND: Option<&'static str> = Some("search");
     const EFFECT: Effect = Effect::Reads;
+    const LISTING: Listing = Listing::Core;
     const EXAMPLES: &'static str = "\
 Examples:
   weir search why is the pool small

@@ -32,7 +32,7 @@ const NOTE: &str = "The pool has sixteen connections, more starve the database";
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn inspector_lists_and_calls_every_tool() {
-    let place = Place::new();
+    let place = Place::with_all_tools();
     // Strictly: a schema that some client's model cannot take is an error.
     let listed = place.inspect(&["--strict", "--method", "tools/list"]);
     let tools: Vec<&str> = list(&listed["tools"]).iter().map(|tool| text(&tool["name"])).collect();
@@ -122,14 +122,14 @@ fn check_runs(outcome: &Outcome) {
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn claude_code_runs_a_command_and_a_batch() {
-    let place = Place::new();
+    let place = Place::with_all_tools();
     check_runs(&place.run_claude("run.json", "Count and look"));
 }
 
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn codex_runs_a_command_and_a_batch() {
-    let place = Place::new();
+    let place = Place::with_all_tools();
     check_runs(&place.run_codex("run.json", "Count and look"));
 }
 
@@ -211,6 +211,13 @@ impl Place {
     fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         std::fs::create_dir(place.path("project")).unwrap();
+        place
+    }
+
+    /// A place whose user lists every tool.
+    fn with_all_tools() -> Self {
+        let place = Self::new();
+        place.write("home/.config/weir/config.toml", "[tools]\nlist = \"all\"\n");
         place
     }
 

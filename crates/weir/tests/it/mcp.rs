@@ -3,14 +3,13 @@
 
 mod disk;
 mod lines;
+mod server;
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use server::Server;
 
 /// Long, since a loaded machine is slow; an answer that does not come fails the test all the same.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -61,8 +60,18 @@ fn a_client_that_never_initialises_is_served() {
 }
 
 #[test]
-fn tools_say_what_they_do_to_the_store() {
+fn the_core_of_the_tools_is_listed_unless_more_is_asked_for() {
     let mut server = Server::ready();
+    let listed = server.ask("tools/list", json!({}));
+    let names: Vec<_> = listed["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["ctx_execute", "ctx_annotate", "ctx_search", "ctx_get"]);
+    // What is not listed can be called.
+    server.call("ctx_history", json!({}));
+}
+
+#[test]
+fn tools_say_what_they_do_to_the_store() {
+    let mut server = Server::ready_with("[tools]\nlist = \"all\"\n");
     let listed = server.ask("tools/list", json!({}));
     let hints = |tool: &Value| {
         let hint = |name: &str| tool["annotations"][name].as_bool();
@@ -296,107 +305,4 @@ fn stateless() -> Value {
 
 fn text_of(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
-}
-
-/// The program as a server, in an empty home. It ends with the test.
-struct Server {
-    process: Child,
-    input: Option<ChildStdin>,
-    lines: Receiver<String>,
-    last_id: i64,
-    home: TempDir,
-}
-
-impl Server {
-    fn start() -> Self {
-        Self::start_by(Command::new(env!("CARGO_BIN_EXE_weir")))
-    }
-
-    /// Started by a command that takes what to start as its last arguments.
-    fn start_by(mut command: Command) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let project = home.path().join("project");
-        std::fs::create_dir(&project).unwrap();
-        command.arg("mcp").current_dir(project).env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
-        let (sender, lines) = channel();
-        // Ends with the program's output.
-        std::thread::spawn(move || {
-            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
-        });
-        Self { process, input, lines, last_id: 0, home }
-    }
-
-    /// Started and initialised.
-    fn ready() -> Self {
-        let mut server = Self::start();
-        server.initialise("2025-11-25");
-        server
-    }
-
-    fn initialise(&mut self, version: &str) -> Value {
-        let client = json!({ "name": "tester", "version": "1.0.0" });
-        let parameters = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
-        let answer = self.ask("initialize", parameters);
-        self.notify("notifications/initialized", json!({}));
-        answer["result"].clone()
-    }
-
-    fn send_line(&mut self, line: &[u8]) {
-        let input = self.input.as_mut().unwrap();
-        input.write_all(&[line, b"\n"].concat()).unwrap();
-        input.flush().unwrap();
-    }
-
-    fn notify(&mut self, method: &str, parameters: Value) {
-        let message = json!({ "jsonrpc": "2.0", "method": method, "params": parameters });
-        self.send_line(message.to_string().as_bytes());
-    }
-
-    fn send(&mut self, method: &str, parameters: Value) -> i64 {
-        self.last_id += 1;
-        let message = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": parameters });
-        self.send_line(message.to_string().as_bytes());
-        self.last_id
-    }
-
-    fn send_call(&mut self, tool: &str, arguments: Value) -> i64 {
-        self.send("tools/call", json!({ "name": tool, "arguments": arguments }))
-    }
-
-    fn receive(&self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("no answer: {error}"));
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
-    }
-
-    /// The answer to a request; nothing else may come before it.
-    fn ask(&mut self, method: &str, parameters: Value) -> Value {
-        let id = self.send(method, parameters);
-        let answer = self.receive();
-        assert_eq!(answer["id"], id, "{answer}");
-        answer
-    }
-
-    /// The text of a tool's answer, which must be a good one.
-    fn call(&mut self, tool: &str, arguments: Value) -> String {
-        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
-        assert_eq!(answer["result"]["isError"], false, "{answer}");
-        text_of(&answer).to_owned()
-    }
-
-    /// Closes the input, upon which the program must end within two seconds and say nothing more.
-    fn end(&mut self) -> ExitStatus {
-        self.input = None;
-        let more = self.lines.recv_timeout(Duration::from_secs(2));
-        assert_eq!(more, Err(RecvTimeoutError::Disconnected), "neither silent nor at an end");
-        self.process.wait().unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }

@@ -21,7 +21,7 @@ sys.exit(subprocess.call(sys.argv[2:]))
 fn orders_in_a_page_are_data_in_a_fence() {
     let place = Place::new();
     place.write("pages/page.html", &format!("<title>{ORDERS}</title><h1>Docs</h1><p>{ORDERS} at once.</p>"));
-    place.write("home/.config/weir/config.toml", "[fetch]\nallow = [\"127.0.0.1:8765\"]\n");
+    place.write("home/.config/weir/config.toml", "[fetch]\nallow = [\"127.0.0.1:8765\"]\n[tools]\nlist = \"all\"\n");
     let pages = place.path("pages").display().to_string();
     let server = json!({ "type": "stdio", "command": "/usr/bin/python3", "args": ["-c", SERVE, pages, WEIR, "mcp"] });
     place.write("servers.json", &json!({ "mcpServers": { "weir": server } }).to_string());

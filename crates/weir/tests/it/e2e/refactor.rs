@@ -26,7 +26,7 @@ fn source(name: &str, lines: usize) -> String {
 }
 
 fn run(scenario: &str, with_weir: bool) -> (Place, Outcome) {
-    let place = Place::new();
+    let place = Place::with_all_tools();
     for (name, lines) in FILES {
         place.write(&format!("project/src/{name}.rs"), &source(name, lines));
     }
