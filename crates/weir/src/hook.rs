@@ -13,7 +13,7 @@ mod payload;
 pub(crate) mod rewrite;
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -77,6 +77,7 @@ fn write(answer: &Value) -> std::io::Result<()> {
     out.flush()
 }
 
+/// Answers the hook that this process was started for.
 fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, CommandError> {
     let Some(client) = weir_clients::find(client) else {
         return Err(CommandError::usage(format!("there is no client `{client}`")));
@@ -87,40 +88,92 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     for remark in unfinished::finish(&paths, Haste::Hook) {
         faults::note("audit", &remark);
     }
-    let payload = Payload::read(&mut std::io::stdin().lock(), &paths.data).map_err(unreadable)?;
-    let wire = Wire { event, payload: &payload.value };
-    let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
-    let rewritten = rewrite::complete(&paths, &mut hook);
-    let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
-    let place = Place::find(&env, &paths, &hook.folder, session)?;
-    let now = when::now();
-    let telling = Telling { client, hook: &hook, payload: &payload, event, started };
-    let store = match place.open(&paths, Patience::InAll(WAIT)) {
-        Ok(store) => store,
-        // Nothing can be read either; what the hook told is not lost for that.
-        Err(error) if error.may_pass() => {
-            let (told, seen) = (telling.told(None), Some(telling.seen(now)));
-            let spooled = Spooled { told, seen, texts_lost: loses_texts(&hook.point), ..Spooled::default() };
-            place.spool().put(&place.scope, &spooled, &Limits::default(), now)?;
-            return Ok(None);
+    let at = At { env: &env, paths: &paths, now: when::now(), started, files: Files::AsTheyAre };
+    let answered = at.answer(client, event, &mut std::io::stdin().lock())?;
+    Ok(answered.and_then(|(_, reply)| reply))
+}
+
+/// The circumstances in which a hook is answered.
+pub(crate) struct At<'a> {
+    /// The environment.
+    pub env: &'a Env,
+    /// Where the data and the configuration lie.
+    pub paths: &'a Paths,
+    /// The time.
+    pub now: Timestamp,
+    /// When the hook came.
+    pub started: Instant,
+    /// What the files are that tools have read.
+    pub files: Files,
+}
+
+/// What the files are that tools have read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Files {
+    /// Still as the tool saw them: they may be read again.
+    AsTheyAre,
+    /// Of another time: only what the client was given counts.
+    OfThePast,
+}
+
+impl At<'_> {
+    /// Answers one hook, with what the client sent along: what we say, and the same as the client reads it, where it has a
+    /// way to take it.
+    pub(crate) fn answer(
+        &self,
+        client: &'static Client,
+        event: &str,
+        input: &mut dyn Read,
+    ) -> Result<Option<(Said, Option<Value>)>, CommandError> {
+        let Self { env, paths, now, started, files } = *self;
+        let payload = Payload::read(input, &paths.data).map_err(unreadable)?;
+        let wire = Wire { event, payload: &payload.value };
+        let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
+        if files == Files::OfThePast {
+            forget_files(&mut hook);
         }
-        Err(error) => return Err(error.into()),
-    };
-    let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
-    let aside = Spooled::default();
-    let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, aside };
-    // What happened is written down, whatever becomes of the answer: first, where the answer may miss the deadline.
-    let mut told = telling.told(Some((&call.store, &call.scope)));
-    if call.may_take_long() {
-        call.append(std::mem::take(&mut told))?;
+        let rewritten = rewrite::complete(paths, &mut hook);
+        let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
+        let place = Place::find(env, paths, &hook.folder, session)?;
+        let telling = Telling { client, hook: &hook, payload: &payload, event, started };
+        let store = match place.open(paths, Patience::InAll(WAIT)) {
+            Ok(store) => store,
+            // Nothing can be read either; what the hook told is not lost for that.
+            Err(error) if error.may_pass() => {
+                let (told, seen) = (telling.told(None), Some(telling.seen(now)));
+                let spooled = Spooled { told, seen, texts_lost: loses_texts(&hook.point), ..Spooled::default() };
+                place.spool().put(&place.scope, &spooled, &Limits::default(), now)?;
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
+        let (aside, paths) = (Spooled::default(), paths.clone());
+        let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, aside };
+        // What happened is written down, whatever becomes of the answer: first, where the answer may miss the deadline.
+        let mut told = telling.told(Some((&call.store, &call.scope)));
+        if call.may_take_long() {
+            call.append(std::mem::take(&mut told))?;
+        }
+        let said = call.answer(rewritten);
+        call.record(told, telling.seen(now))?;
+        if !call.aside.is_empty() {
+            spool.put(&call.scope, &call.aside, call.store.limits(), now)?;
+        }
+        call.store.close_after_hook()?;
+        let Some(said) = said? else { return Ok(None) };
+        let reply = (client.reply)(&wire, &hook, &said.as_reply());
+        Ok(Some((said, reply)))
     }
-    let said = call.answer(rewritten);
-    call.record(told, telling.seen(now))?;
-    if !call.aside.is_empty() {
-        spool.put(&call.scope, &call.aside, call.store.limits(), now)?;
+}
+
+/// Makes a hook name no file of this machine: a path that a tool has read is taken from the session's folder on.
+fn forget_files(hook: &mut Hook) {
+    let Point::AfterTool(used, done) = &mut hook.point else { return };
+    if let Tool::Read { path, .. } = &mut used.tool {
+        *path = path.trim_start_matches('/').to_owned();
+        done.output.saved = None;
     }
-    call.store.close_after_hook()?;
-    Ok(said?.and_then(|said| (client.reply)(&wire, &hook, &said.as_reply())))
 }
 
 /// What a hook has to tell.
@@ -176,9 +229,12 @@ fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Opti
 }
 
 /// What we say, with its words.
-enum Said {
+pub(crate) enum Said {
+    /// Something for the model to know.
     Context(String),
+    /// What takes the place of a tool's output.
     Output(String),
+    /// What is run instead of a shell command.
     Command(String),
 }
 
