@@ -1,6 +1,9 @@
-//! What clients send: the event in the first line, the payload after it.
+//! What clients send: the event in the first line, the payload after it. And what they write down of their sessions.
+
+use std::path::Path;
 
 use serde_json::Value;
+use weir_clients::transcript::{self, Place, Step};
 use weir_clients::{CLIENTS, Reply, Wire, capture};
 
 /// A payload, as every client would read it.
@@ -15,6 +18,27 @@ pub(crate) fn hook(data: &[u8]) {
         }
         for reply in [Reply::Context("said"), Reply::Output("said"), Reply::Command("true")] {
             let _ = (client.reply)(&wire, &hook, &reply);
+        }
+    }
+}
+
+/// A transcript, and the hooks that its steps were told by.
+pub(crate) fn transcript(data: &[u8]) {
+    let Ok(Some(read)) = transcript::read(&mut { data }) else { return };
+    let place = Place { session: "s", folder: Path::new("/project"), transcript: Path::new("/transcript") };
+    for session in &read.sessions {
+        for step in &session.steps {
+            if let Step::Said { request, .. } = step {
+                assert!(*request <= session.requests.len(), "a request that never was");
+            }
+            for told in session.told(step, &place) {
+                let wire = Wire { event: told.event, payload: &told.payload };
+                assert!(
+                    (session.client().decode)(&wire).is_some(),
+                    "{} does not know its own hook",
+                    session.client().name
+                );
+            }
         }
     }
 }

@@ -31,6 +31,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "proxy", run: network::proxy },
     Target { name: "broker", run: network::broker },
     Target { name: "hook", run: hooks::hook },
+    Target { name: "transcript", run: hooks::transcript },
     Target { name: "redact", run: redaction::redact },
     Target { name: "digest", run: digests::digest },
     Target { name: "lines", run: digests::lines },

@@ -1,10 +1,10 @@
 //! The list of clients. Adding one is a file in `clients` and a line here.
 
-mod claude;
-mod codex;
+pub(crate) mod claude;
+pub(crate) mod codex;
 mod copilot;
-mod gemini;
-mod opencode;
+pub(crate) mod gemini;
+pub(crate) mod opencode;
 mod qwen;
 
 use crate::Client;

@@ -2,7 +2,7 @@
 //!
 //! A [`Client`] is constant data and plain functions. [`decode`](Client::decode) turns what a client sends into a
 //! [`Hook`], the one form that the rest of the program knows; [`reply`](Client::reply) turns our [`Reply`] into what
-//! the client reads. [`capture`] turns a hook into events.
+//! the client reads. [`capture`] turns a hook into events. [`transcript`] reads what a client has written down of a session.
 //!
 //! Invariants: no wire type leaves this crate; nothing here reads a file, the environment or a clock; what a client
 //! sends that is not known is no error.
@@ -12,6 +12,7 @@ mod clients;
 mod hook;
 mod purpose;
 pub mod setup;
+pub mod transcript;
 mod wire;
 
 pub use clients::CLIENTS;

@@ -1,0 +1,135 @@
+//! Claude Code: `projects/FOLDER/SESSION.jsonl` below its own folder, one row per block of a message.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take};
+use crate::clients::claude::CLAUDE;
+use crate::wire::text;
+
+pub(super) const FORMAT: Format =
+    Format { client: &CLAUDE, folders: &[".claude/projects"], knows, reader: || Box::<Rows>::default(), told };
+
+fn knows(row: &Value) -> bool {
+    row["type"].is_string() && (row["sessionId"].is_string() || row["leafUuid"].is_string()) && row["payload"].is_null()
+}
+
+#[derive(Default)]
+struct Rows {
+    draft: Draft,
+    /// Name and input of each use of a tool.
+    calls: HashMap<String, (String, Value)>,
+    /// The position of each message's request.
+    requests: HashMap<String, usize>,
+}
+
+impl Reader for Rows {
+    fn row(&mut self, mut row: Value) -> bool {
+        for (key, into) in [("sessionId", &mut self.draft.key), ("version", &mut self.draft.version)] {
+            if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
+                value.clone_into(into);
+            }
+        }
+        if row["isCompactSummary"] == true {
+            self.draft.steps.push(Step::Compacted { text: content_text(&row["message"]["content"]) });
+            return true;
+        }
+        match text(&row["type"]) {
+            "assistant" => self.said(&row["message"]),
+            "user" => self.told(&mut row),
+            kind => return !kind.is_empty(),
+        }
+        true
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Draft> {
+        vec![self.draft]
+    }
+}
+
+impl Rows {
+    fn said(&mut self, message: &Value) {
+        let count = self.requests.len();
+        let at = *self.requests.entry(text(&message["id"]).to_owned()).or_insert(count);
+        let used = usage(&message["usage"]);
+        if at == self.draft.requests.len() {
+            self.draft.requests.push(used);
+            self.draft.models.count(text(&message["model"]));
+        } else {
+            self.draft.requests[at] = used;
+        }
+        let mut said = String::new();
+        for part in message["content"].as_array().into_iter().flatten() {
+            match text(&part["type"]) {
+                "text" => said += text(&part["text"]),
+                "tool_use" => {
+                    let call = (text(&part["name"]).to_owned(), part["input"].clone());
+                    self.calls.insert(text(&part["id"]).to_owned(), call);
+                    said += &part["input"].to_string();
+                }
+                _ => continue,
+            }
+            said.push('\n');
+        }
+        self.draft.steps.push(Step::Said { text: said, request: self.draft.requests.len() - 1 });
+    }
+
+    fn told(&mut self, row: &mut Value) {
+        let is_meta = row["isMeta"] == true;
+        let response = take(row, "toolUseResult");
+        let content = take(&mut take(row, "message"), "content");
+        if let Value::String(text) = content {
+            if !is_meta {
+                self.draft.steps.push(Step::Prompt { text });
+            }
+            return;
+        }
+        for part in content.as_array().into_iter().flatten() {
+            match text(&part["type"]) {
+                "text" if !is_meta => self.draft.steps.push(Step::Prompt { text: text(&part["text"]).to_owned() }),
+                "tool_result" => {
+                    let key = text(&part["tool_use_id"]).to_owned();
+                    let (name, input) = self.calls.get(&key).cloned().unwrap_or_default();
+                    let text = content_text(&part["content"]);
+                    let response = if response.is_null() { json!(text) } else { response.clone() };
+                    let failed = part["is_error"] == true;
+                    self.draft.steps.push(Step::Result(ToolResult { key, name, input, text, response, failed }));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn usage(usage: &Value) -> Usage {
+    let number = |key: &str| usage[key].as_u64().unwrap_or(0);
+    let written = number("cache_creation_input_tokens");
+    let hour = usage["cache_creation"]["ephemeral_1h_input_tokens"].as_u64().unwrap_or(0).min(written);
+    Usage {
+        input: number("input_tokens"),
+        cache_write: written - hour,
+        cache_write_hour: hour,
+        cache_read: number("cache_read_input_tokens"),
+        output: number("output_tokens"),
+    }
+}
+
+fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+    match step {
+        Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
+        Step::Said { .. } => Vec::new(),
+        Step::Result(result) => {
+            let (event, key, given) = match result.failed {
+                true => ("PostToolUseFailure", "error", json!(result.text)),
+                false => ("PostToolUse", "tool_response", result.response.clone()),
+            };
+            let (name, input, id) = (&result.name, &result.input, &result.key);
+            vec![place.tell(event, json!({ "tool_name": name, "tool_input": input, "tool_use_id": id, key: given }))]
+        }
+        Step::Compacted { .. } => vec![
+            place.tell("PreCompact", json!({ "trigger": "auto", "custom_instructions": null })),
+            place.tell("SessionStart", json!({ "source": "compact" })),
+        ],
+    }
+}

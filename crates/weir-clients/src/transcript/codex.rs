@@ -1,0 +1,132 @@
+//! Codex: `sessions/YEAR/MONTH/DAY/rollout-….jsonl` below its own folder, one row per item of a conversation.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text};
+use crate::clients::codex::CODEX;
+use crate::wire::{first_text, text};
+
+pub(super) const FORMAT: Format =
+    Format { client: &CODEX, folders: &[".codex/sessions"], knows, reader: || Box::<Rows>::default(), told };
+
+fn knows(row: &Value) -> bool {
+    row["type"].is_string() && row["payload"].is_object()
+}
+
+#[derive(Default)]
+struct Rows {
+    draft: Draft,
+    /// Name and input of each use of a tool.
+    calls: HashMap<String, (String, Value)>,
+    /// The newest figures: they come more than once.
+    used: Value,
+}
+
+impl Reader for Rows {
+    fn row(&mut self, row: Value) -> bool {
+        let item = &row["payload"];
+        match (text(&row["type"]), text(&item["type"])) {
+            ("session_meta", _) if self.draft.key.is_empty() => {
+                text(&item["id"]).clone_into(&mut self.draft.key);
+                text(&item["cli_version"]).clone_into(&mut self.draft.version);
+            }
+            ("turn_context", _) => self.draft.models.count(text(&item["model"])),
+            ("compacted", _) => {
+                self.draft.steps.push(Step::Compacted { text: text(&item["message"]).to_owned() });
+            }
+            (_, "message") => self.message(item),
+            (_, "function_call" | "custom_tool_call") => self.call(item),
+            (_, "function_call_output" | "custom_tool_call_output") => self.result(item),
+            (_, "token_count") => self.used(&item["info"]["last_token_usage"]),
+            (kind, _) => return !kind.is_empty() && item.is_object(),
+        }
+        true
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Draft> {
+        vec![self.draft]
+    }
+}
+
+impl Rows {
+    fn message(&mut self, item: &Value) {
+        let said = content_text(&item["content"]);
+        match text(&item["role"]) {
+            "user" => self.draft.steps.push(Step::Prompt { text: said }),
+            "assistant" => self.said(said),
+            _ => {}
+        }
+    }
+
+    fn said(&mut self, text: String) {
+        self.draft.steps.push(Step::Said { text, request: self.draft.requests.len() });
+    }
+
+    fn call(&mut self, item: &Value) {
+        let given = first_text(item, &["arguments", "input"]);
+        let input = serde_json::from_str(given).ok().filter(Value::is_object);
+        let input = input.unwrap_or_else(|| json!({ "input": given }));
+        self.calls.insert(text(&item["call_id"]).to_owned(), (text(&item["name"]).to_owned(), input));
+        self.said(given.to_owned());
+    }
+
+    fn result(&mut self, item: &Value) {
+        let output = &item["output"];
+        let whole = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+        // What it says of a command stands before its output.
+        let text = whole.split_once("Output:\n").map_or(whole.as_str(), |(_, output)| output).to_owned();
+        let key = crate::wire::text(&item["call_id"]).to_owned();
+        let (name, input) = self.calls.get(&key).cloned().unwrap_or_default();
+        let (name, input) = hooked(name, input);
+        let response = json!(text);
+        self.draft.steps.push(Step::Result(ToolResult { key, name, input, text, response, failed: false }));
+    }
+
+    fn used(&mut self, used: &Value) {
+        if !used.is_object() || *used == self.used {
+            return;
+        }
+        self.used = used.clone();
+        let number = |key: &str| used[key].as_u64().unwrap_or(0);
+        let cached = number("cached_input_tokens");
+        self.draft.requests.push(Usage {
+            // What was not in the cache is there from now on.
+            cache_write: number("input_tokens").saturating_sub(cached),
+            cache_read: cached,
+            output: number("output_tokens"),
+            ..Usage::default()
+        });
+    }
+}
+
+/// A tool and what it was given as hooks have it: every shell is one tool, and its command one text.
+fn hooked(name: String, input: Value) -> (String, Value) {
+    if !["exec_command", "shell", "shell_command", "local_shell"].contains(&name.as_str()) {
+        return (name, input);
+    }
+    let command = match &input["command"] {
+        Value::Array(words) => words.iter().map(text).collect::<Vec<_>>().join(" "),
+        _ => first_text(&input, &["cmd", "command"]).to_owned(),
+    };
+    ("Bash".to_owned(), json!({ "command": command }))
+}
+
+fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+    match step {
+        Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
+        Step::Said { .. } => Vec::new(),
+        Step::Result(result) => vec![place.tell(
+            "PostToolUse",
+            json!({
+                "tool_name": result.name, "tool_input": result.input, "tool_use_id": result.key,
+                "tool_response": result.response,
+            }),
+        )],
+        Step::Compacted { .. } => vec![
+            place.tell("PreCompact", json!({ "trigger": "auto" })),
+            place.tell("SessionStart", json!({ "source": "compact" })),
+        ],
+    }
+}

@@ -1,0 +1,119 @@
+//! Gemini CLI: `tmp/PROJECT/chats/session-….json` below its own folder, one document per session; newer versions write a row
+//! per message, and a message again when it has grown.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take};
+use crate::clients::gemini::GEMINI;
+use crate::wire::text;
+
+pub(super) const FORMAT: Format =
+    Format { client: &GEMINI, folders: &[".gemini/tmp"], knows, reader: || Box::<Rows>::default(), told };
+
+/// How a text begins that takes the place of a conversation.
+const COMPACTED: &str = "<state_snapshot>"; // tidy: allow(snapshot): the client's word
+
+fn knows(row: &Value) -> bool {
+    row["sessionId"].is_string() && (row["messages"].is_array() || row["projectHash"].is_string())
+}
+
+#[derive(Default)]
+struct Rows {
+    key: String,
+    messages: Vec<Value>,
+    /// The position of each message.
+    places: HashMap<String, usize>,
+}
+
+impl Reader for Rows {
+    fn row(&mut self, mut row: Value) -> bool {
+        if let Some(key) = row["sessionId"].as_str().filter(|_| self.key.is_empty()) {
+            key.clone_into(&mut self.key);
+        }
+        if let Value::Array(messages) = take(&mut row, "messages") {
+            return messages.into_iter().all(|message| self.row(message));
+        }
+        if !row["type"].is_string() {
+            return row.is_object();
+        }
+        let count = self.messages.len();
+        let id = text(&row["id"]);
+        let at = if id.is_empty() { count } else { *self.places.entry(id.to_owned()).or_insert(count) };
+        match self.messages.get_mut(at) {
+            Some(earlier) => *earlier = row,
+            None => self.messages.push(row),
+        }
+        true
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Draft> {
+        let mut draft = Draft { key: self.key, ..Draft::default() };
+        self.messages.iter().for_each(|message| add(&mut draft, message));
+        vec![draft]
+    }
+}
+
+fn add(draft: &mut Draft, message: &Value) {
+    let said = content_text(&message["content"]);
+    match text(&message["type"]) {
+        "user" if said.starts_with(COMPACTED) => draft.steps.push(Step::Compacted { text: said }),
+        "user" => draft.steps.push(Step::Prompt { text: said }),
+        "gemini" => {
+            let request = draft.requests.len();
+            draft.steps.push(Step::Said { text: said, request });
+            for call in message["toolCalls"].as_array().into_iter().flatten() {
+                draft.steps.push(Step::Said { text: call["args"].to_string(), request });
+                draft.steps.push(Step::Result(result(call)));
+            }
+            draft.requests.push(usage(&message["tokens"]));
+            draft.models.count(text(&message["model"]));
+        }
+        _ => {}
+    }
+}
+
+fn result(call: &Value) -> ToolResult {
+    let responses = call["result"].as_array().into_iter().flatten().map(|part| &part["functionResponse"]["response"]);
+    let text: String = responses.filter_map(|response| response["output"].as_str()).collect();
+    let failed = call["status"] == "error";
+    let error = if failed { json!({ "message": text }) } else { Value::Null };
+    let response = json!({ "llmContent": text, "returnDisplay": call["resultDisplay"], "error": error });
+    let (key, name) = (crate::wire::text(&call["id"]).to_owned(), crate::wire::text(&call["name"]).to_owned());
+    ToolResult { key, name, input: today(call["args"].clone()), text, response, failed }
+}
+
+/// What a tool was given, by the names of today's version.
+fn today(mut input: Value) -> Value {
+    let Value::Object(given) = &mut input else { return input };
+    for (old, new) in [("absolute_path", "file_path"), ("offset", "start_line"), ("limit", "end_line")] {
+        if let Some(value) = given.remove(old).filter(|_| !given.contains_key(new)) {
+            given.insert(new.to_owned(), value);
+        }
+    }
+    input
+}
+
+fn usage(tokens: &Value) -> Usage {
+    let number = |key: &str| tokens[key].as_u64().unwrap_or(0);
+    let cached = number("cached");
+    Usage {
+        input: number("input").saturating_sub(cached),
+        cache_read: cached,
+        output: number("output") + number("thoughts"),
+        ..Usage::default()
+    }
+}
+
+fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+    match step {
+        Step::Prompt { text } => vec![place.tell("BeforeAgent", json!({ "prompt": text }))],
+        Step::Said { .. } => Vec::new(),
+        Step::Result(result) => vec![place.tell(
+            "AfterTool",
+            json!({ "tool_name": result.name, "tool_input": result.input, "tool_response": result.response }),
+        )],
+        Step::Compacted { .. } => vec![place.tell("PreCompress", json!({ "trigger": "auto" }))],
+    }
+}

@@ -1,0 +1,164 @@
+//! OpenCode: messages and parts of messages, each a document of its own below `storage`, or all of a session as `opencode
+//! export` prints it. Parts are in order by their keys.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Value, json};
+
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, take};
+use crate::clients::opencode::OPENCODE;
+use crate::wire::{first_text, text};
+
+pub(super) const FORMAT: Format = Format {
+    client: &OPENCODE,
+    folders: &[".local/share/opencode/storage"],
+    knows,
+    reader: || Box::<Rows>::default(),
+    told,
+};
+
+fn knows(row: &Value) -> bool {
+    is_export(row) || is_about(row) || row["sessionID"].is_string()
+}
+
+fn is_export(row: &Value) -> bool {
+    row["info"].is_object() && row["messages"].is_array()
+}
+
+/// Whether it is about a project or a session, or where a session is shared.
+fn is_about(row: &Value) -> bool {
+    let has = |key: &str| row[key].is_string();
+    has("worktree") || (has("projectID") && has("directory")) || (has("secret") && has("url"))
+}
+
+#[derive(Default)]
+struct Rows {
+    sessions: BTreeMap<String, Parts>,
+    /// Each message by its key, without its parts.
+    messages: HashMap<String, Value>,
+    /// The version of the client in each session.
+    versions: HashMap<String, String>,
+}
+
+/// The parts of a session by their keys.
+type Parts = BTreeMap<String, Value>;
+
+impl Reader for Rows {
+    fn row(&mut self, mut row: Value) -> bool {
+        if is_export(&row) {
+            self.about(&row["info"]);
+            let messages = take(&mut row, "messages");
+            return messages.as_array().into_iter().flatten().all(|message| {
+                let parts = message["parts"].as_array().into_iter().flatten();
+                self.row(message["info"].clone()) && parts.cloned().all(|part| self.row(part))
+            });
+        }
+        let (id, session) = (text(&row["id"]).to_owned(), text(&row["sessionID"]).to_owned());
+        if session.is_empty() {
+            self.about(&row);
+            return is_about(&row);
+        }
+        if row["role"].is_string() {
+            self.messages.insert(id, row);
+            return true;
+        }
+        let is_part = row["type"].is_string() && !id.is_empty();
+        if is_part {
+            self.sessions.entry(session).or_default().insert(id, row);
+        }
+        is_part
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Draft> {
+        let Self { sessions, messages, mut versions } = *self;
+        let drafted = |(key, parts): (String, Parts)| {
+            let version = versions.remove(&key).unwrap_or_default();
+            draft(Draft { key, version, rows: parts.len(), ..Draft::default() }, parts, &messages)
+        };
+        sessions.into_iter().map(drafted).collect()
+    }
+}
+
+impl Rows {
+    fn about(&mut self, session: &Value) {
+        if let (Some(id), Some(version)) = (session["id"].as_str(), session["version"].as_str()) {
+            self.versions.insert(id.to_owned(), version.to_owned());
+        }
+    }
+}
+
+fn draft(mut draft: Draft, parts: Parts, messages: &HashMap<String, Value>) -> Draft {
+    for part in parts.into_values() {
+        let message = messages.get(text(&part["messageID"])).unwrap_or(&Value::Null);
+        let request = draft.requests.len();
+        match text(&part["type"]) {
+            "text" => {
+                let text = text(&part["text"]).to_owned();
+                draft.steps.push(match message {
+                    message if message["role"] == "user" => Step::Prompt { text },
+                    message if message["summary"] == true => Step::Compacted { text }, // tidy: allow(summary): the client's word
+                    _ => Step::Said { text, request },
+                });
+            }
+            "tool" => {
+                draft.steps.push(Step::Said { text: part["state"]["input"].to_string(), request });
+                draft.steps.push(Step::Result(result(&part)));
+            }
+            "step-finish" => {
+                draft.requests.push(usage(&part["tokens"]));
+                draft.models.count(text(&message["modelID"]));
+            }
+            _ => {}
+        }
+    }
+    draft
+}
+
+fn result(part: &Value) -> ToolResult {
+    let (name, state) = (text(&part["tool"]).to_owned(), &part["state"]);
+    let text = first_text(state, &["output", "error"]).to_owned();
+    let mut about = state["metadata"].clone();
+    // Older versions do not keep what the user was shown of a file.
+    if name == "read" && about["display"].is_null() && text.starts_with("<file>") {
+        about = json!({ "display": { "type": "file", "text": text } });
+    }
+    let response = json!({ "title": state["title"], "output": text, "metadata": about });
+    let key = first_text(part, &["callID", "id"]).to_owned();
+    let failed = state["status"] == "error";
+    ToolResult { key, name, input: state["input"].clone(), text, response, failed }
+}
+
+fn usage(tokens: &Value) -> Usage {
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    Usage {
+        input: number(&tokens["input"]),
+        cache_write: number(&tokens["cache"]["write"]),
+        cache_read: number(&tokens["cache"]["read"]),
+        output: number(&tokens["output"]) + number(&tokens["reasoning"]),
+        ..Usage::default()
+    }
+}
+
+fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+    let tell = |event, input: Value, output: Value| {
+        let directory = place.folder.to_string_lossy();
+        vec![Told { event, payload: json!({ "directory": directory, "input": input, "output": output }) }]
+    };
+    match step {
+        Step::Prompt { text } => {
+            let parts = json!({ "parts": [{ "type": "text", "text": text }] });
+            tell("chat.message", json!({ "sessionID": place.session }), parts)
+        }
+        Step::Said { .. } => Vec::new(),
+        // It calls no hook after a tool that failed.
+        Step::Result(ToolResult { failed: true, .. }) => Vec::new(),
+        Step::Result(result) => {
+            let (tool, call, args) = (&result.name, &result.key, &result.input);
+            let input = json!({ "tool": tool, "sessionID": place.session, "callID": call, "args": args });
+            tell("tool.execute.after", input, result.response.clone())
+        }
+        Step::Compacted { .. } => {
+            tell("experimental.session.compacting", json!({ "sessionID": place.session }), json!({ "context": [] }))
+        }
+    }
+}

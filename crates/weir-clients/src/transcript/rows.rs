@@ -1,0 +1,69 @@
+//! The rows of a transcript: JSON Lines, or one JSON document. Invariant: memory is bounded, whatever comes.
+
+use std::io::{self, BufRead, Read as _};
+
+use serde_json::Value;
+
+use super::{LARGEST, Reading};
+
+/// The longest row that is read, in bytes.
+const LONGEST: usize = 32 << 20;
+
+/// Hands on every row.
+pub(super) fn read(input: &mut dyn BufRead, to: &mut Reading) -> io::Result<()> {
+    let mut line = Vec::new();
+    let mut first = true;
+    while next(input, &mut line)? {
+        if line.len() > LONGEST {
+            to.skip();
+        } else if !line.trim_ascii().is_empty() {
+            match serde_json::from_slice(&line) {
+                Ok(row) => to.row(row, line.len()),
+                // A document over several lines begins with one that is not complete.
+                Err(error) if first && error.is_eof() => return document(line, input, to),
+                Err(_) => to.skip(),
+            }
+            first = false;
+        }
+    }
+    Ok(())
+}
+
+/// Reads one line without its end, and drops what is past [`LONGEST`]. Says whether there was one.
+fn next(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let mut any = false;
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(any);
+        }
+        any = true;
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        let taken = end.unwrap_or(buffer.len());
+        let room = (LONGEST + 1).saturating_sub(line.len()).min(taken);
+        line.extend_from_slice(&buffer[..room]);
+        input.consume(taken + usize::from(end.is_some()));
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+/// Hands on a document that began with a line; where it is none, each of its lines.
+fn document(mut text: Vec<u8>, rest: &mut dyn BufRead, to: &mut Reading) -> io::Result<()> {
+    text.push(b'\n');
+    rest.take((LARGEST - LONGEST) as u64).read_to_end(&mut text)?;
+    match serde_json::from_slice::<Value>(&text) {
+        Ok(row) => to.row(row, text.len()),
+        Err(_) => {
+            for line in text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+                match serde_json::from_slice(line) {
+                    Ok(row) => to.row(row, line.len()),
+                    Err(_) => to.skip(),
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! Small sessions as each client writes them, and what is made of them.
+
+use std::io::BufReader;
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use super::*;
+
+/// Reads rows, and shows what was made of them.
+fn check(rows: &[Value], expected: Expect) {
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    expected.assert_eq(&shown(&text));
+}
+
+fn shown(text: &str) -> String {
+    let Some(transcript) = read(&mut BufReader::new(text.as_bytes())).unwrap() else {
+        return "not a transcript".to_owned();
+    };
+    let mut lines = vec![format!("{} skipped", transcript.skipped)];
+    for session in &transcript.sessions {
+        let (client, key) = (session.client().name, &session.key);
+        lines.push(format!("{client} {} {key} {}", session.version, session.model));
+        lines.extend(session.steps.iter().map(|step| match step {
+            Step::Prompt { text } => format!("  prompt {text:?}"),
+            Step::Said { text, request } => format!("  said in {request} {text:?}"),
+            Step::Compacted { text } => format!("  compacted, {} bytes", text.len()),
+            Step::Result(result) => {
+                format!("  {} {} gave {:?}, failed {}", result.name, result.input, result.text, result.failed)
+            }
+        }));
+        let number = |used: &Usage| [used.input, used.cache_write, used.cache_write_hour, used.cache_read, used.output];
+        lines.extend(session.requests.iter().map(|used| format!("  used {:?}", number(used))));
+        let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new("/t") };
+        for step in &session.steps {
+            for told in session.told(step, &place) {
+                let wire = crate::Wire { event: told.event, payload: &told.payload };
+                let hook = (session.client().decode)(&wire).unwrap();
+                assert_eq!((hook.session.as_str(), hook.folder.as_path()), ("s", Path::new("/p")));
+                lines.push(format!("  hook {} {}", told.event, point(&hook.point)));
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+fn point(point: &crate::Point) -> String {
+    match point {
+        crate::Point::AfterTool(call, done) => format!("{:?} {:?}", call.tool, done.output.text),
+        point => format!("{point:?}"),
+    }
+}
+
+#[test]
+fn claude_code() {
+    let row = |kind: &str, message: Value| json!({ "type": kind, "sessionId": "c1", "version": "2.1.39", "message": message });
+    let used = json!({
+        "input_tokens": 3, "cache_creation_input_tokens": 100, "cache_read_input_tokens": 50, "output_tokens": 7,
+        "cache_creation": { "ephemeral_1h_input_tokens": 40 },
+    });
+    let said = |part: Value| {
+        row("assistant", json!({ "id": "m1", "model": "claude-opus-4-5", "content": [part], "usage": used }))
+    };
+    let mut result =
+        row("user", json!({ "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": "1\tone" }] }));
+    result["toolUseResult"] = json!({ "type": "text", "file": { "filePath": "/p/a.rs", "content": "one" } });
+    let failed = json!({ "type": "tool_result", "tool_use_id": "t2", "content": [{ "type": "text", "text": "no" }], "is_error": true });
+    let mut compacted = row("user", json!({ "content": "all of it" }));
+    compacted["isCompactSummary"] = json!(true);
+    check(
+        &[
+            row("user", json!({ "content": "do it" })),
+            said(json!({ "type": "text", "text": "yes" })),
+            said(json!({ "type": "tool_use", "id": "t1", "name": "Read", "input": { "file_path": "/p/a.rs" } })),
+            result,
+            said(json!({ "type": "tool_use", "id": "t2", "name": "Bash", "input": { "command": "false" } })),
+            row("user", json!({ "content": [failed] })),
+            compacted,
+        ],
+        expect![[r#"
+            0 skipped
+            claude 2.1.39 c1 claude-opus-4-5
+              prompt "do it"
+              said in 0 "yes\n"
+              said in 0 "{\"file_path\":\"/p/a.rs\"}\n"
+              Read {"file_path":"/p/a.rs"} gave "1\tone", failed false
+              said in 0 "{\"command\":\"false\"}\n"
+              Bash {"command":"false"} gave "no", failed true
+              compacted, 9 bytes
+              used [3, 60, 40, 50, 7]
+              hook UserPromptSubmit Prompt { text: "do it" }
+              hook PostToolUse Read { path: "/p/a.rs", part: false } "one"
+              hook PostToolUseFailure Shell { command: "false" } "no"
+              hook PreCompact BeforeCompaction
+              hook SessionStart SessionStart(Compact)"#]],
+    );
+}
+
+#[test]
+fn codex() {
+    let row = |kind: &str, payload: Value| json!({ "type": kind, "payload": payload });
+    let item = |payload: Value| row("response_item", payload);
+    let used = json!({ "input_tokens": 100, "cached_input_tokens": 60, "output_tokens": 9 });
+    let count = row("event_msg", json!({ "type": "token_count", "info": { "last_token_usage": used } }));
+    check(
+        &[
+            row("session_meta", json!({ "id": "x1", "cli_version": "0.98.0" })),
+            row("turn_context", json!({ "model": "gpt-5.2" })),
+            item(json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "do it" }] })),
+            item(
+                json!({ "type": "function_call", "name": "exec_command", "arguments": "{\"cmd\":\"ls\"}", "call_id": "1" }),
+            ),
+            count.clone(),
+            item(
+                json!({ "type": "function_call_output", "call_id": "1", "output": "Wall time: 1 s\nOutput:\na\nb\n" }),
+            ),
+            count,
+            item(
+                json!({ "type": "custom_tool_call", "name": "apply_patch", "input": "*** Update File: a", "call_id": "2" }),
+            ),
+            item(json!({ "type": "custom_tool_call_output", "call_id": "2", "output": "done" })),
+            row("compacted", json!({ "message": "all of it" })),
+        ],
+        expect![[r#"
+            0 skipped
+            codex 0.98.0 x1 gpt-5.2
+              prompt "do it"
+              said in 0 "{\"cmd\":\"ls\"}"
+              Bash {"command":"ls"} gave "a\nb\n", failed false
+              said in 1 "*** Update File: a"
+              apply_patch {"input":"*** Update File: a"} gave "done", failed false
+              compacted, 9 bytes
+              used [0, 40, 0, 60, 9]
+              hook UserPromptSubmit Prompt { text: "do it" }
+              hook PostToolUse Shell { command: "ls" } "a\nb\n"
+              hook PostToolUse Edit { path: "a" } "done"
+              hook PreCompact BeforeCompaction
+              hook SessionStart SessionStart(Compact)"#]],
+    );
+}
+
+#[test]
+fn opencode() {
+    let part = |id: &str, kind: &str, more: Value| {
+        let mut part = json!({ "id": id, "sessionID": "o1", "messageID": "m2", "type": kind });
+        part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        part
+    };
+    let read = json!({ "tool": "read", "callID": "c1", "state": {
+        "status": "completed", "input": { "filePath": "/p/a.rs" }, "output": "<file>\n00001| one\n</file>", "metadata": {},
+    } });
+    let failed = json!({ "tool": "bash", "callID": "c2", "state": { "status": "error", "input": { "command": "x" }, "error": "no" } });
+    let used = json!({ "tokens": { "input": 10, "output": 2, "reasoning": 3, "cache": { "read": 5, "write": 4 } } });
+    let rows = [
+        json!({ "id": "p1", "worktree": "/p" }),
+        json!({ "id": "m2", "sessionID": "o1", "role": "assistant", "modelID": "gpt-5.2" }),
+        part("p4", "step-finish", used),
+        part("p2", "tool", read),
+        part("p3", "tool", failed),
+        json!({ "id": "m1", "sessionID": "o1", "role": "user" }),
+        json!({ "id": "p1", "sessionID": "o1", "messageID": "m1", "type": "text", "text": "do it" }),
+        json!({ "id": "m3", "sessionID": "o1", "role": "assistant", "summary": true }), // tidy: allow(summary): the client's word
+        json!({ "id": "p9", "sessionID": "o1", "messageID": "m3", "type": "text", "text": "all of it" }),
+        json!({ "id": "p1", "sessionID": "o2", "messageID": "m9", "type": "text", "text": "another" }),
+        json!({ "neither": 1 }),
+    ];
+    check(
+        &rows,
+        expect![[r#"
+        1 skipped
+        opencode  o1 gpt-5.2
+          prompt "do it"
+          said in 0 "{\"filePath\":\"/p/a.rs\"}"
+          read {"filePath":"/p/a.rs"} gave "<file>\n00001| one\n</file>", failed false
+          said in 0 "{\"command\":\"x\"}"
+          bash {"command":"x"} gave "no", failed true
+          compacted, 9 bytes
+          used [10, 4, 0, 5, 5]
+          hook chat.message Prompt { text: "do it" }
+          hook tool.execute.after Read { path: "/p/a.rs", part: false } "<file>\n00001| one\n</file>"
+          hook experimental.session.compacting BeforeCompaction
+        opencode  o2 
+          said in 0 "another""#]],
+    );
+}
+
+#[test]
+fn gemini() {
+    let call = json!({
+        "id": "c1", "name": "run_shell_command", "args": { "command": "ls" }, "status": "success", "resultDisplay": "a",
+        "result": [{ "functionResponse": { "response": { "output": "Output: a\nProcess Group PGID: 1" } } }],
+    });
+    let read = json!({
+        "id": "c2", "name": "read_file", "args": { "absolute_path": "/p/a.rs", "offset": 5 }, "status": "success",
+        "result": [{ "functionResponse": { "response": { "output": "five" } } }],
+    });
+    let tokens = json!({ "input": 100, "cached": 60, "output": 5, "thoughts": 4 });
+    let chat = json!({ "sessionId": "g1", "projectHash": "h", "messages": [
+        { "id": "1", "type": "user", "content": [{ "text": "do it" }] },
+        { "id": "2", "type": "gemini", "content": "yes", "toolCalls": [call, read], "tokens": tokens, "model": "gemini-3-pro-preview" },
+        { "id": "3", "type": "user", "content": [{ "text": "<state_snapshot>all of it" }] }, // tidy: allow(snapshot): the client's word
+    ] });
+    let expected = expect![[r#"
+        0 skipped
+        gemini  g1 gemini-3-pro-preview
+          prompt "do it"
+          said in 0 "yes"
+          said in 0 "{\"command\":\"ls\"}"
+          run_shell_command {"command":"ls"} gave "Output: a\nProcess Group PGID: 1", failed false
+          said in 0 "{\"absolute_path\":\"/p/a.rs\",\"offset\":5}"
+          read_file {"file_path":"/p/a.rs","start_line":5} gave "five", failed false
+          compacted, 25 bytes
+          used [40, 0, 0, 60, 9]
+          hook BeforeAgent Prompt { text: "do it" }
+          hook AfterTool Shell { command: "ls" } "a"
+          hook AfterTool Read { path: "/p/a.rs", part: true } "five"
+          hook PreCompress BeforeCompaction"#]];
+    expected.assert_eq(&shown(&chat.to_string()));
+    assert_eq!(shown(&serde_json::to_string_pretty(&chat).unwrap()), shown(&chat.to_string()));
+    // Newer versions write rows, and a message again when it has grown.
+    let mut rows = format!("{}\n", json!({ "sessionId": "g1", "projectHash": "h" }));
+    rows += &format!("{}\n", json!({ "id": "2", "type": "gemini", "content": "y" }));
+    rows = chat["messages"].as_array().unwrap().iter().fold(rows, |rows, message| format!("{rows}{message}\n"));
+    let moved = shown(&rows);
+    assert!(moved.contains("said in 0 \"yes\"") && !moved.contains("\"y\""), "{moved}");
+}
+
+#[test]
+fn what_is_broken_is_counted_and_skipped() {
+    let good = json!({ "type": "user", "sessionId": "c", "message": { "content": "hi" } });
+    let bad = ["{\"type\":", "null", "[]", "\u{fffd}", "{\"sessionId\":\"c\"}", "7"];
+    let text: String = bad.iter().fold(format!("{good}\n"), |text, row| format!("{text}{row}\n{good}\n"));
+    let transcript = read(&mut BufReader::new(text.as_bytes())).unwrap().unwrap();
+    assert_eq!((transcript.skipped, transcript.sessions[0].steps.len()), (6, 7));
+    // Broken at its very beginning.
+    let transcript = read(&mut BufReader::new(format!("{{\"a\n{good}\n").as_bytes())).unwrap().unwrap();
+    assert_eq!((transcript.skipped, transcript.sessions[0].steps.len()), (1, 1));
+    for other in ["", "{}", "[1]\n", "{\"type\":\"x\"}\n", "text"] {
+        assert!(read(&mut BufReader::new(other.as_bytes())).unwrap().is_none(), "{other}");
+    }
+}
+
+#[test]
+fn a_row_of_another_shape_is_no_reason_to_panic() {
+    let shapes =
+        [json!(null), json!(1), json!("x"), json!([[]]), json!({ "a": {} }), json!([{ "type": "tool_result" }])];
+    for shape in &shapes {
+        for key in ["message", "payload", "messages", "content", "state", "toolUseResult", "info", "tokens", "id"] {
+            for kind in ["user", "assistant", "response_item", "tool", "gemini", "compacted", "step-finish"] {
+                let mut row =
+                    json!({ "type": kind, "sessionId": "c", "sessionID": "c", "id": "i", "projectHash": "h" });
+                row[key] = shape.clone();
+                for start in [
+                    json!({ "type": "x", "sessionId": "c" }),
+                    json!({ "type": "x", "payload": {} }),
+                    json!({ "worktree": "/" }),
+                ] {
+                    let _ = shown(&format!("{start}\n{row}\n"));
+                }
+            }
+        }
+    }
+}
