@@ -16,6 +16,7 @@ mod retrieval;
 mod run;
 mod scale;
 mod server;
+mod sessions;
 mod soak;
 mod start;
 mod storm;
@@ -50,6 +51,8 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench hooks PATH-OF-WEIR [--peer 'NODE FOLDER-OF-HOOKS']
                                          every event of a hook, next to /bin/true and to a peer's hooks
        weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
+       weir-bench sessions PATH-OF-WEIR FOLDER [--half NAME]
+                                         recorded sessions played through the hooks, by halves.json of the folder
        weir-bench soak PATH-OF-WEIR [N]  N runs (1000) that end in every way, and what is left of them
        weir-bench start PATH-OF-WEIR     start of `weir mcp` to its first answer, next to /bin/true";
 
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         ["hooks", path] => hooks::run(path, None),
         ["hooks", path, "--peer", folder] => hooks::run(path, Some(folder)),
         ["run", path] => run::run(path),
+        ["sessions", path, folder, options @ ..] => sessions::run(path, folder, options),
         ["soak", path] => soak::run(path, 1000),
         ["soak", path, runs] => soak::run(path, runs.parse().unwrap()),
         ["start", path] => start::run(path),

@@ -9,4 +9,4 @@ mod policy;
 pub(crate) mod schema;
 pub(crate) mod setup;
 mod signal;
-mod stores;
+pub(crate) mod stores;

@@ -22,6 +22,7 @@ mod operations;
 mod outlining;
 mod own;
 mod project;
+mod replay;
 mod run;
 mod text;
 mod truth;

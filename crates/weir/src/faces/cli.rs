@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::operations::OPERATIONS;
+use crate::replay;
 use crate::run::unfinished::{self, Haste};
 
 /// Runs the program.
@@ -47,6 +48,7 @@ One minute:
   weir search port tests                                    find it
   weir get k7f2m9q4xz                                       read it by its reference
   weir history                                              see what happened
+  weir replay                                               see what it would have saved in your past sessions
   weir mcp                                                  serve all of this to a client
 
 Every command has --help with examples, and --json for scripts.";
@@ -79,7 +81,7 @@ fn command() -> Command {
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())
         .subcommands(stores::commands())
-        .subcommands([notes::command(), policy::command(), mcp, completions])
+        .subcommands([notes::command(), policy::command(), replay::command(), mcp, completions])
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
@@ -119,6 +121,9 @@ fn call(
 ) -> Result<ExitCode, CommandError> {
     if name == "policy" {
         return finish(policy::check(&context, arguments)?, arguments.get_flag("json"));
+    }
+    if name == "replay" {
+        return finish(replay::run(&context, arguments)?, arguments.get_flag("json"));
     }
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;

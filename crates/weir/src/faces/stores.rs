@@ -92,7 +92,7 @@ fn open(which: &Which) -> Result<Store, CommandError> {
 }
 
 /// A folder in the making, beside the stores. It goes with this, and the next command removes what a killed one left.
-struct Scratch {
+pub(crate) struct Scratch {
     path: PathBuf,
     _lock: File,
 }
@@ -102,7 +102,8 @@ const SCRATCH: &str = ".making-";
 const LOCK: &str = "lock";
 
 impl Scratch {
-    fn new(within: &Path) -> Result<Self, CommandError> {
+    /// A new one below a folder, which is made if it is not there.
+    pub(crate) fn new(within: &Path) -> Result<Self, CommandError> {
         let failed = |error: std::io::Error| cannot_use(within, &error);
         private::folder(within).map_err(failed)?;
         sweep(within);
@@ -116,6 +117,11 @@ impl Scratch {
                 return Ok(Self { path, _lock: lock });
             }
         }
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Puts its content, `inner`, in the place of a folder, in one step. Returns where the folder that was there is now.

@@ -15,6 +15,7 @@ mod index;
 mod map;
 mod mcp;
 mod notes;
+mod replay;
 mod runs;
 mod setup;
 mod stores;

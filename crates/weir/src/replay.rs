@@ -1,0 +1,165 @@
+//! `weir replay`: plays recorded sessions through the hooks, and says what they would have saved and what they would have cost.
+//!
+//! Invariants: nothing of the user's is written, and nothing leaves the machine; what cannot be read is counted and said.
+
+mod clients;
+mod figures;
+mod judge;
+mod places;
+mod prices;
+mod report;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use weir_store::private;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::env::Paths;
+use crate::error::{CommandError, ErrorKind};
+use crate::faces::stores::Scratch;
+use clients::Behaviour;
+use judge::Player;
+use places::Found;
+use prices::Prices;
+use report::{Played, Report};
+
+/// How many transcripts of the clients are played, unless it is said.
+const NEWEST: usize = 100;
+/// How many results are shown of which something could not be seen.
+const SHOWN: usize = 5;
+/// A file of the user's own with prices, beside the configuration.
+const PRICES: &str = "prices.toml";
+
+const LONG_ABOUT: &str = "\
+Play recorded sessions of your clients through Weir's hooks, and see what it would have saved, what it would have hidden and \
+what it costs by being there. It is meant to be run before Weir is set up.
+
+Every tool result of a session goes through the code that the hooks run, in a folder of its own that is removed afterwards. \
+What the client showed is compared with what Weir would have shown, and what the model wrote next tells whether anything was \
+missing. Prices are those of the session's own usage figures. Nothing is written to your store, and nothing leaves this machine.";
+
+const AFTER_HELP: &str = "\
+How to read it:
+  touched        results that would have been replaced by something smaller
+  used later     names, paths and numbers that a replaced result brought in and that the model used afterwards
+  still visible  those of them that could still be seen in what took its place
+  asked again    results of which something was not visible; the model is taken to ask for each of them again
+  net            what was saved, less what asking again and Weir's tool descriptions cost
+
+Examples:
+  weir replay                                    the newest 100 sessions of every client
+  weir replay ~/.claude/projects/-home-me-app    those of one project
+  weir replay session.jsonl --show 20            one session, with what it would have missed
+  weir replay --json > before.json               for scripts; docs/replay.md explains every figure";
+
+/// The command.
+pub(crate) fn command() -> Command {
+    let paths = Arg::new("path")
+        .value_name("PATH")
+        .num_args(0..)
+        .value_parser(value_parser!(PathBuf))
+        .help("Transcripts, or folders with transcripts; those of every client by default");
+    let newest = Arg::new("newest")
+        .long("newest")
+        .value_name("N")
+        .value_parser(value_parser!(u32).range(1..))
+        .help("Play the N newest transcripts only [default: 100, or all at a PATH]");
+    let show = Arg::new("show")
+        .long("show")
+        .value_name("N")
+        .value_parser(value_parser!(u32))
+        .help("Show N results of which something was used later and could not be seen [default: 5]");
+    let prices = Arg::new("prices")
+        .long("prices")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help("Take prices from this file [default: prices.toml beside the configuration]");
+    Command::new("replay")
+        .about("Play recorded sessions through the hooks, and see what Weir would have saved, hidden and cost")
+        .long_about(LONG_ABOUT)
+        .after_help(AFTER_HELP)
+        .args([paths, newest, show, prices])
+}
+
+/// Plays what was asked for.
+pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let env = context.env();
+    let paths: Vec<PathBuf> =
+        arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
+    let number = |name: &str| arguments.get_one::<u32>(name).map(|number| *number as usize);
+    let mut found = if paths.is_empty() { places::of_clients(env) } else { places::named(&paths)? };
+    let most = number("newest").unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX });
+    let left_out = found.len().saturating_sub(most);
+    found.truncate(most);
+    let own = context.paths().config.with_file_name(PRICES);
+    let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
+    let prices = Prices::read(named.or_else(|| own.exists().then_some(own)).as_deref())?;
+    let (behaviours, show) = (clients::all()?, number("show").unwrap_or(SHOWN));
+    let mut report = Report { left_out, prices_of: prices.date.clone(), behaviours, show, ..Report::default() };
+    let scratch = Scratch::new(&context.paths().cache)?;
+    for (at, transcript) in found.iter().enumerate() {
+        context.tell(&report::progress(at, found.len(), &transcript.name));
+        play(context, transcript, (&prices, scratch.path()), &mut report)?;
+    }
+    context.tell("");
+    Ok(report.answer())
+}
+
+/// Plays every session of a transcript.
+fn play(
+    context: &Context,
+    found: &Found,
+    (prices, scratch): (&Prices, &Path),
+    report: &mut Report,
+) -> Result<(), CommandError> {
+    let transcript = match found.read() {
+        Ok(Some(transcript)) => transcript,
+        Ok(None) => {
+            report.others.push(found.path.clone());
+            return Ok(());
+        }
+        Err(error) => {
+            report.unreadable.push(format!("{}: {error}", found.path.display()));
+            return Ok(());
+        }
+    };
+    report.skipped_rows += transcript.skipped;
+    for (at, session) in transcript.sessions.iter().enumerate() {
+        let name = if at == 0 { found.name.clone() } else { format!("{} {}", found.name, session.key) };
+        // Removed after each session: what one has shown is nothing to another.
+        let place = scratch.join("session");
+        let paths =
+            Paths { data: place.join("data"), cache: place.join("cache"), config: context.paths().config.clone() };
+        let folder = place.join("project");
+        for folder in [&paths.data, &folder] {
+            private::folder(folder).map_err(|error| cannot_use(folder, &error))?;
+        }
+        let client = session.client();
+        let player = Player {
+            env: context.env(),
+            paths: &paths,
+            folder: &folder,
+            transcript: &found.path,
+            behaviour: report.behaviours.get(client.name).unwrap_or(&NO_BEHAVIOUR),
+            rates: prices.of(&session.model),
+        };
+        let judged = player.play(session, &name);
+        let (rates, requests) = (player.rates, session.requests.len());
+        let (version, model) = (session.version.clone(), session.model.clone());
+        let path = found.path.clone();
+        report.sessions.push(Played { name, path, client, version, model, requests, rates, judged });
+        std::fs::remove_dir_all(&place).map_err(|error| cannot_use(&place, &error))?;
+    }
+    Ok(())
+}
+
+/// What a client does of which nothing is known.
+static NO_BEHAVIOUR: Behaviour = Behaviour { descriptions: 0, limits: Vec::new() };
+
+fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))
+        .hint("see that the cache folder is yours and has room")
+}

@@ -1,0 +1,281 @@
+//! Plays a session through the hooks, and judges what they did by what the model did next.
+//!
+//! Invariant: the user's data is not touched. The hooks work in a folder of their own, and open no file that the session
+//! read.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::Value;
+use weir_clients::transcript::{Place, Session, Step, Told, ToolResult, Usage};
+use weir_clients::{Point, Tool, Wire};
+use weir_core::wording::one_line;
+
+use super::clients::Behaviour;
+use super::figures::{Figures, Judged, Lever, Unseen};
+use super::prices::Rates;
+use super::words::{Set, Words};
+use crate::env::{Env, Paths};
+use crate::hook::{At, Files, Said};
+use crate::when;
+
+/// What a model writes to ask for something again, in tokens.
+const ASKING: f64 = 150.0;
+/// How many identifiers are named that could not be seen.
+const NAMED: usize = 8;
+
+/// What a session is played with.
+pub(super) struct Player<'a> {
+    /// The environment.
+    pub env: &'a Env,
+    /// A data folder that nobody else has, and the user's configuration.
+    pub paths: &'a Paths,
+    /// A folder to work in.
+    pub folder: &'a Path,
+    /// The transcript.
+    pub transcript: &'a Path,
+    /// What its client does by itself.
+    pub behaviour: &'a Behaviour,
+    /// What its tokens cost.
+    pub rates: Rates,
+}
+
+impl Player<'_> {
+    /// Plays a session. `name` is what it is kept under.
+    pub(super) fn play(&self, session: &Session, name: &str) -> Judged {
+        let requests = &session.requests;
+        let write = self.rates.written(requests);
+        let mut play = Play {
+            player: self,
+            session,
+            place: Place { session: name, folder: self.folder, transcript: self.transcript },
+            words: Words::default(),
+            known: Set::new(),
+            lasts: last_requests(&session.steps),
+            request: 0,
+            write,
+            judged: Judged {
+                cost: requests.iter().map(|used| self.rates.cost(used)).sum(),
+                results_price: 0.0,
+                all: Figures::default(),
+                tools: BTreeMap::new(),
+                levers: BTreeMap::new(),
+                descriptions: (self.behaviour.descriptions, 0.0),
+                guides: (0, 0.0),
+                unseen: Vec::new(),
+                faults: Vec::new(),
+            },
+        };
+        let sets: Vec<Set> = session.steps.iter().map(|step| play.words.of(text(step))).collect();
+        for at in 0..session.steps.len() {
+            play.step(at, &sets);
+        }
+        let mut judged = play.judged;
+        let again = write + self.rates.read * requests.len() as f64;
+        judged.descriptions.1 = self.behaviour.descriptions as f64 * again;
+        judged
+    }
+}
+
+/// A session that is being played.
+struct Play<'a> {
+    player: &'a Player<'a>,
+    session: &'a Session,
+    place: Place<'a>,
+    words: Words,
+    /// The identifiers that the model has seen since the last compaction.
+    known: Set,
+    /// For each step, the last request before the next compaction.
+    lasts: Vec<Option<usize>>,
+    /// The request that the session is at.
+    request: usize,
+    /// What it costs to write a token to the cache.
+    write: f64,
+    judged: Judged,
+}
+
+impl Play<'_> {
+    fn step(&mut self, at: usize, sets: &[Set]) {
+        let step = &self.session.steps[at];
+        match step {
+            Step::Said { request, .. } => self.request = *request,
+            Step::Compacted { .. } => self.known.clear(),
+            _ => {}
+        }
+        let kind = self.kind(step);
+        for told in self.session.told(step, &self.place) {
+            match (self.hook(&told), step) {
+                (Some(Said::Context(guide)), _) => self.guide(at, &guide),
+                (Some(Said::Output(shown)), Step::Result(result)) if shown != result.text => {
+                    self.touched(at, sets, (kind, result, &shown));
+                }
+                _ => {}
+            }
+        }
+        if let Step::Result(result) = step {
+            self.result(at, kind, result);
+        }
+        self.known.extend(&sets[at]);
+    }
+
+    /// Calls a hook.
+    fn hook(&mut self, told: &Told) -> Option<Said> {
+        let Player { env, paths, .. } = *self.player;
+        let at = At { env, paths, now: when::now(), started: Instant::now(), files: Files::OfThePast };
+        let payload = told.payload.to_string();
+        let client = self.session.client();
+        let answered = catch_unwind(AssertUnwindSafe(|| at.answer(client, told.event, &mut payload.as_bytes())));
+        let fault = match answered {
+            Ok(Ok(said)) => return said.map(|(said, _)| said),
+            Ok(Err(error)) => error.message,
+            Err(panic) => crate::hook::faults::said(&*panic).to_owned(),
+        };
+        self.judged.faults.push(format!("{}: {fault}", told.event));
+        None
+    }
+
+    /// What the tool of a result is for, also where the client calls no hook.
+    fn kind(&self, step: &Step) -> &'static str {
+        let Step::Result(result) = step else { return "other" };
+        let done = Step::Result(ToolResult { failed: false, ..result.clone() });
+        let told = self.session.told(&done, &self.place);
+        let hook = told.first().and_then(|told| {
+            let wire = Wire { event: told.event, payload: &told.payload };
+            (self.session.client().decode)(&wire)
+        });
+        match hook.map(|hook| hook.point) {
+            Some(Point::AfterTool(call, _)) => kind(&call.tool),
+            _ => "other",
+        }
+    }
+
+    /// The price of a token that comes with the step at a position: written once, and read by every request from then on
+    /// until the next compaction.
+    fn weight(&self, at: usize) -> f64 {
+        let last = self.lasts[at].unwrap_or(self.request);
+        self.write + self.player.rates.read * last.saturating_sub(self.request + 1) as f64
+    }
+
+    fn result(&mut self, at: usize, kind: &'static str, result: &ToolResult) {
+        let tokens = tokens(&result.text);
+        let cut = u64::from(self.player.behaviour.has_cut(&result.text));
+        self.judged.results_price += tokens as f64 * self.weight(at);
+        let figures = Figures { results: 1, tokens, cut, ..Figures::default() };
+        self.judged.all.add(&figures);
+        self.judged.tools.entry(kind).or_default().add(&figures);
+    }
+
+    fn touched(&mut self, at: usize, sets: &[Set], (kind, result, shown): (&'static str, &ToolResult, &str)) {
+        let (before, after) = (tokens(&result.text), tokens(shown));
+        let used = later_uses(&self.session.steps, sets, at, &self.known);
+        let visible = self.words.of(shown);
+        let in_ends = self.words.of(&ends(&result.text, shown.chars().count() / 2));
+        let hidden: Set = used.difference(&visible).copied().collect();
+        let less = before as i64 - after as i64;
+        let mut figures = Figures {
+            touched: 1,
+            less,
+            used: used.len() as u64,
+            unseen: hidden.len() as u64,
+            in_ends: used.intersection(&in_ends).count() as u64,
+            saved: less as f64 * self.weight(at),
+            ..Figures::default()
+        };
+        if !hidden.is_empty() {
+            let requests = &self.session.requests;
+            let window = requests.get(self.request + 1).or(requests.last()).map_or(0, Usage::window);
+            let Rates { read, output, .. } = self.player.rates;
+            figures.again = 1;
+            figures.again_price = window as f64 * read + ASKING * output + before as f64 * self.write;
+            let given = result.input.as_object().and_then(|input| input.values().find_map(Value::as_str));
+            self.judged.unseen.push(Unseen {
+                tool: kind,
+                given: one_line(given.unwrap_or_default(), 110),
+                tokens: (before, after),
+                used: used.len(),
+                hidden: hidden.len(),
+                names: self.words.named(&hidden, NAMED),
+            });
+        }
+        self.judged.all.add(&figures);
+        self.judged.tools.entry(kind).or_default().add(&figures);
+        self.judged.levers.entry(Lever::of(shown)).or_default().add(&figures);
+    }
+
+    fn guide(&mut self, at: usize, guide: &str) {
+        let tokens = tokens(guide);
+        self.judged.guides.0 += tokens;
+        // What comes with a compaction is read until the next one.
+        self.judged.guides.1 += tokens as f64 * self.weight((at + 1).min(self.lasts.len() - 1));
+    }
+}
+
+/// For each step, the last request that the model made from there until the next compaction.
+fn last_requests(steps: &[Step]) -> Vec<Option<usize>> {
+    let mut last = None;
+    let mut lasts = vec![None; steps.len()];
+    for (at, step) in steps.iter().enumerate().rev() {
+        if let Step::Said { request, .. } = step {
+            last = last.max(Some(*request));
+        }
+        lasts[at] = last;
+        if matches!(step, Step::Compacted { .. }) {
+            last = None;
+        }
+    }
+    lasts
+}
+
+/// The identifiers that a result brought in and that the model then used, before it could have them from elsewhere.
+fn later_uses(steps: &[Step], sets: &[Set], at: usize, known: &Set) -> Set {
+    let mut new: Set = sets[at].difference(known).copied().collect();
+    let mut used = Set::new();
+    for (step, set) in steps.iter().zip(sets).skip(at + 1) {
+        match step {
+            Step::Compacted { .. } => break,
+            Step::Said { .. } => used.extend(set.intersection(&new)),
+            // From here on, the model could have them from there.
+            _ => new.retain(|word| !set.contains(word)),
+        }
+    }
+    used
+}
+
+fn text(step: &Step) -> &str {
+    match step {
+        Step::Prompt { text } | Step::Said { text, .. } | Step::Compacted { text } => text,
+        Step::Result(result) => &result.text,
+    }
+}
+
+fn tokens(text: &str) -> u64 {
+    weir_tokens::count(text) as u64
+}
+
+/// The first and the last characters of a text, so many of each.
+fn ends(text: &str, half: usize) -> String {
+    let first = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
+    let last = text.char_indices().rev().nth(half.max(1) - 1).map_or(0, |(at, _)| at);
+    format!("{}\n{}", &text[..first], &text[last..])
+}
+
+/// What a tool is for, in one word.
+fn kind(tool: &Tool) -> &'static str {
+    match tool {
+        Tool::Shell { .. } => "shell",
+        Tool::Read { .. } => "read",
+        Tool::Edit { .. } => "edit",
+        Tool::Write { .. } => "write",
+        Tool::Search { .. } => "search",
+        Tool::Fetch { .. } => "fetch",
+        Tool::Tasks => "tasks",
+        Tool::Subagent { .. } => "subagent",
+        Tool::Plan { .. } => "plan",
+        Tool::Question { .. } => "question",
+        Tool::Mcp { .. } => "mcp",
+        Tool::Ours => "weir",
+        Tool::Other => "other",
+    }
+}

@@ -1,0 +1,339 @@
+//! What is said of the sessions that were played: for people, and as data.
+
+mod data;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use weir_clients::Client;
+use weir_core::wording::{counted, one_line};
+
+use super::clients::Behaviour;
+use super::figures::{Figures, Judged, Lever};
+use super::prices::Rates;
+use crate::answer::Answer;
+use table::{Table, number, percent};
+
+/// How many sessions the chart has at most.
+const CHARTED: usize = 30;
+/// How many characters the longest bar of the chart has.
+const LONGEST_BAR: f64 = 24.0;
+/// The longest name of a session in the chart.
+const NAME: usize = 44;
+
+/// A session that was played.
+pub(super) struct Played {
+    /// What it is called.
+    pub name: String,
+    /// Its transcript.
+    pub path: PathBuf,
+    /// The client that wrote it.
+    pub client: &'static Client,
+    /// The client's version, where it says so.
+    pub version: String,
+    /// The model that answered most requests, where the client says so.
+    pub model: String,
+    /// How many requests it had.
+    pub requests: usize,
+    /// What its tokens cost.
+    pub rates: Rates,
+    /// What came of it.
+    pub judged: Judged,
+}
+
+impl Played {
+    /// A price as a part of what the session cost.
+    fn share(&self, price: f64) -> f64 {
+        price / self.judged.cost.max(1.0)
+    }
+
+    /// What was lost: by asking again, and by tool descriptions.
+    fn lost(&self) -> f64 {
+        self.judged.all.again_price + self.judged.descriptions.1
+    }
+}
+
+/// Everything that was played, and what was not.
+#[derive(Default)]
+pub(super) struct Report {
+    /// The sessions.
+    pub sessions: Vec<Played>,
+    /// What clients do by themselves.
+    pub behaviours: BTreeMap<String, Behaviour>,
+    /// How many rows of transcripts were skipped.
+    pub skipped_rows: u64,
+    /// Files that are not transcripts.
+    pub others: Vec<PathBuf>,
+    /// Transcripts that could not be read, and why.
+    pub unreadable: Vec<String>,
+    /// How many older transcripts were not played.
+    pub left_out: usize,
+    /// The day of the prices.
+    pub prices_of: String,
+    /// How many results are shown of which something could not be seen.
+    pub show: usize,
+}
+
+/// The sum of all sessions. Prices are in tokens of input.
+#[derive(Default)]
+struct Sum {
+    figures: Figures,
+    tools: BTreeMap<&'static str, Figures>,
+    levers: BTreeMap<Lever, Figures>,
+    cost: f64,
+    results_price: f64,
+    descriptions: f64,
+    guides: (u64, f64),
+    net: f64,
+    /// US dollars: what the sessions with a price cost, and their net.
+    dollars: (f64, f64),
+    /// How many sessions have a price.
+    priced: usize,
+}
+
+impl Report {
+    /// The answer.
+    pub(super) fn answer(&self) -> Answer {
+        let sum = self.sum();
+        let data = data::of(self, &sum);
+        if self.sessions.is_empty() {
+            let text = format!("There is no transcript to play.\n{}", self.remarks(&sum).join("\n"));
+            return Answer::nothing(text.trim_end().to_owned(), data);
+        }
+        let parts = [
+            vec![self.head(&sum)],
+            vec![tools(&sum)],
+            vec![levers(&sum)],
+            vec![self.chart()],
+            self.unseen(),
+            self.remarks(&sum),
+        ];
+        let parts: Vec<String> = parts.iter().filter(|part| !part.is_empty()).map(|part| part.join("\n")).collect();
+        Answer::new(parts.join("\n\n"), data)
+    }
+
+    fn sum(&self) -> Sum {
+        let mut sum = Sum::default();
+        for played in &self.sessions {
+            let judged = &played.judged;
+            sum.figures.add(&judged.all);
+            judged.tools.iter().for_each(|(tool, figures)| sum.tools.entry(*tool).or_default().add(figures));
+            judged.levers.iter().for_each(|(lever, figures)| sum.levers.entry(*lever).or_default().add(figures));
+            sum.cost += judged.cost;
+            sum.results_price += judged.results_price;
+            sum.descriptions += judged.descriptions.1;
+            sum.guides = (sum.guides.0 + judged.guides.0, sum.guides.1 + judged.guides.1);
+            sum.net += judged.net();
+            if let Some(dollars) = played.rates.dollars {
+                sum.dollars = (sum.dollars.0 + judged.cost * dollars, sum.dollars.1 + judged.net() * dollars);
+                sum.priced += 1;
+            }
+        }
+        sum
+    }
+
+    fn head(&self, sum: &Sum) -> String {
+        let mut clients: Vec<(&str, usize)> = Vec::new();
+        for played in &self.sessions {
+            match clients.iter_mut().find(|(title, _)| *title == played.client.title) {
+                Some((_, count)) => *count += 1,
+                None => clients.push((played.client.title, 1)),
+            }
+        }
+        let clients: Vec<String> = clients.iter().map(|(title, count)| format!("{title} {count}")).collect();
+        let sessions = counted(self.sessions.len(), "session", "sessions");
+        let requests: usize = self.sessions.iter().map(|played| played.requests).sum();
+        let what = match sum.net {
+            net if net > 0.0 => format!("would have saved {} of what they cost", percent(net / sum.cost.max(1.0))),
+            net => format!("would have cost {} more", percent(-net / sum.cost.max(1.0))),
+        };
+        let money = match sum.priced {
+            0 => String::new(),
+            _ => format!(" ({} of {})", dollars(sum.dollars.1), dollars(sum.dollars.0)),
+        };
+        format!(
+            "{sessions} ({}), {} requests, {} tool results with {} tokens, which are {} of the price.\nWeir {what}{money}.",
+            clients.join(", "),
+            number(requests as i64),
+            number(sum.figures.results as i64),
+            number(sum.figures.tokens as i64),
+            percent(sum.results_price / sum.cost.max(1.0)),
+        )
+    }
+
+    /// What each session would have saved and lost, the largest effect first.
+    fn chart(&self) -> String {
+        let mut sessions: Vec<&Played> = self.sessions.iter().collect();
+        let effect = |played: &Played| (played.judged.all.saved.abs()).max(played.lost());
+        sessions.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
+        let left = sessions.len().saturating_sub(CHARTED);
+        sessions.truncate(CHARTED);
+        let most = sessions.iter().map(|played| played.share(effect(played))).fold(f64::EPSILON, f64::max);
+        let mut table = Table::new(&["session", "requests", "touched", "saved", "lost", "net", ""]);
+        for played in sessions {
+            let judged = &played.judged;
+            let [saved, lost, net] = [judged.all.saved, played.lost(), judged.net()].map(|price| played.share(price));
+            let cells = |share: f64| (share / most * LONGEST_BAR).round().max(0.0) as usize;
+            table.row([
+                one_line(&played.name, NAME),
+                number(played.requests as i64),
+                number(judged.all.touched as i64),
+                percent(saved),
+                percent(lost),
+                table::signed(net),
+                format!("{}{}", "█".repeat(cells(saved)), "░".repeat(cells(lost))),
+            ]);
+        }
+        let more = if left > 0 {
+            format!("\n… and {} with less effect", counted(left, "session", "sessions"))
+        } else {
+            String::new()
+        };
+        format!(
+            "{}{more}\n█ saved  ░ lost by asking again and by tool descriptions, in parts of each session's price",
+            table.text()
+        )
+    }
+
+    /// What was used later and could not be seen, the most first.
+    fn unseen(&self) -> Vec<String> {
+        let mut unseen: Vec<_> = self.sessions.iter().flat_map(|played| &played.judged.unseen).collect();
+        unseen.sort_by_key(|unseen| std::cmp::Reverse(unseen.hidden));
+        let mut lines: Vec<String> = unseen
+            .iter()
+            .take(self.show)
+            .map(|unseen| {
+                let (before, after) = unseen.tokens;
+                format!(
+                    "  {} {}: {} tokens became {}; {} of {} used later not visible: {}",
+                    unseen.tool,
+                    unseen.given,
+                    number(before as i64),
+                    number(after as i64),
+                    unseen.hidden,
+                    unseen.used,
+                    unseen.names.join(", "),
+                )
+            })
+            .collect();
+        if !lines.is_empty() {
+            lines.insert(0, "Used later and not visible:".to_owned());
+        }
+        lines
+    }
+
+    /// What one should know to read the figures, and what was left out.
+    fn remarks(&self, sum: &Sum) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if sum.guides.0 > 0 {
+            remarks.push(format!(
+                "Guides after compactions: {} tokens, {} of the price, not in the net: what they save cannot be replayed.",
+                number(sum.guides.0 as i64),
+                percent(sum.guides.1 / sum.cost.max(1.0)),
+            ));
+        }
+        if sum.figures.cut > 0 {
+            let results = counted(sum.figures.cut as usize, "result", "results");
+            remarks
+                .push(format!("Of {results}, the client itself had shown only a part; that part is what is compared."));
+        }
+        if sum.priced < self.sessions.len() {
+            let unpriced = counted(self.sessions.len() - sum.priced, "session has", "sessions have");
+            remarks.push(format!(
+                "{unpriced} a model without a known price: relative prices (cache write 1.25, cache read 0.1, output 5 times the input) \
+                 stand in for it, and its money is not counted."
+            ));
+        }
+        if sum.priced > 0 {
+            remarks.push(format!("Prices of {}; `--prices FILE` takes others.", self.prices_of));
+        }
+        if self.left_out > 0 {
+            remarks.push(format!(
+                "{} not played; --newest N plays more.",
+                counted(self.left_out, "older transcript was", "older transcripts were")
+            ));
+        }
+        if self.skipped_rows > 0 {
+            remarks.push(format!(
+                "{} skipped: not what a client writes, or too long.",
+                counted(self.skipped_rows as usize, "row was", "rows were")
+            ));
+        }
+        if !self.others.is_empty() {
+            remarks.push(format!("{} no transcript.", counted(self.others.len(), "file is", "files are")));
+        }
+        remarks.extend(self.unreadable.iter().map(|problem| format!("Not read: {problem}")));
+        let faults: Vec<&String> = self.sessions.iter().flat_map(|played| &played.judged.faults).collect();
+        if let Some(first) = faults.first() {
+            remarks.push(format!(
+                "✗ {} failed; their results count as not touched. The first: {first}",
+                counted(faults.len(), "hook", "hooks")
+            ));
+        }
+        remarks
+    }
+}
+
+/// How far it is.
+pub(super) fn progress(at: usize, of: usize, name: &str) -> String {
+    let done = at * 20 / of.max(1);
+    format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, NAME))
+}
+
+fn tools(sum: &Sum) -> String {
+    let mut table = Table::new(&[
+        "tool",
+        "results",
+        "tokens",
+        "touched",
+        "tokens less",
+        "used later",
+        "still visible",
+        "asked again",
+    ]);
+    let mut tools: Vec<(&str, &Figures)> = sum.tools.iter().map(|(tool, figures)| (*tool, figures)).collect();
+    tools.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.tokens));
+    for (tool, figures) in tools.into_iter().chain([("all", &sum.figures)]) {
+        table.row([
+            tool.to_owned(),
+            number(figures.results as i64),
+            number(figures.tokens as i64),
+            number(figures.touched as i64),
+            number(figures.less),
+            number(figures.used as i64),
+            visible(figures),
+            number(figures.again as i64),
+        ]);
+    }
+    table.text()
+}
+
+/// How much of what was used later could still be seen.
+fn visible(figures: &Figures) -> String {
+    match figures.used {
+        0 => String::new(),
+        used => percent((used - figures.unseen) as f64 / used as f64),
+    }
+}
+
+fn levers(sum: &Sum) -> String {
+    let share = |price: f64| table::signed(price / sum.cost.max(1.0));
+    let mut table = Table::new(&["lever", "touched", "tokens less", "still visible", "of the price"]);
+    for lever in Lever::ALL {
+        let figures = sum.levers.get(&lever).copied().unwrap_or_default();
+        let (touched, less) = (number(figures.touched as i64), number(figures.less));
+        table.row([lever.name().to_owned(), touched, less, visible(&figures), share(figures.saved)]);
+    }
+    let none = String::new;
+    let again = number(sum.figures.again as i64);
+    table.row(["asked again".to_owned(), again, none(), none(), share(-sum.figures.again_price)]);
+    table.row(["tool descriptions".to_owned(), none(), none(), none(), share(-sum.descriptions)]);
+    table.row(["net".to_owned(), none(), none(), none(), share(sum.net)]);
+    table.text()
+}
+
+fn dollars(dollars: f64) -> String {
+    let sign = if dollars < 0.0 { "−" } else { "" };
+    format!("{sign}${:.2}", dollars.abs())
+}

@@ -1,0 +1,91 @@
+//! The report as JSON. docs/replay.md explains the fields.
+
+use serde_json::{Value, json};
+
+use super::{Played, Report, Sum};
+use crate::replay::figures::{Figures, Lever, Unseen};
+
+pub(super) fn of(report: &Report, sum: &Sum) -> Value {
+    let tools: serde_json::Map<_, _> =
+        sum.tools.iter().map(|(tool, figures)| ((*tool).to_owned(), group(figures, sum.cost))).collect();
+    let lever = |lever: &Lever| {
+        let figures = sum.levers.get(lever).copied().unwrap_or_default();
+        (lever.name().replace(' ', "_"), group(&figures, sum.cost))
+    };
+    let levers: serde_json::Map<_, _> = Lever::ALL.iter().map(lever).collect();
+    let mut all = group(&sum.figures, sum.cost);
+    all["descriptions"] = json!(share(-sum.descriptions, sum.cost));
+    all["guides"] = json!({ "tokens": sum.guides.0, "share": share(-sum.guides.1, sum.cost) });
+    all["net"] = json!(share(sum.net, sum.cost));
+    all["usd"] = json!({ "sessions": sum.priced, "cost": sum.dollars.0, "net": sum.dollars.1 });
+    json!({
+        "prices_of": report.prices_of,
+        "clients": report.behaviours,
+        "sessions": report.sessions.iter().map(session).collect::<Vec<_>>(),
+        "tools": tools,
+        "levers": levers,
+        "all": all,
+        "left_out": report.left_out,
+        "skipped_rows": report.skipped_rows,
+        "not_transcripts": report.others,
+        "unreadable": report.unreadable,
+    })
+}
+
+fn session(played: &Played) -> Value {
+    let judged = &played.judged;
+    let mut data = json!({
+        "name": played.name,
+        "path": played.path,
+        "client": played.client.name,
+        "version": played.version,
+        "model": played.model,
+        "requests": played.requests,
+        "results_share": share(judged.results_price, judged.cost),
+        "descriptions": share(-judged.descriptions.1, judged.cost),
+        "descriptions_tokens": judged.descriptions.0,
+        "guides": { "tokens": judged.guides.0, "share": share(-judged.guides.1, judged.cost) },
+        "net": share(judged.net(), judged.cost),
+        "cost": judged.cost,
+        "usd": played.rates.dollars.map(|dollars| json!({ "cost": judged.cost * dollars, "net": judged.net() * dollars })),
+        "unseen": judged.unseen.iter().map(unseen).collect::<Vec<_>>(),
+        "faults": judged.faults,
+    });
+    if let (Value::Object(data), Value::Object(figures)) = (&mut data, group(&judged.all, judged.cost)) {
+        data.extend(figures);
+    }
+    data
+}
+
+fn group(figures: &Figures, cost: f64) -> Value {
+    json!({
+        "results": figures.results,
+        "tokens": figures.tokens,
+        "cut_by_client": figures.cut,
+        "touched": figures.touched,
+        "tokens_less": figures.less,
+        "used": figures.used,
+        "visible": figures.used - figures.unseen,
+        "visible_in_head_and_tail": figures.in_ends,
+        "asked_again": figures.again,
+        "saved": share(figures.saved, cost),
+        "asked_again_share": share(-figures.again_price, cost),
+    })
+}
+
+fn unseen(unseen: &Unseen) -> Value {
+    json!({
+        "tool": unseen.tool,
+        "given": unseen.given,
+        "tokens": unseen.tokens.0,
+        "shown": unseen.tokens.1,
+        "used": unseen.used,
+        "hidden": unseen.hidden,
+        "names": unseen.names,
+    })
+}
+
+/// A price as a part of a cost, to a ten-thousandth of a percent.
+fn share(price: f64, cost: f64) -> f64 {
+    (price / cost.max(1.0) * 1e6).round() / 1e6
+}

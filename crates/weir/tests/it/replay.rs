@@ -1,0 +1,284 @@
+//! Recorded sessions, played through the hooks: the figures are those that one works out by hand.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A home with transcripts in it.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::Builder::new().prefix("weir-replay-").tempdir_in("/var/tmp").unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    fn weir(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.arg("replay").args(arguments).current_dir(self.0.path()).env_clear().stdin(Stdio::null());
+        command.env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin").output().unwrap()
+    }
+
+    fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.weir(arguments);
+        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What a command prints: too long to be shown whole, and no line like another.
+fn printed() -> String {
+    (0..6_000).map(|number| format!("value_{number:05} is {}\n", number * 7_919 % 10_007)).collect()
+}
+
+/// The identifier that the model uses three requests later.
+const LATER: &str = "It must be value_03456";
+/// What the model writes in each of four requests, in tokens.
+const WRITTEN: [u64; 4] = [10, 11, 10, 11];
+/// What each of them has as its input.
+const WINDOW: u64 = 100_000;
+
+fn rows(rows: &[Value]) -> String {
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+fn claude() -> String {
+    let row =
+        |kind: &str, message: Value| json!({ "type": kind, "sessionId": "s", "version": "2.1.39", "message": message });
+    let said = |request: usize, part: Value| {
+        let usage = json!({ "cache_creation_input_tokens": WINDOW, "output_tokens": WRITTEN[request] });
+        row("assistant", json!({ "id": format!("m{request}"), "model": "new", "content": [part], "usage": usage }))
+    };
+    let words = |text: &str| json!({ "type": "text", "text": text });
+    let mut result =
+        row("user", json!({ "content": [{ "type": "tool_result", "tool_use_id": "t", "content": printed() }] }));
+    result["toolUseResult"] = json!({ "stdout": printed(), "stderr": "", "interrupted": false, "isImage": false });
+    rows(&[
+        row("user", json!({ "content": "look" })),
+        said(0, json!({ "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": "list" } })),
+        result,
+        said(1, words("hm")),
+        said(2, words("hm")),
+        said(3, words(LATER)),
+    ])
+}
+
+fn codex() -> String {
+    let item = |payload: Value| json!({ "type": "response_item", "payload": payload });
+    let used = |request: usize| {
+        let used = json!({ "input_tokens": WINDOW, "cached_input_tokens": 0, "output_tokens": WRITTEN[request] });
+        json!({ "type": "event_msg", "payload": { "type": "token_count", "info": { "last_token_usage": used } } })
+    };
+    let words =
+        |role: &str, text: &str| item(json!({ "type": "message", "role": role, "content": [{ "text": text }] }));
+    rows(&[
+        json!({ "type": "session_meta", "payload": { "id": "s", "cli_version": "0.98.0" } }),
+        words("user", "look"),
+        item(
+            json!({ "type": "function_call", "name": "exec_command", "arguments": "{\"cmd\":\"list\"}", "call_id": "t" }),
+        ),
+        used(0),
+        item(
+            json!({ "type": "function_call_output", "call_id": "t", "output": format!("Wall time: 1\nOutput:\n{}", printed()) }),
+        ),
+        words("assistant", "hm"),
+        used(1),
+        words("assistant", "hm"),
+        used(2),
+        words("assistant", LATER),
+        used(3),
+    ])
+}
+
+/// The messages of a session of OpenCode, and their parts.
+fn opencode() -> Vec<Value> {
+    let part = |id: usize, message: &str, kind: &str, more: Value| {
+        let mut part = json!({ "id": format!("p{id:02}"), "sessionID": "s", "messageID": message, "type": kind });
+        part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        part
+    };
+    let used = |request: usize| json!({ "tokens": { "input": 0, "output": WRITTEN[request], "cache": { "read": 0, "write": WINDOW } } });
+    let state = json!({ "status": "completed", "input": { "command": "list" }, "output": printed(), "metadata": { "exit": 0 } });
+    let words = |text: &str| json!({ "text": text });
+    vec![
+        json!({ "id": "m1", "sessionID": "s", "role": "user" }),
+        json!({ "id": "m2", "sessionID": "s", "role": "assistant", "modelID": "new" }),
+        part(1, "m1", "text", words("look")),
+        part(2, "m2", "tool", json!({ "tool": "bash", "callID": "t", "state": state })),
+        part(3, "m2", "step-finish", used(0)),
+        part(4, "m2", "text", words("hm")),
+        part(5, "m2", "step-finish", used(1)),
+        part(6, "m2", "text", words("hm")),
+        part(7, "m2", "step-finish", used(2)),
+        part(8, "m2", "text", words(LATER)),
+        part(9, "m2", "step-finish", used(3)),
+    ]
+}
+
+fn gemini() -> String {
+    let said = |request: usize, content: &str, calls: Value| {
+        let tokens = json!({ "input": WINDOW, "cached": 0, "output": WRITTEN[request] });
+        json!({ "id": request.to_string(), "type": "gemini", "content": content, "toolCalls": calls, "tokens": tokens, "model": "new" })
+    };
+    let result = json!([{ "functionResponse": { "response": { "output": format!("Output: {}", printed()) } } }]);
+    let call = json!({ "id": "t", "name": "run_shell_command", "args": { "command": "list" }, "result": result, "status": "success" });
+    let messages = json!([
+        { "id": "u", "type": "user", "content": "look" },
+        said(0, "", json!([call])),
+        said(1, "hm", json!([])),
+        said(2, "hm", json!([])),
+        said(3, LATER, json!([])),
+    ]);
+    serde_json::to_string_pretty(&json!({ "sessionId": "s", "projectHash": "h", "messages": messages })).unwrap()
+}
+
+/// Checks the figures of the one session, worked out from its tokens, the relative prices and the client's tool descriptions.
+fn check(session: &Value, client: &str, input_price: f64, descriptions: f64) {
+    let number = |key: &str| session[key].as_f64().unwrap_or_else(|| panic!("{key} of {session}"));
+    assert_eq!(session["client"], client);
+    let counts = ["requests", "results", "touched", "used", "visible", "asked_again"].map(number);
+    assert_eq!(counts, [4.0, 1.0, 1.0, 1.0, 0.0, 1.0], "{session}");
+    let (tokens, less) = (number("tokens"), number("tokens_less"));
+    assert!(tokens > 30_000.0 && less > tokens * 0.8, "{session}");
+    let cost = 4.0 * WINDOW as f64 * input_price + 5.0 * 42.0;
+    // Written once, and read by the two requests between.
+    let saved = less * (1.25 + 2.0 * 0.1);
+    // One more request: the window is read, the call is written, and the output comes after all.
+    let again = WINDOW as f64 * 0.1 + 150.0 * 5.0 + tokens * 1.25;
+    let own = descriptions * (1.25 + 4.0 * 0.1);
+    let expected = [cost, saved / cost, -again / cost, -own / cost, (saved - again - own) / cost];
+    let found = ["cost", "saved", "asked_again_share", "descriptions", "net"].map(number);
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-5, "{found} and not {expected} in {session}");
+    }
+    assert_eq!(session["unseen"][0]["names"], json!(["value_03456"]));
+    assert_eq!(session["faults"], json!([]));
+}
+
+#[test]
+fn every_client_is_judged_by_the_same_rules_where_it_keeps_its_transcripts() {
+    let home = Home::new();
+    home.write(".claude/projects/-p/s.jsonl", &claude());
+    home.write(".codex/sessions/2026/02/01/rollout-s.jsonl", &codex());
+    home.write(".gemini/tmp/h/chats/session-s.json", &gemini());
+    home.write(".gemini/tmp/h/logs.json", "[]");
+    for row in opencode() {
+        let (id, message) = (row["id"].as_str().unwrap(), row["messageID"].as_str());
+        let name =
+            message.map_or_else(|| format!("message/s/{id}.json"), |message| format!("part/{message}/{id}.json"));
+        home.write(&format!(".local/share/opencode/storage/{name}"), &serde_json::to_string_pretty(&row).unwrap());
+    }
+    let report = home.json(&[]);
+    let sessions = report["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 4);
+    for (client, input_price, descriptions) in
+        [("claude", 1.25, 245.0), ("codex", 1.25, 1611.0), ("opencode", 1.25, 1773.0), ("gemini", 1.0, 2484.0)]
+    {
+        let session = sessions.iter().find(|session| session["client"] == client).unwrap();
+        check(session, client, input_price, descriptions);
+    }
+    assert_eq!((&report["all"]["touched"], &report["tools"]["shell"]["used"]), (&json!(4), &json!(4)));
+    assert_eq!(
+        (&report["levers"]["digest"]["touched"], &report["levers"]["outline"]["touched"]),
+        (&json!(4), &json!(0))
+    );
+    assert_eq!(report["skipped_rows"], 0);
+    // Nothing of the user's is written, and nothing is left.
+    assert!(!home.path(".local/share/weir").exists());
+    let left: Vec<_> = std::fs::read_dir(home.path(".cache/weir")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
+    let home = Home::new();
+    home.write("s.jsonl", &claude());
+    let shown = home.ok(&["s.jsonl"]);
+    for part in [
+        "1 session (Claude Code 1), 4 requests, 1 tool results with ",
+        "\nWeir would have ",
+        "\nshell ",
+        "\ntool descriptions ",
+        "\ns  ",
+        "█",
+        "░",
+        "Used later and not visible:\n  shell list: ",
+        "1 of 1 used later not visible: value_03456",
+        "1 session has a model without a known price",
+    ] {
+        assert!(shown.contains(part), "{part:?} is not in\n{shown}");
+    }
+    assert!(!home.ok(&["s.jsonl", "--show", "0"]).contains("Used later"));
+}
+
+#[test]
+fn a_price_makes_money_of_it() {
+    let home = Home::new();
+    home.write("s.jsonl", &claude());
+    let price = "date = \"2026-01-02\"\n[[model]]\nnames = [\"new\"]\ninput = 4\ncache_write = 5\ncache_read = 0.4\noutput = 20\n";
+    home.write(".config/weir/prices.toml", price);
+    let report = home.json(&["s.jsonl"]);
+    let cost = (4.0 * WINDOW as f64 * 5.0 + 42.0 * 20.0) / 1e6;
+    assert!((report["sessions"][0]["usd"]["cost"].as_f64().unwrap() - cost).abs() < 1e-9, "{report}");
+    assert_eq!(report["prices_of"], "2026-01-02");
+    home.write("other.toml", "date = \"2026-01-03\"\nbuilt_in = false\n");
+    assert_eq!(home.json(&["s.jsonl", "--prices", "other.toml"])["sessions"][0]["usd"], Value::Null);
+    home.write("bad.toml", "date = 1\n");
+    let output = home.weir(&["s.jsonl", "--prices", "bad.toml"]);
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("cannot use the prices in "), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_cannot_be_played_is_said() {
+    let home = Home::new();
+    let output = home.weir(&[]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stdout).contains("There is no transcript to play."), "{}", text(&output.stdout));
+    assert_eq!(home.weir(&["nowhere"]).status.code(), Some(3));
+    home.write("t/a.jsonl", &format!("{}{{\"broken\n7\n", claude()));
+    home.write("t/b.jsonl", "{\"some\": \"rows\"}\n");
+    home.write("t/c.jsonl", &codex());
+    home.write("t/notes.txt", "none");
+    let shown = home.ok(&["t"]);
+    for part in ["2 sessions (", "2 rows were skipped", "1 file is no transcript."] {
+        assert!(shown.contains(part), "{part:?} is not in\n{shown}");
+    }
+    let report = home.json(&["t", "--newest", "1"]);
+    assert_eq!((report["sessions"].as_array().unwrap().len(), &report["left_out"]), (1, &json!(2)));
+}
+
+/// A transcript may name any path: what is there today is not what the session read, and not ours to open.
+#[test]
+fn no_file_is_opened_that_a_session_read() {
+    let home = Home::new();
+    home.write("trap.txt", "value_03456\n");
+    let path = home.path("trap.txt");
+    let input = json!({ "file_path": path }).to_string();
+    let text = claude().replace("\"Bash\"", "\"Read\"").replace("{\"command\":\"list\"}", &input);
+    let mut session: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    session[2]["toolUseResult"] = json!({ "type": "text", "file": { "filePath": path, "content": printed() } });
+    home.write("s.jsonl", &rows(&session));
+    let report = home.json(&["s.jsonl"]);
+    let read = &report["tools"]["read"];
+    assert_eq!((&read["touched"], &read["used"], &read["visible"]), (&json!(1), &json!(1), &json!(0)), "{report}");
+}
