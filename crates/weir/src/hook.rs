@@ -10,27 +10,27 @@ pub(crate) mod faults;
 mod guides;
 mod hold;
 mod payload;
+mod place;
 pub(crate) mod rewrite;
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use weir_clients::{Client, Done, Hook, Point, Reply, Start, Tool, ToolCall, Wire, capture};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
-use weir_store::{HookSeen, KnownProject, Owner, Patience, ShownLines, Spool, Spooled, Store, StoreError};
+use weir_store::{HookSeen, Patience, ShownLines, Spooled, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
-use crate::foreign;
-use crate::project::Project;
 use crate::run::unfinished::{self, Haste};
 use crate::when;
 use payload::Payload;
+use place::Place;
 use rewrite::Rewritten;
 
 /// The argument that leads here.
@@ -336,48 +336,6 @@ fn loses_texts(point: &Point) -> bool {
         Point::SessionStart(start) => *start != Start::Resume,
         Point::BeforeCompaction | Point::AfterCompaction | Point::SubagentStart | Point::SubagentStop { .. } => true,
         _ => false,
-    }
-}
-
-/// Where a session stands: its project, its scope and the folder of the project's store.
-struct Place {
-    project: Project,
-    scope: Scope,
-    folder: PathBuf,
-}
-
-impl Place {
-    /// The place of a session in a folder.
-    fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
-        let project = Project::discover(folder).map_err(unreadable)?;
-        let folder = paths.data.join("projects").join(project.folder_name());
-        let work = env.work.clone().or_else(|| project.head().branch);
-        let scope = Scope { project: project.key.clone(), work, session: Some(session) };
-        Ok(Self { project, scope, folder })
-    }
-
-    /// The project's store. A new one is made known to the user's.
-    fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, StoreError> {
-        let is_new = !self.folder.join("log.db").exists();
-        // Appending an event needs no limits; keeping a text sets the user's.
-        let limits = Limits::default();
-        let owner = Owner::Project(self.project.key.clone());
-        let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
-        if is_new {
-            let root = foreign::text(&self.project.root);
-            let (key, folder) = (self.project.key.0.clone(), self.project.folder_name());
-            let known = KnownProject { key, root, folder, used_at: when::now() };
-            let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, store.patience());
-            let remembered = user.and_then(|mut user| user.remember_project(&known));
-            // The next command that opens the project does it then.
-            remembered.or_else(|error| if error.may_pass() { Ok(()) } else { Err(error) })?;
-        }
-        Ok(store)
-    }
-
-    /// The spool of its store.
-    fn spool(&self) -> Spool {
-        Spool::beside(&self.folder)
     }
 }
 
