@@ -72,6 +72,9 @@ pub(crate) trait Declared:
     /// Which clients are told of it.
     const LISTING: Listing = Listing::Extra;
 
+    /// Whether it is what leads from a reference to the text.
+    const FOLLOWS_REFERENCES: bool = false;
+
     /// Settles what a shell gave into what the operation means, where shells and JSON differ.
     fn settle(self) -> Result<Self, CommandError> {
         Ok(self)
@@ -119,6 +122,8 @@ pub(crate) struct Operation {
     pub effect: Effect,
     /// Which clients are told of it.
     pub listing: Listing,
+    /// Whether it is what leads from a reference to the text.
+    pub follows_references: bool,
     /// The command, made of the argument struct.
     pub command_line: fn(&'static str) -> clap::Command,
     /// What it does, and the schema of its arguments.
@@ -136,6 +141,7 @@ impl Operation {
             command: T::COMMAND,
             effect: T::EFFECT,
             listing: T::LISTING,
+            follows_references: T::FOLLOWS_REFERENCES,
             command_line: |name| T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES),
             schema: schema::of::<T>,
             call: |context, arguments| {

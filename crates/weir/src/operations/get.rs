@@ -68,6 +68,7 @@ impl Declared for Get {
     const COMMAND: Option<&'static str> = Some("get");
     const EFFECT: Effect = Effect::Reads;
     const LISTING: Listing = Listing::Core;
+    const FOLLOWS_REFERENCES: bool = true;
     const EXAMPLES: &'static str = "\
 Examples:
   weir get k7f2m9q4xz

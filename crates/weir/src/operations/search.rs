@@ -91,6 +91,7 @@ impl Declared for Search {
     const COMMAND: Option<&'static str> = Some("search");
     const EFFECT: Effect = Effect::Reads;
     const LISTING: Listing = Listing::Core;
+    const FOLLOWS_REFERENCES: bool = true;
     const EXAMPLES: &'static str = "\
 Examples:
   weir search why is the pool small

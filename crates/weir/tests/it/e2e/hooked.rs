@@ -56,9 +56,10 @@ pub(super) fn numbers(to: u32) -> String {
     (1..=to).map(|number| format!("{number}\n")).collect()
 }
 
-/// Checks that a large output came as a digest, and that the whole is there.
+/// Checks that something small took the place of a large output, and that the whole is there. The beginning and the end of a
+/// file have up to 4,500 tokens, and a client may number their lines.
 pub(super) fn check_held(place: &Place, seen: &str, whole: &str) {
-    assert!(seen.len() < 9_000, "{} bytes: {}", seen.len(), &seen[..2_000]);
+    assert!(seen.len() < 20_000, "{} bytes: {}", seen.len(), &seen[..2_000]);
     assert_eq!(place.whole(seen).trim_end(), whole.trim_end());
 }
 

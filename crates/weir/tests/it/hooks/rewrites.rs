@@ -97,6 +97,28 @@ fn a_large_output_of_a_failing_command_is_held_whole() {
 }
 
 #[test]
+fn a_slow_command_is_digested_once_behind_a_few_whole_lines() {
+    let session = Session::new();
+    let line = "tests/test_a.py::test_case_$n PASSED and some words that make this a longer line";
+    let script = format!(
+        "for n in $(seq 1 80); do echo \"{line}\"; done; sleep 1.6; for n in $(seq 81 900); do echo \"{line}\"; done; \
+         echo '===== 900 passed in 1.71s ====='; exit 1"
+    );
+    let command = rewritten(&session, &script).unwrap();
+    let (_, printed, _) = run(&session, "/bin/bash", &command);
+    let (live, digest) = printed.split_once("exit 1 in ").unwrap();
+    assert!(
+        live.len() <= 501 && live.lines().filter(|line| !line.is_empty()).all(|line| line.ends_with("longer line")),
+        "{printed}"
+    );
+    assert!(digest.contains("901 lines"), "{printed}");
+    // However long head and digest are together, there is no digest of them.
+    let mut payload = super::bash(&script, &printed.replace("901 lines", &"901 lines ".repeat(2_000)));
+    payload["tool_use_id"] = json!(script);
+    assert_eq!(session.hook("PostToolUse", payload), Value::Null);
+}
+
+#[test]
 fn commands_with_ways_of_their_own_are_left_alone() {
     let session = Session::new();
     for command in
