@@ -31,12 +31,23 @@ struct Format {
     client: &'static Client,
     /// Where it writes them, below the home folder.
     folders: &'static [&'static str],
+    /// Where it writes them in a form that is not read, and what makes a file of one that is.
+    unread: Option<Unread>,
     /// Whether a row is one of this format.
     knows: fn(&Value) -> bool,
     /// A reader at the beginning of a transcript.
     reader: fn() -> Box<dyn Reader>,
     /// The hooks that the client would have called at a step.
     told: fn(&Step, &Place<'_>) -> Vec<Told>,
+}
+
+/// Transcripts in a form that is not read.
+#[derive(Debug, Clone, Copy)]
+pub struct Unread {
+    /// Where they are, below the home folder.
+    pub path: &'static str,
+    /// The command that makes a file of a session that is read.
+    pub command: &'static str,
 }
 
 /// What turns the rows of one transcript into sessions.
@@ -237,6 +248,11 @@ impl Reading {
 /// Every client with transcripts, and the folders below the home folder in which it writes them.
 pub fn folders() -> impl Iterator<Item = (&'static Client, &'static str)> {
     FORMATS.iter().flat_map(|format| format.folders.iter().map(|folder| (format.client, *folder)))
+}
+
+/// Every client that writes transcripts in a form that is not read.
+pub fn unread() -> impl Iterator<Item = (&'static Client, Unread)> {
+    FORMATS.iter().filter_map(|format| Some((format.client, format.unread?)))
 }
 
 /// Reads a transcript of any client that is known; none when it is not one.

@@ -99,6 +99,9 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let prices = Prices::read(named.or_else(|| own.exists().then_some(own)).as_deref())?;
     let (behaviours, show) = (clients::all()?, number("show").unwrap_or(SHOWN));
     let mut report = Report { left_out, prices_of: prices.date.clone(), behaviours, show, ..Report::default() };
+    if paths.is_empty() {
+        report.unread = places::unread(env);
+    }
     let scratch = Scratch::new(&context.paths().cache)?;
     for (at, transcript) in found.iter().enumerate() {
         context.tell(&report::progress(at, found.len(), &transcript.name));

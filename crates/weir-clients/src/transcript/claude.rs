@@ -8,8 +8,14 @@ use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content
 use crate::clients::claude::CLAUDE;
 use crate::wire::text;
 
-pub(super) const FORMAT: Format =
-    Format { client: &CLAUDE, folders: &[".claude/projects"], knows, reader: || Box::<Rows>::default(), told };
+pub(super) const FORMAT: Format = Format {
+    client: &CLAUDE,
+    folders: &[".claude/projects"],
+    unread: None,
+    knows,
+    reader: || Box::<Rows>::default(),
+    told,
+};
 
 fn knows(row: &Value) -> bool {
     row["type"].is_string() && (row["sessionId"].is_string() || row["leafUuid"].is_string()) && row["payload"].is_null()

@@ -8,8 +8,14 @@ use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content
 use crate::clients::codex::CODEX;
 use crate::wire::{first_text, text};
 
-pub(super) const FORMAT: Format =
-    Format { client: &CODEX, folders: &[".codex/sessions"], knows, reader: || Box::<Rows>::default(), told };
+pub(super) const FORMAT: Format = Format {
+    client: &CODEX,
+    folders: &[".codex/sessions"],
+    unread: None,
+    knows,
+    reader: || Box::<Rows>::default(),
+    told,
+};
 
 fn knows(row: &Value) -> bool {
     row["type"].is_string() && row["payload"].is_object()

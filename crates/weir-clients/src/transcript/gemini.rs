@@ -10,7 +10,7 @@ use crate::clients::gemini::GEMINI;
 use crate::wire::text;
 
 pub(super) const FORMAT: Format =
-    Format { client: &GEMINI, folders: &[".gemini/tmp"], knows, reader: || Box::<Rows>::default(), told };
+    Format { client: &GEMINI, folders: &[".gemini/tmp"], unread: None, knows, reader: || Box::<Rows>::default(), told };
 
 /// How a text begins that takes the place of a conversation.
 const COMPACTED: &str = "<state_snapshot>"; // tidy: allow(snapshot): the client's word

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, take};
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Unread, Usage, take};
 use crate::clients::opencode::OPENCODE;
 use crate::wire::{first_text, text};
 
 pub(super) const FORMAT: Format = Format {
     client: &OPENCODE,
     folders: &[".local/share/opencode/storage"],
+    unread: Some(Unread { path: ".local/share/opencode/opencode.db", command: "opencode export SESSION > FILE.json" }),
     knows,
     reader: || Box::<Rows>::default(),
     told,

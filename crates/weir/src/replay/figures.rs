@@ -65,6 +65,11 @@ pub(super) struct Figures {
 }
 
 impl Figures {
+    /// What was saved, less what asking again cost.
+    pub(super) fn net(&self) -> f64 {
+        self.saved - self.again_price
+    }
+
     /// Adds others.
     pub(super) fn add(&mut self, other: &Self) {
         self.results += other.results;
@@ -106,7 +111,7 @@ pub(super) struct Judged {
 impl Judged {
     /// What would have been saved, all in all.
     pub(super) fn net(&self) -> f64 {
-        self.all.saved - self.all.again_price - self.descriptions.1
+        self.all.net() - self.descriptions.1
     }
 }
 

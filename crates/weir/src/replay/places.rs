@@ -10,6 +10,7 @@ use std::time::SystemTime;
 
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
+use weir_clients::Client;
 use weir_clients::transcript::{self, Reading, Transcript};
 
 use crate::env::Env;
@@ -58,6 +59,19 @@ pub(super) fn of_clients(env: &Env) -> Vec<Found> {
         }
     }
     newest_first(found)
+}
+
+/// What clients keep in a form that is not read, in words.
+pub(super) fn unread(env: &Env) -> Vec<String> {
+    let there = |path: &str| env.home.as_ref().is_some_and(|home| home.join(path).exists());
+    let said = |client: &Client, command: &str| {
+        format!(
+            "{} keeps sessions in a database that is not read: `{command}` makes a transcript of one.",
+            client.title
+        )
+    };
+    let all = transcript::unread().filter(|(_, unread)| there(unread.path));
+    all.map(|(client, unread)| said(client, unread.command)).collect()
 }
 
 fn newest_first(mut found: Vec<Found>) -> Vec<Found> {

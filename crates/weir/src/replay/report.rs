@@ -67,6 +67,8 @@ pub(super) struct Report {
     pub others: Vec<PathBuf>,
     /// Transcripts that could not be read, and why.
     pub unreadable: Vec<String>,
+    /// What clients keep in a form that is not read, in words.
+    pub unread: Vec<String>,
     /// How many older transcripts were not played.
     pub left_out: usize,
     /// The day of the prices.
@@ -90,6 +92,13 @@ struct Sum {
     dollars: (f64, f64),
     /// How many sessions have a price.
     priced: usize,
+}
+
+impl Sum {
+    /// A price as a part of what all sessions cost.
+    fn share(&self, price: f64) -> String {
+        table::signed(price / self.cost.max(1.0))
+    }
 }
 
 impl Report {
@@ -153,10 +162,9 @@ impl Report {
             _ => format!(" ({} of {})", dollars(sum.dollars.1), dollars(sum.dollars.0)),
         };
         format!(
-            "{sessions} ({}), {} requests, {} tool results with {} tokens, which are {} of the price.\nWeir {what}{money}.",
+            "{sessions} ({}): {} requests, tool results of {} tokens, which are {} of the price.\nWeir {what}{money}.",
             clients.join(", "),
             number(requests as i64),
-            number(sum.figures.results as i64),
             number(sum.figures.tokens as i64),
             percent(sum.results_price / sum.cost.max(1.0)),
         )
@@ -170,7 +178,7 @@ impl Report {
         let left = sessions.len().saturating_sub(CHARTED);
         sessions.truncate(CHARTED);
         let most = sessions.iter().map(|played| played.share(effect(played))).fold(f64::EPSILON, f64::max);
-        let mut table = Table::new(&["session", "requests", "touched", "saved", "lost", "net", ""]);
+        let mut table = Table::new(&["session", "requests", "touched", "saved", "lost", "net", "money", ""]);
         for played in sessions {
             let judged = &played.judged;
             let [saved, lost, net] = [judged.all.saved, played.lost(), judged.net()].map(|price| played.share(price));
@@ -179,9 +187,10 @@ impl Report {
                 one_line(&played.name, NAME),
                 number(played.requests as i64),
                 number(judged.all.touched as i64),
-                percent(saved),
-                percent(lost),
+                table::signed(saved),
+                table::signed(-lost),
                 table::signed(net),
+                played.rates.dollars.map(|price| dollars(judged.net() * price)).unwrap_or_default(),
                 format!("{}{}", "█".repeat(cells(saved)), "░".repeat(cells(lost))),
             ]);
         }
@@ -263,6 +272,7 @@ impl Report {
         if !self.others.is_empty() {
             remarks.push(format!("{} no transcript.", counted(self.others.len(), "file is", "files are")));
         }
+        remarks.extend(self.unread.iter().cloned());
         remarks.extend(self.unreadable.iter().map(|problem| format!("Not read: {problem}")));
         let faults: Vec<&String> = self.sessions.iter().flat_map(|played| &played.judged.faults).collect();
         if let Some(first) = faults.first() {
@@ -289,48 +299,64 @@ fn tools(sum: &Sum) -> String {
         "touched",
         "tokens less",
         "used later",
-        "still visible",
+        "visible",
         "asked again",
+        "net",
     ]);
     let mut tools: Vec<(&str, &Figures)> = sum.tools.iter().map(|(tool, figures)| (*tool, figures)).collect();
     tools.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.tokens));
     for (tool, figures) in tools.into_iter().chain([("all", &sum.figures)]) {
-        table.row([
-            tool.to_owned(),
-            number(figures.results as i64),
-            number(figures.tokens as i64),
-            number(figures.touched as i64),
-            number(figures.less),
-            number(figures.used as i64),
-            visible(figures),
-            number(figures.again as i64),
-        ]);
+        let [touched, less, used, visible, again] = effect(figures);
+        let (results, tokens) = (number(figures.results as i64), number(figures.tokens as i64));
+        table.row([tool.to_owned(), results, tokens, touched, less, used, visible, again, sum.share(figures.net())]);
     }
     table.text()
-}
-
-/// How much of what was used later could still be seen.
-fn visible(figures: &Figures) -> String {
-    match figures.used {
-        0 => String::new(),
-        used => percent((used - figures.unseen) as f64 / used as f64),
-    }
 }
 
 fn levers(sum: &Sum) -> String {
-    let share = |price: f64| table::signed(price / sum.cost.max(1.0));
-    let mut table = Table::new(&["lever", "touched", "tokens less", "still visible", "of the price"]);
+    let mut table = Table::new(&[
+        "lever",
+        "touched",
+        "tokens less",
+        "used later",
+        "visible",
+        "asked again",
+        "saved",
+        "lost",
+        "net",
+    ]);
     for lever in Lever::ALL {
         let figures = sum.levers.get(&lever).copied().unwrap_or_default();
-        let (touched, less) = (number(figures.touched as i64), number(figures.less));
-        table.row([lever.name().to_owned(), touched, less, visible(&figures), share(figures.saved)]);
+        let [touched, less, used, visible, again] = effect(&figures);
+        let [saved, lost, net] = [figures.saved, -figures.again_price, figures.net()].map(|price| sum.share(price));
+        table.row([lever.name().to_owned(), touched, less, used, visible, again, saved, lost, net]);
     }
-    let none = String::new;
-    let again = number(sum.figures.again as i64);
-    table.row(["asked again".to_owned(), again, none(), none(), share(-sum.figures.again_price)]);
-    table.row(["tool descriptions".to_owned(), none(), none(), none(), share(-sum.descriptions)]);
-    table.row(["net".to_owned(), none(), none(), none(), share(sum.net)]);
+    let mut row = |name: &str, [saved, lost, net]: [f64; 3]| {
+        let mut cells: [String; 9] = std::array::from_fn(|_| String::new());
+        cells[0] = name.to_owned();
+        cells[6] = sum.share(saved);
+        cells[7] = sum.share(lost);
+        cells[8] = sum.share(net);
+        table.row(cells);
+    };
+    row("tool descriptions", [0.0, -sum.descriptions, -sum.descriptions]);
+    row("all", [sum.figures.saved, -sum.figures.again_price - sum.descriptions, sum.net]);
     table.text()
+}
+
+/// Touched, tokens less, used later, still visible and asked again.
+fn effect(figures: &Figures) -> [String; 5] {
+    let visible = match figures.used {
+        0 => String::new(),
+        used => percent((used - figures.unseen) as f64 / used as f64),
+    };
+    [
+        number(figures.touched as i64),
+        number(figures.less),
+        number(figures.used as i64),
+        visible,
+        number(figures.again as i64),
+    ]
 }
 
 fn dollars(dollars: f64) -> String {

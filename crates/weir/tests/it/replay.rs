@@ -214,7 +214,7 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
     home.write("s.jsonl", &claude());
     let shown = home.ok(&["s.jsonl"]);
     for part in [
-        "1 session (Claude Code 1), 4 requests, 1 tool results with ",
+        "1 session (Claude Code 1): 4 requests, tool results of ",
         "\nWeir would have ",
         "\nshell ",
         "\ntool descriptions ",
@@ -228,6 +228,25 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
         assert!(shown.contains(part), "{part:?} is not in\n{shown}");
     }
     assert!(!home.ok(&["s.jsonl", "--show", "0"]).contains("Used later"));
+}
+
+/// A compaction ends what is read again, and what is used after it is not held against a result before it.
+#[test]
+fn what_comes_after_a_compaction_is_another_matter() {
+    let home = Home::new();
+    let mut lines: Vec<String> = claude().lines().map(str::to_owned).collect();
+    let compacted =
+        json!({ "type": "user", "sessionId": "s", "isCompactSummary": true, "message": { "content": "gone" } });
+    lines.insert(lines.len() - 1, compacted.to_string());
+    home.write("s.jsonl", &lines.join("\n"));
+    let report = home.json(&["s.jsonl"]);
+    let session = &report["sessions"][0];
+    let number = |key: &str| session[key].as_f64().unwrap();
+    assert_eq!(["touched", "used", "asked_again"].map(number), [1.0, 0.0, 0.0], "{session}");
+    // The requests are 0 to 2 then: written once, and read once more.
+    let saved = number("tokens_less") * (1.25 + 0.1) / number("cost");
+    assert!((number("saved") - saved).abs() < 1e-5, "{session}");
+    assert!(session["guides"]["tokens"].as_u64().is_some_and(|tokens| tokens > 0 && tokens <= 500), "{session}");
 }
 
 #[test]
@@ -254,6 +273,9 @@ fn what_cannot_be_played_is_said() {
     let output = home.weir(&[]);
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).contains("There is no transcript to play."), "{}", text(&output.stdout));
+    home.write(".local/share/opencode/opencode.db", "");
+    let shown = text(&home.weir(&[]).stdout);
+    assert!(shown.contains("OpenCode keeps sessions in a database that is not read"), "{shown}");
     assert_eq!(home.weir(&["nowhere"]).status.code(), Some(3));
     home.write("t/a.jsonl", &format!("{}{{\"broken\n7\n", claude()));
     home.write("t/b.jsonl", "{\"some\": \"rows\"}\n");

@@ -1,18 +1,18 @@
 //! The report as JSON. docs/replay.md explains the fields.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
 
 use super::{Played, Report, Sum};
 use crate::replay::figures::{Figures, Lever, Unseen};
 
 pub(super) fn of(report: &Report, sum: &Sum) -> Value {
-    let tools: serde_json::Map<_, _> =
-        sum.tools.iter().map(|(tool, figures)| ((*tool).to_owned(), group(figures, sum.cost))).collect();
     let lever = |lever: &Lever| {
         let figures = sum.levers.get(lever).copied().unwrap_or_default();
         (lever.name().replace(' ', "_"), group(&figures, sum.cost))
     };
-    let levers: serde_json::Map<_, _> = Lever::ALL.iter().map(lever).collect();
+    let levers: Map<_, _> = Lever::ALL.iter().map(lever).collect();
     let mut all = group(&sum.figures, sum.cost);
     all["descriptions"] = json!(share(-sum.descriptions, sum.cost));
     all["guides"] = json!({ "tokens": sum.guides.0, "share": share(-sum.guides.1, sum.cost) });
@@ -22,12 +22,13 @@ pub(super) fn of(report: &Report, sum: &Sum) -> Value {
         "prices_of": report.prices_of,
         "clients": report.behaviours,
         "sessions": report.sessions.iter().map(session).collect::<Vec<_>>(),
-        "tools": tools,
+        "tools": groups(&sum.tools, sum.cost),
         "levers": levers,
         "all": all,
         "left_out": report.left_out,
         "skipped_rows": report.skipped_rows,
         "not_transcripts": report.others,
+        "not_read": report.unread,
         "unreadable": report.unreadable,
     })
 }
@@ -48,6 +49,7 @@ fn session(played: &Played) -> Value {
         "net": share(judged.net(), judged.cost),
         "cost": judged.cost,
         "usd": played.rates.dollars.map(|dollars| json!({ "cost": judged.cost * dollars, "net": judged.net() * dollars })),
+        "tools": groups(&judged.tools, judged.cost),
         "unseen": judged.unseen.iter().map(unseen).collect::<Vec<_>>(),
         "faults": judged.faults,
     });
@@ -55,6 +57,10 @@ fn session(played: &Played) -> Value {
         data.extend(figures);
     }
     data
+}
+
+fn groups(tools: &BTreeMap<&'static str, Figures>, cost: f64) -> Value {
+    tools.iter().map(|(tool, figures)| ((*tool).to_owned(), group(figures, cost))).collect::<Map<_, _>>().into()
 }
 
 fn group(figures: &Figures, cost: f64) -> Value {

@@ -46,9 +46,9 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0).replace('-', "−")
 }
 
-/// A share in percent with its sign.
+/// A share in percent with its sign, unless it is too small to be seen.
 pub(super) fn signed(share: f64) -> String {
-    format!("{:+.1} %", share * 100.0).replace('-', "−")
+    if share.abs() < 0.0005 { "0.0 %".to_owned() } else { format!("{:+.1} %", share * 100.0).replace('-', "−") }
 }
 
 #[cfg(test)]
