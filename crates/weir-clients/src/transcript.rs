@@ -1,8 +1,7 @@
 //! Transcripts: what clients themselves write down of their sessions, read back step by step.
 //!
-//! A [`Format`] is constant data and plain functions, one file per client. Its [`Reader`] turns rows of JSON into
-//! [`Session`]s, and [`Session::told`] turns a step back into the hooks that the client would have called, in the client's own
-//! shape.
+//! A format is constant data and plain functions, one file per client. Its reader turns rows of JSON into [`Session`]s, and
+//! [`Session::told`] turns a step back into the hooks that the client would have called, in the client's own shape.
 //!
 //! Invariants: a transcript is foreign text. A row that is too long, that is not JSON or that is not what its client writes
 //! is counted and skipped; no session grows past [`LARGEST`]; nothing here opens a file.

@@ -88,7 +88,7 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     for remark in unfinished::finish(&paths, Haste::Hook) {
         faults::note("audit", &remark);
     }
-    let at = At { env: &env, paths: &paths, now: when::now(), started, files: Files::AsTheyAre };
+    let at = At { env: &env, paths, now: when::now(), started, files: Files::AsTheyAre };
     let answered = at.answer(client, event, &mut std::io::stdin().lock())?;
     Ok(answered.and_then(|(_, reply)| reply))
 }
@@ -98,7 +98,7 @@ pub(crate) struct At<'a> {
     /// The environment.
     pub env: &'a Env,
     /// Where the data and the configuration lie.
-    pub paths: &'a Paths,
+    pub paths: Paths,
     /// The time.
     pub now: Timestamp,
     /// When the hook came.
@@ -120,23 +120,23 @@ impl At<'_> {
     /// Answers one hook, with what the client sent along: what we say, and the same as the client reads it, where it has a
     /// way to take it.
     pub(crate) fn answer(
-        &self,
+        self,
         client: &'static Client,
         event: &str,
         input: &mut dyn Read,
     ) -> Result<Option<(Said, Option<Value>)>, CommandError> {
-        let Self { env, paths, now, started, files } = *self;
+        let Self { env, paths, now, started, files } = self;
         let payload = Payload::read(input, &paths.data).map_err(unreadable)?;
         let wire = Wire { event, payload: &payload.value };
         let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
         if files == Files::OfThePast {
             forget_files(&mut hook);
         }
-        let rewritten = rewrite::complete(paths, &mut hook);
+        let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
-        let place = Place::find(env, paths, &hook.folder, session)?;
+        let place = Place::find(env, &paths, &hook.folder, session)?;
         let telling = Telling { client, hook: &hook, payload: &payload, event, started };
-        let store = match place.open(paths, Patience::InAll(WAIT)) {
+        let store = match place.open(&paths, Patience::InAll(WAIT)) {
             Ok(store) => store,
             // Nothing can be read either; what the hook told is not lost for that.
             Err(error) if error.may_pass() => {
@@ -148,7 +148,7 @@ impl At<'_> {
             Err(error) => return Err(error.into()),
         };
         let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
-        let (aside, paths) = (Spooled::default(), paths.clone());
+        let aside = Spooled::default();
         let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, aside };
         // What happened is written down, whatever becomes of the answer: first, where the answer may miss the deadline.
         let mut told = telling.told(Some((&call.store, &call.scope)));

@@ -45,7 +45,7 @@ const AFTER_HELP: &str = "\
 How to read it:
   touched        results that would have been replaced by something smaller
   used later     names, paths and numbers that a replaced result brought in and that the model used afterwards
-  still visible  those of them that could still be seen in what took its place
+  visible        those of them that could still be seen in what took its place
   asked again    results of which something was not visible; the model is taken to ask for each of them again
   net            what was saved, less what asking again and Weir's tool descriptions cost
 

@@ -186,6 +186,18 @@ fn opencode() {
 }
 
 #[test]
+fn an_export_of_opencode() {
+    let user = json!({ "id": "m1", "sessionID": "o1", "role": "user" });
+    let part = json!({ "id": "p1", "sessionID": "o1", "messageID": "m1", "type": "text", "text": "do it" });
+    let export = json!({
+        "info": { "id": "o1", "version": "1.2.3" },
+        "messages": [{ "info": user, "parts": [part] }],
+    });
+    let expected = "0 skipped\nopencode 1.2.3 o1 \n  prompt \"do it\"\n  hook chat.message Prompt { text: \"do it\" }";
+    assert_eq!(shown(&serde_json::to_string_pretty(&export).unwrap()), expected);
+}
+
+#[test]
 fn gemini() {
     let call = json!({
         "id": "c1", "name": "run_shell_command", "args": { "command": "ls" }, "status": "success", "resultDisplay": "a",

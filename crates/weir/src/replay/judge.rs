@@ -122,7 +122,7 @@ impl Play<'_> {
 
     /// Calls a hook.
     fn hook(&mut self, told: &Told) -> Option<Said> {
-        let Player { env, paths, .. } = *self.player;
+        let (env, paths) = (self.player.env, self.player.paths.clone());
         let at = At { env, paths, now: when::now(), started: Instant::now(), files: Files::OfThePast };
         let payload = told.payload.to_string();
         let client = self.session.client();

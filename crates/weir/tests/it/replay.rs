@@ -1,6 +1,7 @@
 //! Recorded sessions, played through the hooks: the figures are those that one works out by hand.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -287,6 +288,21 @@ fn what_cannot_be_played_is_said() {
     }
     let report = home.json(&["t", "--newest", "1"]);
     assert_eq!((report["sessions"].as_array().unwrap().len(), &report["left_out"]), (1, &json!(2)));
+}
+
+#[test]
+fn a_compressed_transcript_is_read_as_any_other() {
+    let home = Home::new();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(codex().as_bytes()).unwrap();
+    let whole = gzip.finish().unwrap();
+    std::fs::write(home.path("s.jsonl.gz"), &whole).unwrap();
+    check(&home.json(&["s.jsonl.gz"])["sessions"][0], "codex", 1.25, 1611.0);
+    // Cut off, it is not read at all: half a session would be judged wrongly.
+    std::fs::write(home.path("half.jsonl.gz"), &whole[..whole.len() / 2]).unwrap();
+    let output = home.weir(&["half.jsonl.gz"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stdout).contains("Not read: "), "{}", text(&output.stdout));
 }
 
 /// A transcript may name any path: what is there today is not what the session read, and not ours to open.

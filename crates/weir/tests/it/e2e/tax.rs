@@ -6,6 +6,8 @@ use super::Outcome;
 
 /// All tool descriptions together, and the server's own words.
 const MOST: usize = 2_500;
+/// What `weir replay` takes them for.
+const REPLAYED: &str = include_str!("../../../src/replay/clients.toml");
 
 /// Checks what a client's first request has more with Weir than without, in a new project.
 #[expect(clippy::print_stdout, reason = "the figures are wanted where the tests are run by hand")]
@@ -20,6 +22,16 @@ pub(super) fn check(client: &str, with: &Outcome, without: &Outcome) {
     let (tools, beside) = (more(true), more(false));
     println!("{client}: {tools} tokens of tools, {beside} beside them");
     assert!(tools + beside <= MOST, "{client}: {tools} tokens of tools, {beside} beside them");
+    let replayed: toml::Table = toml::from_str(REPLAYED).unwrap();
+    if let Some(replayed) = replayed.get(client).and_then(|client| client["descriptions"].as_integer()) {
+        // Versions of a client differ a little in what they put around a description.
+        let apart = (replayed - (tools + beside) as i64).abs();
+        assert!(
+            apart <= 30.max(replayed / 20),
+            "{client}: clients.toml of replay has {replayed}, and it is {}",
+            tools + beside
+        );
+    }
     // In a new project there is nothing to tell.
     let body = with["body"].to_string();
     assert!(!body.contains("Newest notes of this project") && !body.contains("Where this session stood"), "{body}");

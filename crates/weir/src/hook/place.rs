@@ -1,0 +1,55 @@
+//! Where a session stands, and the store that goes with it.
+
+use std::path::{Path, PathBuf};
+
+use weir_core::{Limits, Scope, SessionKey};
+use weir_store::{KnownProject, Owner, Patience, Spool, Store, StoreError};
+
+use super::unreadable;
+use crate::env::{Env, Paths};
+use crate::error::CommandError;
+use crate::foreign;
+use crate::project::Project;
+use crate::when;
+
+/// Where a session stands: its project, its scope and the folder of the project's store.
+pub(super) struct Place {
+    project: Project,
+    pub(super) scope: Scope,
+    pub(super) folder: PathBuf,
+}
+
+impl Place {
+    /// The place of a session in a folder.
+    pub(super) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
+        let project = Project::discover(folder).map_err(unreadable)?;
+        let folder = paths.data.join("projects").join(project.folder_name());
+        let work = env.work.clone().or_else(|| project.head().branch);
+        let scope = Scope { project: project.key.clone(), work, session: Some(session) };
+        Ok(Self { project, scope, folder })
+    }
+
+    /// The project's store. A new one is made known to the user's.
+    pub(super) fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, StoreError> {
+        let is_new = !self.folder.join("log.db").exists();
+        // Appending an event needs no limits; keeping a text sets the user's.
+        let limits = Limits::default();
+        let owner = Owner::Project(self.project.key.clone());
+        let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
+        if is_new {
+            let root = foreign::text(&self.project.root);
+            let (key, folder) = (self.project.key.0.clone(), self.project.folder_name());
+            let known = KnownProject { key, root, folder, used_at: when::now() };
+            let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, store.patience());
+            let remembered = user.and_then(|mut user| user.remember_project(&known));
+            // The next command that opens the project does it then.
+            remembered.or_else(|error| if error.may_pass() { Ok(()) } else { Err(error) })?;
+        }
+        Ok(store)
+    }
+
+    /// The spool of its store.
+    pub(super) fn spool(&self) -> Spool {
+        Spool::beside(&self.folder)
+    }
+}
