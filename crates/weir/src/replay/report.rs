@@ -215,7 +215,7 @@ impl Report {
             .map(|unseen| {
                 let (before, after) = unseen.tokens;
                 format!(
-                    "  {} {}: {} tokens became {}; {} of {} used later not visible: {}",
+                    "  {} {}\n    {} tokens became {}; {} of {} used later not visible: {}",
                     unseen.tool,
                     unseen.given,
                     number(before as i64),

@@ -222,7 +222,7 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
         "\ns  ",
         "█",
         "░",
-        "Used later and not visible:\n  shell list: ",
+        "Used later and not visible:\n  shell list\n    ",
         "1 of 1 used later not visible: value_03456",
         "1 session has a model without a known price",
     ] {
