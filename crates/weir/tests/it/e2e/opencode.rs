@@ -22,6 +22,7 @@ const OPENCODE: Tried = Tried {
     // It does not tell its model.
     returned_3: "",
     holds_failures: true,
+    shows_large_files: false,
     full: 99_000,
     forget_start: None,
     // Its plugin does not hand that on.

@@ -17,6 +17,7 @@ const QWEN: Tried = Tried {
     returned_3: "Exit Code: 3",
     // It takes no other output of a command that failed, and shows a part of it.
     holds_failures: false,
+    shows_large_files: false,
     full: 172_000,
     forget_start: None,
     tells_sessions: true,
