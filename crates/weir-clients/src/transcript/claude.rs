@@ -1,6 +1,7 @@
 //! Claude Code: `projects/FOLDER/SESSION.jsonl` below its own folder, one row per block of a message.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -108,6 +109,12 @@ impl Rows {
     }
 }
 
+/// The transcript that hooks are told of: for a subagent, that of the session which started it.
+fn transcript_of(path: &Path) -> PathBuf {
+    let session = path.parent().filter(|folder| folder.ends_with("subagents")).and_then(Path::parent);
+    session.map_or_else(|| path.to_owned(), |session| session.with_extension("jsonl"))
+}
+
 fn usage(usage: &Value) -> Usage {
     let number = |key: &str| usage[key].as_u64().unwrap_or(0);
     let written = number("cache_creation_input_tokens");
@@ -122,6 +129,8 @@ fn usage(usage: &Value) -> Usage {
 }
 
 fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+    let transcript = transcript_of(place.transcript);
+    let place = Place { transcript: &transcript, ..*place };
     match step {
         Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } => Vec::new(),

@@ -74,7 +74,7 @@ impl Rows {
         let given = first_text(item, &["arguments", "input"]);
         let input = serde_json::from_str(given).ok().filter(Value::is_object);
         let input = input.unwrap_or_else(|| json!({ "input": given }));
-        self.calls.insert(text(&item["call_id"]).to_owned(), (text(&item["name"]).to_owned(), input));
+        self.calls.insert(text(&item["call_id"]).to_owned(), (name(item), input));
         self.said(given.to_owned());
     }
 
@@ -104,6 +104,15 @@ impl Rows {
             output: number("output_tokens"),
             ..Usage::default()
         });
+    }
+}
+
+/// The name of a tool as hooks have it: that of an MCP server's tool begins with the server.
+fn name(call: &Value) -> String {
+    let (server, tool) = (text(&call["namespace"]), text(&call["name"]));
+    match server.strip_prefix("mcp__") {
+        Some(server) if !tool.starts_with("mcp__") => format!("mcp__{}__{tool}", server.trim_end_matches('_')),
+        _ => tool.to_owned(),
     }
 }
 

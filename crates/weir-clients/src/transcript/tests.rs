@@ -186,6 +186,16 @@ fn opencode() {
 }
 
 #[test]
+fn the_hooks_of_a_subagent_name_the_transcript_of_its_session() {
+    let row = json!({ "type": "user", "sessionId": "c", "message": { "content": "hi" } }).to_string();
+    let session = read(&mut row.as_bytes()).unwrap().unwrap().sessions.remove(0);
+    for (path, expected) in [("/p/s1.jsonl", "/p/s1.jsonl"), ("/p/s1/subagents/agent-2.jsonl", "/p/s1.jsonl")] {
+        let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new(path) };
+        assert_eq!(session.told(&session.steps[0], &place)[0].payload["transcript_path"], expected);
+    }
+}
+
+#[test]
 fn an_export_of_opencode() {
     let user = json!({ "id": "m1", "sessionID": "o1", "role": "user" });
     let part = json!({ "id": "p1", "sessionID": "o1", "messageID": "m1", "type": "text", "text": "do it" });

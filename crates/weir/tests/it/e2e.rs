@@ -9,6 +9,7 @@ mod codex;
 mod fetched;
 mod hooked;
 mod refactor;
+mod replayed;
 mod tax;
 
 mod copilot;

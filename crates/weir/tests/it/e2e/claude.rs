@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::hooked::{REQUEST, check_guide, check_held, numbers};
-use super::{Client, Outcome, Place, SCRIPTS, tax};
+use super::{Client, Outcome, Place, SCRIPTS, replayed, tax};
 
 const ENVIRONMENT: &[&str] = &[
     "ANTHROPIC_BASE_URL=http://127.0.0.1:{PORT}",
@@ -46,6 +46,7 @@ fn outputs_are_held_and_nothing_is_asked_twice() {
     let with = run(&place, "claude_hooks.json", &["--print", "Do it"]);
     assert_eq!(with.count(), without.count(), "no extra turn");
     tax::check("claude", &with, &without);
+    replayed::check(&bare, "claude", 8);
 
     let [_, big, small, failed, mcp, file, little, agent] = with.steps()[..] else { panic!("{}", with.steps().len()) };
     check_held(&place, big, &numbers(30_000));

@@ -1,7 +1,7 @@
 //! Codex with hooks.
 
 use super::hooked::{REQUEST, check_guide, check_held, numbers};
-use super::{CODEX_CONFIG, Client, Outcome, Place, SCRIPTS, tax};
+use super::{CODEX_CONFIG, Client, Outcome, Place, SCRIPTS, replayed, tax};
 
 fn place() -> Place {
     let place = Place::new();
@@ -36,6 +36,7 @@ fn outputs_are_held_and_nothing_is_asked_twice() {
     let with = run(&place, "codex_hooks.json", &["Do it"]);
     assert_eq!(with.count(), without.count(), "no extra turn");
     tax::check("codex", &with, &without);
+    replayed::check(&bare, "codex", 5);
     let [_, big, small, failed, mcp, file] = with.steps()[..] else { panic!("{}", with.steps().len()) };
     check_held(&place, big, &numbers(30_000));
     assert!(small.contains("SMALL-OUTPUT") && !small.contains("ctx:"), "{small}");
