@@ -32,8 +32,11 @@ impl Reader for Rows {
         if let Some(key) = row["sessionId"].as_str().filter(|_| self.key.is_empty()) {
             key.clone_into(&mut self.key);
         }
-        if let Value::Array(messages) = take(&mut row, "messages") {
-            return messages.into_iter().all(|message| self.row(message));
+        // Many at once: the whole session, those that it begins with, or those that it goes on with after a compaction.
+        for messages in [take(&mut take(&mut row, "$set"), "messages"), take(&mut row, "messages")] {
+            if let Value::Array(messages) = messages {
+                return messages.into_iter().all(|message| self.row(message));
+            }
         }
         if !row["type"].is_string() {
             return row.is_object();
@@ -59,6 +62,8 @@ fn add(draft: &mut Draft, message: &Value) {
     let said = content_text(&message["content"]);
     match text(&message["type"]) {
         "user" if said.starts_with(COMPACTED) => draft.steps.push(Step::Compacted { text: said }),
+        // What tools gave back is with their calls already.
+        "user" if said.is_empty() => {}
         "user" => draft.steps.push(Step::Prompt { text: said }),
         "gemini" => {
             let request = draft.requests.len();

@@ -242,10 +242,18 @@ fn gemini() {
     assert_eq!(shown(&serde_json::to_string_pretty(&chat).unwrap()), shown(&chat.to_string()));
     // Newer versions write rows, and a message again when it has grown.
     let mut rows = format!("{}\n", json!({ "sessionId": "g1", "projectHash": "h" }));
+    rows +=
+        &format!("{}\n", json!({ "$set": { "messages": [{ "id": "0", "type": "user", "content": "where it is" }] } }));
     rows += &format!("{}\n", json!({ "id": "2", "type": "gemini", "content": "y" }));
+    rows += &format!("{}\n", json!({ "$set": { "lastUpdated": "now" } }));
+    rows += &format!("{}\n", json!({ "id": "5", "type": "user", "content": [{ "functionResponse": {} }] }));
     rows = chat["messages"].as_array().unwrap().iter().fold(rows, |rows, message| format!("{rows}{message}\n"));
     let moved = shown(&rows);
-    assert!(moved.contains("said in 0 \"yes\"") && !moved.contains("\"y\""), "{moved}");
+    assert!(moved.starts_with("0 skipped") && moved.contains("prompt \"where it is\""), "{moved}");
+    assert!(
+        moved.contains("said in 0 \"yes\"") && !moved.contains("\"y\"") && !moved.contains("prompt \"\""),
+        "{moved}"
+    );
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn every_client_is_judged_by_the_same_rules_where_it_keeps_its_transcripts() {
     let sessions = report["sessions"].as_array().unwrap();
     assert_eq!(sessions.len(), 4);
     for (client, input_price, descriptions) in
-        [("claude", 1.25, 245.0), ("codex", 1.25, 1611.0), ("opencode", 1.25, 1773.0), ("gemini", 1.0, 2484.0)]
+        [("claude", 1.25, 245.0), ("codex", 1.25, 1611.0), ("opencode", 1.25, 1685.0), ("gemini", 1.0, 2484.0)]
     {
         let session = sessions.iter().find(|session| session["client"] == client).unwrap();
         check(session, client, input_price, descriptions);

@@ -4,9 +4,10 @@
 //! looked at is what its model gets to see.
 
 use serde_json::{Value, json};
+use weir_clients::transcript;
 
 use super::hooked::{check_held, numbers};
-use super::{Client, Outcome, Place, between, tax, text};
+use super::{Client, Outcome, Place, between, replayed, tax, text};
 
 /// The first line of a guide.
 const GUIDE: &str = "Where this session stood";
@@ -142,6 +143,10 @@ pub(super) fn check_outputs(client: &Tried) {
     assert!(!seen.iter().any(|seen| seen.contains("[ctx:")), "there is nobody to hold anything back");
     assert_eq!(outcome.count(), without.count(), "no extra request");
     tax::check(client.name, &outcome, &without);
+    let has_folder = transcript::folders().any(|(known, _)| known.name == client.name);
+    if has_folder && !transcript::unread().any(|(known, _)| known.name == client.name) {
+        replayed::check(&bare, client.name, 7);
+    }
 }
 
 /// After a compaction, the model is told where the session stood, once; so it is when the session is resumed.
