@@ -35,6 +35,10 @@ use weir_core::terminal;
 
 /// Up to this size, an output is read whole to see whether it is short once progress bars are folded.
 const CLEANED: u64 = 1 << 20;
+/// The budget of a small output, of one that a digest makes ten times smaller, and of any.
+const SMALLEST: u64 = 1_500;
+const LARGE: u64 = 2_000;
+const LARGEST: u64 = 2_600;
 /// A token is rarely longer than this many bytes, so more cannot fit.
 const BYTES_PER_TOKEN: usize = 32;
 
@@ -45,10 +49,10 @@ pub struct About<'a> {
     pub command: &'a str,
 }
 
-/// How many tokens the digest of an output of so many bytes may have: about a tenth of what a smaller one would cost
-/// whole, and never more than could be shown without a digest.
+/// How many tokens the digest of an output of this many bytes may have: about a quarter of an output of a few thousand
+/// tokens, and about 1 % of one of a megabyte.
 pub fn budget(bytes: u64) -> usize {
-    (bytes / 30).clamp(800, 2_000) as usize
+    (bytes / 20).clamp(SMALLEST, LARGE).max((bytes / 400).min(LARGEST)) as usize
 }
 
 /// An output that has at most so many tokens, as a terminal would show it. Such an output needs no digest.
