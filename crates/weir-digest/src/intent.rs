@@ -77,7 +77,7 @@ impl Found {
         items.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let total = items.len() as u64;
         let items = items.into_iter().take(KEPT).map(|(_, item)| item).collect();
-        Part { name: "facts that match".to_owned(), total, weight: Weight::Asked, items }
+        Part::new("facts that match", Weight::Asked, items).of(total)
     }
 
     /// How well a fact matches, by its words and by what its part is called.
@@ -128,7 +128,7 @@ impl Best {
             same => Item::at(kept.line, format!("{}\n… ({same} more like this)", kept.text)),
         };
         let items = self.kept.into_iter().map(show).collect();
-        Part { name: "sections that match".to_owned(), total: self.matching, weight: Weight::Asked, items }
+        Part::new("sections that match", Weight::Asked, items).of(self.matching)
     }
 }
 

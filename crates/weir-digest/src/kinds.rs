@@ -9,6 +9,7 @@ mod data;
 mod diagnostics;
 mod documents;
 mod encoded;
+mod fold;
 mod git;
 mod listings;
 mod logs;
@@ -51,7 +52,7 @@ pub(crate) trait Stretch {
 }
 
 /// Every kind, the more particular before the more general. The first that claims an output or a line has it; what
-/// nobody claims is a log.
+/// nobody claims is folded.
 pub(crate) const KINDS: &[Kind] = &[
     encoded::binary::KIND,
     test_runs::junit::KIND,
@@ -59,6 +60,8 @@ pub(crate) const KINDS: &[Kind] = &[
     documents::html::KIND,
     data::json::KIND,
     data::ndjson::KIND,
+    data::records::KIND,
+    data::yaml::KIND,
     documents::accessibility::KIND,
     git::blame::KIND,
     git::oneline::KIND,
@@ -99,7 +102,7 @@ pub(crate) const KINDS: &[Kind] = &[
     traces::node::KIND,
     traces::rust::KIND,
     traces::go::KIND,
-    logs::log::KIND,
+    fold::KIND,
 ];
 
 #[cfg(test)]
@@ -107,9 +110,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_a_name_of_its_own_and_the_log_is_the_last() {
+    fn every_kind_has_a_name_of_its_own_and_the_fold_is_the_last() {
         let mut names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-        assert_eq!(names.last(), Some(&"log"));
+        assert_eq!(names.last(), Some(&"lines"));
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
     }

@@ -83,7 +83,7 @@ fn read_whole(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<(&'
             && is(sample)
             && let Some(page) = read(source, sample)?
         {
-            return Ok(Some((kind.name, page)));
+            return Ok(Some((kind.name, Page { kinds: vec![kind.name], ..page })));
         }
     }
     Ok(None)

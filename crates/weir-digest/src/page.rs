@@ -8,6 +8,8 @@ pub struct Page {
     pub what: String,
     /// In the order in which they are shown.
     pub parts: Vec<Part>,
+    /// The names of the kinds that read it, in the order of their first lines.
+    pub kinds: Vec<&'static str>,
 }
 
 /// Facts of one sort.
@@ -22,6 +24,8 @@ pub struct Part {
     pub weight: Weight,
     /// The facts, the most important first. No more than could ever be shown need be kept.
     pub items: Vec<Item>,
+    /// Whether its items are lines of a fold. All such parts of a page are shown as one, by line number.
+    pub folded: bool,
 }
 
 /// How much it would hurt to leave something out.
@@ -49,6 +53,8 @@ impl Weight {
 pub struct Item {
     /// The number of its first line in the output, if it is to be shown.
     pub line: Option<u64>,
+    /// The number of the last line that it stands for, if it stands for several.
+    pub until: Option<u64>,
     /// The text, one line or more.
     pub text: String,
     /// What to show instead where the text does not fit: the one line that matters.
@@ -58,7 +64,7 @@ pub struct Item {
 impl Page {
     /// A page without parts.
     pub fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), parts: Vec::new() }
+        Self { what: what.into(), ..Self::default() }
     }
 
     /// Adds a part that has something to say.
@@ -77,35 +83,46 @@ impl Page {
             self.what.push_str(&other.what);
         }
         self.parts.extend(other.parts);
+        self.kinds.extend(other.kinds);
     }
 }
 
 impl Part {
     /// A part of all these items.
     pub fn new(name: impl Into<String>, weight: Weight, items: Vec<Item>) -> Self {
-        Self { name: name.into(), total: items.len() as u64, weight, items }
+        Self { name: name.into(), total: items.len() as u64, weight, items, folded: false }
     }
 
     /// A part whose items are no things that could be counted.
     pub fn uncounted(name: impl Into<String>, weight: Weight, items: Vec<Item>) -> Self {
-        Self { name: name.into(), total: 0, weight, items }
+        Self::new(name, weight, items).of(0)
     }
 
     /// The same, of which there are `total` in the output.
     pub fn of(self, total: u64) -> Self {
         Self { total, ..self }
     }
+
+    /// The same as lines of a fold.
+    pub fn folded(self) -> Self {
+        Self { folded: true, ..self }
+    }
 }
 
 impl Item {
     /// A line of the output, shown with its number.
     pub fn at(line: u64, text: impl Into<String>) -> Self {
-        Self { line: Some(line), text: text.into(), brief: None }
+        Self { line: Some(line), text: text.into(), ..Self::default() }
     }
 
     /// Something that was counted, or a line whose number does not matter.
     pub fn plain(text: impl Into<String>) -> Self {
-        Self { line: None, text: text.into(), brief: None }
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Standing for lines up to this one, or for itself alone.
+    pub fn until(self, line: u64) -> Self {
+        Self { until: (self.line != Some(line)).then_some(line), ..self }
     }
 
     /// With the one line that matters, for where the text does not fit.

@@ -2,7 +2,8 @@
 //!
 //! Invariants: the text is never longer than its budget, counted; every part says how many there are and how many are
 //! shown; what the output says stands between marks that carry the reference, which it could not know, and no line of
-//! it can be taken for a heading of ours; nothing in it is for a terminal to act on.
+//! it can be taken for a heading of ours; nothing in it is for a terminal to act on. What is shown of a part is chosen by
+//! its importance and stands in the order of the output.
 
 use weir_core::wording::{counted, fence, size};
 use weir_core::{Reference, terminal};
@@ -72,11 +73,18 @@ impl Page {
 
 /// What is shown: of each part, the first facts that fit, as text.
 struct Chosen {
-    parts: Vec<Vec<String>>,
+    parts: Vec<Vec<Fact>>,
     /// The next fact of each part that may be shown.
     next: Vec<usize>,
     /// Parts of which not even the heading is shown.
     hidden: Vec<bool>,
+}
+
+/// A fact as it is shown, with the number of its line, by which it is put in order.
+#[derive(Clone)]
+struct Fact {
+    line: Option<u64>,
+    text: String,
 }
 
 impl Chosen {
@@ -111,7 +119,7 @@ impl Chosen {
                 let Some(item) = page.parts[*place].items.get(self.next[*place]) else { return false };
                 if let Some((text, cost)) = fitting(item, left) {
                     left -= cost;
-                    self.parts[*place].push(text);
+                    self.parts[*place].push(Fact { line: item.line, text });
                 } else if *skip == 0 {
                     return false;
                 } else {
@@ -139,7 +147,11 @@ impl Chosen {
 
 /// A fact as it is shown in at most `left` tokens: whole, or in brief, or the beginning of its first line.
 fn fitting(item: &Item, left: usize) -> Option<(String, usize)> {
-    let number = item.line.map(|line| format!("{line}: ")).unwrap_or_default();
+    let number = match (item.line, item.until) {
+        (Some(line), Some(until)) => format!("{line}–{until}: "),
+        (Some(line), None) => format!("{line}: "),
+        (None, _) => String::new(),
+    };
     let first = item.brief.as_deref().unwrap_or(&item.text).lines().next().unwrap_or_default();
     let cut = clip(first, CUT);
     [item.text.as_str(), item.brief.as_deref().unwrap_or_default(), &cut].into_iter().find_map(|text| {
@@ -174,16 +186,18 @@ fn write(page: &Page, chosen: &Chosen, frame: &Frame<'_>) -> Digest {
         head.push_str(remark);
     }
     let mut body = String::new();
-    for (place, part) in page.parts.iter().enumerate().filter(|(place, _)| !chosen.hidden[*place]) {
-        if part.total == 0 && chosen.parts[place].is_empty() {
-            continue;
-        }
-        body.push_str(&heading(part, chosen.parts[place].len()));
-        body.push('\n');
-        for fact in &chosen.parts[place] {
-            body.push_str(fact.trim_end_matches('\n'));
-            body.push('\n');
-        }
+    let is_shown = |place: &usize| !chosen.hidden[*place];
+    let (folded, others): (Vec<usize>, Vec<usize>) =
+        (0..page.parts.len()).filter(is_shown).partition(|&place| page.parts[place].folded);
+    for place in others {
+        put(&mut body, &heading(&page.parts[place], chosen.parts[place].len()), &[&chosen.parts[place]]);
+    }
+    if !folded.is_empty() {
+        let counts = folded.iter().map(|&place| tally(&page.parts[place], chosen.parts[place].len()));
+        let counts: Vec<String> = counts.filter(|count| !count.is_empty()).collect();
+        let heading = format!("{HEADING}lines in order: {}", counts.join(", "));
+        let facts: Vec<&[Fact]> = folded.iter().map(|&place| chosen.parts[place].as_slice()).collect();
+        put(&mut body, &heading, &facts);
     }
     let foot = match chosen.hidden.iter().filter(|&&hidden| hidden).count() {
         0 => frame.read_on.to_owned(),
@@ -192,12 +206,41 @@ fn write(page: &Page, chosen: &Chosen, frame: &Frame<'_>) -> Digest {
     Digest { head, body: fence(frame.reference, &body), foot }
 }
 
+/// Adds facts under a heading, by line number where every one has one.
+fn put(body: &mut String, heading: &str, facts: &[&[Fact]]) {
+    if heading.is_empty() {
+        return;
+    }
+    body.push_str(heading);
+    body.push('\n');
+    let mut all: Vec<&Fact> = facts.iter().copied().flatten().collect();
+    if all.iter().all(|fact| fact.line.is_some()) {
+        all.sort_by_key(|fact| fact.line);
+    }
+    for fact in all {
+        body.push_str(fact.text.trim_end_matches('\n'));
+        body.push('\n');
+    }
+}
+
+/// The heading of a part, which is empty where there is nothing to say.
 fn heading(part: &Part, shown: usize) -> String {
     let Part { name, total, .. } = part;
     match shown as u64 {
+        0 if *total == 0 => String::new(),
         _ if *total == 0 => format!("{HEADING}{name}"),
         shown if shown == *total => format!("{HEADING}{name}: {total}"),
         0 => format!("{HEADING}{name}: {total}, none shown"),
         shown => format!("{HEADING}{name}: {total}, {shown} shown"),
+    }
+}
+
+/// How many of a part of a fold there are, and how many are shown: `errors 12 (4 shown)`.
+fn tally(part: &Part, shown: usize) -> String {
+    let Part { name, total, .. } = part;
+    match shown as u64 {
+        0 if *total == 0 => String::new(),
+        shown if shown == *total || *total == 0 => format!("{name} {shown}"),
+        shown => format!("{name} {total} ({shown} shown)"),
     }
 }

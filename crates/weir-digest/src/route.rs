@@ -25,6 +25,7 @@ pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
         spare: Vec::new(),
         ends: VecDeque::new(),
         prefix,
+        repeated: false,
     };
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
@@ -60,6 +61,8 @@ struct Route<'a> {
     /// The last lines, as long as nobody else has taken them: they often hold the verdict.
     ends: VecDeque<Held>,
     prefix: Prefix,
+    /// Whether a builder repeats what a step printed, between two lines of dashes.
+    repeated: bool,
 }
 
 struct Held {
@@ -76,6 +79,12 @@ impl Held {
 
 impl Route<'_> {
     fn line(&mut self, whole: &Line<'_>) {
+        if self.prefix == Prefix::Layer && whole.text == "------" {
+            self.repeated = !self.repeated;
+        }
+        if self.repeated {
+            return self.hold(whole);
+        }
         let line = &Line { text: self.prefix.strip(whole.text), ..*whole };
         if self.now != LOG && self.stretches[self.now].as_mut().is_some_and(|stretch| stretch.take(line)) {
             self.let_go(0);
@@ -144,8 +153,12 @@ impl Route<'_> {
         let mut page = Page::default();
         for place in std::mem::take(&mut self.order) {
             if let Some(stretch) = self.stretches[place].take() {
-                page.join(stretch.page());
+                page.join(Page { kinds: vec![KINDS[place].name], ..stretch.page() });
             }
+        }
+        if page.kinds == [KINDS[LOG].name] {
+            let name = if page.what.starts_with("levels: ") { "log" } else { "plain lines" };
+            page.what = [name, &page.what].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ");
         }
         make_room(&mut page);
         if let Some(part) = last_lines(&self.ends, &mut page) {
@@ -187,26 +200,26 @@ fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
     let mut weight = if stamped { Weight::Sample } else { Weight::Failure };
     let mut items = Vec::new();
     for end in ends.iter().skip(ends.len().saturating_sub(most)) {
-        let is_here = |item: &Item| item.line == Some(end.number);
+        let is_last = end.number == last.number;
+        let is_here = |item: &Item| item.line == Some(end.number) || (!is_last && item.until == Some(end.number));
         let place = page.parts.iter().position(|part| part.items.iter().any(is_here));
         if let Some((place, part)) = place.and_then(|place| Some((place, page.parts.get_mut(place)?))) {
             // One that stands for many stays where it is, and so does all but the very last.
             let stands_for_many = part.items.iter().any(|item| is_here(item) && item.text.len() > end.text.len());
-            if end.number != last.number || stands_for_many {
+            if !is_last || stands_for_many {
                 continue;
             }
             part.items.retain(|item| !is_here(item));
+            part.total = part.total.saturating_sub(1);
             weight = Weight::Failure;
             // A part whose only fact is shown here has nothing left to say.
-            if part.total == 1 {
+            if part.total == 0 && part.items.is_empty() {
                 page.parts.remove(place);
             }
         }
         items.push(Item::at(end.number, end.line().clip(LONGEST_END)));
     }
-    // The very last says most.
-    items.reverse();
-    (!items.is_empty()).then(|| Part::new("last lines", weight, items))
+    (!items.is_empty()).then(|| Part::new("last lines", weight, items).folded())
 }
 
 fn stretch<'a>(
@@ -246,11 +259,10 @@ mod tests {
                 2: ValueError: no
                   after 1: up
                   File "/app/a.py", line 3, in run
-                == other lines: 4, 3 shown
+                == lines in order: other lines 3, last lines 1
                 1: web-1  | up
                 6: web-1  | up
                 7: web-1  | up again
-                == last lines: 1
                 8: web-1  | down
                 0000000000>>>
                 more: ctx_get"#]],

@@ -75,6 +75,11 @@ impl Templates {
         found
     }
 
+    /// How many lines the template at a place has.
+    pub(crate) fn count(&self, place: usize) -> u64 {
+        self.all.get(place).map_or(0, |template| template.count)
+    }
+
     /// All of them in the order of their first lines, joined where they are alike.
     pub(crate) fn finish(mut self) -> (Vec<Template>, u64) {
         self.join();
@@ -107,6 +112,7 @@ impl Templates {
         };
         let template = self.all.get_mut(place)?;
         template.count += 1;
+        template.keep(given);
         template.last.0 = given.number;
         template.last.1.clear();
         template.last.1.push_str(&given.text[..given.text.floor_char_boundary(LONGEST)]);
@@ -122,7 +128,7 @@ impl Templates {
             let whole = word.before.is_empty() && word.after.is_empty();
             let (start, end) = if whole { span.word } else { span.value.unwrap_or(span.word) };
             let value = given.text.get(start..end).unwrap_or_default();
-            self.values += usize::from(slot.add(value, given.number, self.values < MOST_VALUES));
+            self.values += usize::from(slot.add(value, (given.number, given.text), self.values < MOST_VALUES));
         }
     }
 

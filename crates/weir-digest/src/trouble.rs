@@ -1,7 +1,10 @@
-//! Whether a line tells of trouble, whatever printed it.
+//! Whether a line is a verdict of trouble, whatever printed it.
 //!
-//! A level that the line states wins: `INFO retry failed` is no error. Without one, the words decide, as long as they
-//! stand as words: `0 errors`, `error.rs`, `thiserror` and `--fail-fast` tell of nothing.
+//! A level that the line states wins: `INFO retry failed` is not an error. Without one, the line must begin with a
+//! verdict, after what programs put in front of one: a time, a place in a file, their own name. The same words further on
+//! are source text, prose or a table cell, and say nothing.
+
+mod verdict;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,11 +15,14 @@ pub(crate) enum Trouble {
     Warning,
 }
 
-/// What a line says of trouble. `0 errors` is none.
+/// The verdict of a line. `0 errors` is none, and neither is a numbered line of source text.
 pub(crate) fn of(line: &str) -> Option<Trouble> {
+    if verdict::is_excerpt(line) {
+        return None;
+    }
     match level(line) {
         Some(level) => level.trouble(),
-        None => by_words(line),
+        None => verdict::of(line),
     }
 }
 
@@ -92,18 +98,25 @@ pub(crate) fn level(line: &str) -> Option<Level> {
         return Some(level);
     }
     let mut at_start = true;
+    let (mut plain, mut timed) = (0, false);
     let mut before = "";
     for word in head.split_ascii_whitespace().take(WORDS) {
         if let Some(level) = in_word(word, at_start) {
             return Some(level);
         }
-        // Right after a time, the bare word is a level: `05:00:47.928Z error order failed`.
-        if before.contains(':') && before.ends_with(|c: char| c.is_ascii_digit() || c == 'Z') && is_plain(word) {
+        // After a time, the bare word is a level: `05:00:47.928Z error order failed`, `03:02:40 web-01 error lost`.
+        timed |= before.contains(':') && before.ends_with(|c: char| c.is_ascii_digit() || c == 'Z');
+        if timed && at_start && is_plain(word) {
             return Level::named(word);
         }
         before = word;
         // After a time or a name in brackets the line still begins.
         at_start &= word.bytes().any(|byte| byte.is_ascii_digit()) || word.starts_with('[') || word.ends_with(':');
+        // Words of a sentence before it make a level part of the sentence.
+        plain += usize::from(word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_lowercase()));
+        if plain > 1 {
+            return None;
+        }
     }
     if head.starts_with('{') { by_field(line) } else { None }
 }
@@ -178,157 +191,6 @@ fn by_field(line: &str) -> Option<Level> {
         });
     }
     None
-}
-
-fn by_words(line: &str) -> Option<Trouble> {
-    if is_pass(line) {
-        return None;
-    }
-    let bytes = line.as_bytes();
-    let mut found = None;
-    let mut at = 0;
-    // What is said far into a long line is rarely what the line is about.
-    let end_of_line = bytes.len().min(2_000);
-    let mut before = "";
-    while at < end_of_line {
-        if !bytes[at].is_ascii_alphanumeric() {
-            // Only the word right before counts: `ok=0 failed=1`, `0, failed`.
-            if bytes[at] == b'=' || bytes[at] == b',' || bytes[at] == b';' {
-                before = "";
-            }
-            at += 1;
-            continue;
-        }
-        let mut end = at + 1;
-        while end < bytes.len() && (bytes[end].is_ascii_alphanumeric() || bytes[end] == b'_' || bytes[end] == b'\'') {
-            end += 1;
-        }
-        // Both ends are at ASCII bytes, so the slice is at character boundaries.
-        let word = &line[at..end];
-        match of_word(word, before, &line[end..]) {
-            Some(trouble) if stands_free(bytes, at, end) => {
-                if trouble == Trouble::Error {
-                    return Some(trouble);
-                }
-                found = Some(trouble);
-            }
-            _ => {}
-        }
-        let of_field = at > 0 && bytes[at - 1] == b'=';
-        before = if of_field { "" } else { word };
-        at = end;
-    }
-    found
-}
-
-/// Lines of tests that passed may be named after any trouble.
-fn is_pass(line: &str) -> bool {
-    let text = line.trim();
-    let begins = ["✓", "✔", "√", "ok ", "PASS", "--- PASS", "Compiling ", "Downloading ", "Checking ", "Downloaded "];
-    text.ends_with("... ok") || text.ends_with(" PASSED") || begins.iter().any(|begin| text.starts_with(begin))
-}
-
-/// What a word says, given the word before it and the text after it.
-fn of_word(word: &str, before: &str, after: &str) -> Option<Trouble> {
-    let mut letters = [0; 16];
-    let said = letters.get_mut(..word.len()).map(|letters| {
-        letters.copy_from_slice(word.as_bytes());
-        letters.make_ascii_lowercase();
-        by_name(letters)
-    });
-    match said.flatten() {
-        Some(Trouble::Error) => {
-            // `err` is a word only where it is a key: `err=…`.
-            let named = word.len() > 3 || after.starts_with(['=', ':', '!']) || word == "OOM";
-            (named && !is_none(before, after)).then_some(Trouble::Error)
-        }
-        Some(Trouble::Warning) => {
-            let setting = word.eq_ignore_ascii_case("timeout") && after.starts_with(['=', ':', '_']);
-            (!setting && !is_none(before, after)).then_some(Trouble::Warning)
-        }
-        None if is_pair(before, word) || is_exit(word, before) => Some(Trouble::Error),
-        None => {
-            // `ValueError: …`, `java.io.IOException`: the name of an error, and what it says.
-            let named = ["Error", "Exception"].iter().any(|end| word.len() > end.len() && word.ends_with(end));
-            let says = after.is_empty() || after.starts_with([':', ' ']);
-            (named && says && !word.contains('_')).then_some(Trouble::Error)
-        }
-    }
-}
-
-/// What a word in small letters says by itself.
-fn by_name(word: &[u8]) -> Option<Trouble> {
-    match word {
-        b"error" | b"errors" | b"errored" | b"err" | b"failed" | b"failure" | b"failures" | b"fail" | b"fails"
-        | b"failing" | b"fatal" | b"panic" | b"panicked" | b"exception" | b"exceptions" | b"crash" | b"crashed"
-        | b"abort" | b"aborted" | b"aborting" | b"denied" | b"refused" | b"unreachable" | b"killed" | b"segfault"
-        | b"segmentation" | b"deadlock" | b"corrupt" | b"corrupted" | b"traceback" | b"cannot" | b"can't"
-        | b"couldn't" | b"unable" | b"oom" | b"rejected" | b"unauthorized" | b"forbidden" | b"unresolved"
-        | b"emergency" | b"critical" | b"unhandled" | b"uncaught" | b"severe" => Some(Trouble::Error),
-        b"warning" | b"warnings" | b"warn" | b"deprecated" | b"timeout" | b"retrying" | b"degraded" | b"slow"
-        | b"stale" | b"unreadable" => Some(Trouble::Warning),
-        _ => None,
-    }
-}
-
-/// `timed out`, `could not`, `command not found`: words that say it together.
-fn is_pair(before: &str, word: &str) -> bool {
-    let befores: &[&str] = match word.len() {
-        3 if word.eq_ignore_ascii_case("out") => &["timed"],
-        3 if word.eq_ignore_ascii_case("not") => &["could"],
-        5 if word.eq_ignore_ascii_case("found") => &["not"],
-        4 if word.eq_ignore_ascii_case("such") => &["no"],
-        6 if word.eq_ignore_ascii_case("memory") => &["of"],
-        6 if word.eq_ignore_ascii_case("dumped") => &["core"],
-        5 if word.eq_ignore_ascii_case("exist") => &["not"],
-        9 if word.eq_ignore_ascii_case("permitted") => &["not"],
-        4 if word.eq_ignore_ascii_case("down") => &["is"],
-        2 if word.eq_ignore_ascii_case("up") => &["gave"],
-        10 if word.eq_ignore_ascii_case("responding") => &["not"],
-        _ => &[],
-    };
-    befores.iter().any(|known| known.eq_ignore_ascii_case(before))
-}
-
-/// `exit code 2`, `exited with code 1`, `exit status 101`, `(code=1)`; but not 0.
-fn is_exit(word: &str, before: &str) -> bool {
-    let counts = word.bytes().all(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte != b'0');
-    counts && ["code", "status", "exit", "signal", "exited"].iter().any(|name| name.eq_ignore_ascii_case(before)) && {
-        // A code of three digits is rather an answer of a server: `status 200`.
-        before != "status" || word.len() < 3 || word.starts_with('1')
-    }
-}
-
-/// Whether it is said that there is none: `0 errors`, `no errors`, `errors: 0`, `error=null`.
-fn is_none(before: &str, after: &str) -> bool {
-    if matches!(before, "0" | "no" | "No" | "without" | "zero" | "not" | "ignore" | "ignoring" | "if" | "on" | "any") {
-        return true;
-    }
-    let rest = after.trim_start_matches(['"', '\'']);
-    let Some(value) = rest.strip_prefix(['=', ':']) else { return false };
-    // After a colon the value may be set off; after `=` it may be missing.
-    let value = if rest.starts_with(':') { value.trim_start() } else { value };
-    let value = value.trim_start_matches(['"', '\'']);
-    let end = value.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(value.len());
-    let empty = rest.starts_with('=') && end == 0 && !value.starts_with(['/', '<', '(', '-']);
-    empty
-        || ["0", "null", "nil", "none", "None", "false", "no", "undefined"].contains(&&value[..end])
-        || value.starts_with("[]")
-}
-
-/// Whether a word is no part of a path, an option or a name.
-fn stands_free(bytes: &[u8], start: usize, end: usize) -> bool {
-    let before = start.checked_sub(1).map_or(b' ', |at| bytes[at]);
-    let after = bytes.get(end).copied().unwrap_or(b' ');
-    let next = bytes.get(end + 1).copied().unwrap_or(b' ');
-    let glued = matches!(after, b'/' | b'-' | b'\\' | b'(' | b'@' | b'+' | b'*')
-        || (after == b'.' && next.is_ascii_alphanumeric())
-        || (after == b':' && next == b':');
-    let path = matches!(before, b'/' | b'-' | b'\\' | b'@' | b'_' | b'$' | b'#' | b'+' | b'=') && start > 0;
-    let path = path || (before == b':' && start > 1 && bytes[start - 2] == b':');
-    // A qualified name is free only when it is the name of an error.
-    let part = before == b'.' && !bytes[start].is_ascii_uppercase();
-    !glued && !path && !part
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub(super) mod cells;
 mod column;
+mod converted;
 mod cross;
 pub(super) mod csv;
 pub(super) mod json;
@@ -10,9 +11,11 @@ mod json_reader;
 mod json_rows;
 mod layout;
 pub(super) mod ndjson;
+pub(super) mod records;
 mod row;
 mod rows;
 mod rows_page;
 mod rows_words;
 pub(super) mod table;
 mod value;
+pub(super) mod yaml;

@@ -1,4 +1,3 @@
 //! Logs, and every line that no other kind claims.
 
 pub(super) mod access_log;
-pub(super) mod log;

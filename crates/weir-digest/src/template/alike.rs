@@ -5,6 +5,12 @@ use super::words::{self, WILD, Words};
 use super::{Given, LONGEST};
 use crate::text::clip;
 
+/// How many of the first lines are kept, and how much of each.
+const KEPT: usize = 12;
+const KEPT_LENGTH: usize = 240;
+/// A slot tells as little as so many letters tell much.
+const SLOT: usize = 4;
+
 /// Lines that are alike.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
@@ -14,6 +20,8 @@ pub(crate) struct Template {
     pub first: (u64, String),
     /// The number of the last, and its text.
     pub last: (u64, String),
+    /// The first few of them, by number.
+    pub kept: Vec<(u64, String)>,
     /// What sort of lines they are.
     pub sort: u8,
     pub(super) words: Vec<Word>,
@@ -54,6 +62,7 @@ impl Template {
             count: 1,
             first: (given.number, clip(given.text, LONGEST)),
             last: (given.number, String::new()),
+            kept: vec![(given.number, clip(given.text, KEPT_LENGTH))],
             sort: given.sort,
             words: made.collect(),
             open: words.more,
@@ -71,19 +80,22 @@ impl Template {
     pub(super) fn join(&mut self, other: &Self, at: usize) {
         for (place, (word, theirs)) in self.words.iter_mut().zip(&other.words).enumerate() {
             if place == at {
-                let (ours, count, first) = (word.before.clone(), self.count, self.first.0);
+                let (ours, count) = (word.before.clone(), self.count);
                 let slot = word.slot.get_or_insert_with(Box::default);
                 if slot.count == 0 {
-                    slot.add_many(&ours, count, first);
+                    slot.add_many(&ours, count, (self.first.0, &self.first.1));
                     word.before.clear();
                 }
-                slot.add_many(&theirs.before, other.count, other.first.0);
+                slot.add_many(&theirs.before, other.count, (other.first.0, &other.first.1));
             } else if let (Some(slot), Some(theirs)) = (&mut word.slot, &theirs.slot) {
                 slot.join(theirs);
             }
         }
         self.count += other.count;
         self.late |= other.late;
+        self.kept.extend_from_slice(&other.kept);
+        self.kept.sort_by_key(|(number, _)| *number);
+        self.kept.truncate(KEPT);
         if other.first.0 < self.first.0 {
             self.first = other.first.clone();
         }
@@ -91,6 +103,18 @@ impl Template {
             let text = if other.last.1.is_empty() { &other.first.1 } else { &other.last.1 };
             self.last = (other.last.0, text.clone());
         }
+    }
+
+    /// Keeps a line that is one of the first.
+    pub(super) fn keep(&mut self, given: &Given<'_>) {
+        if self.kept.len() < KEPT {
+            self.kept.push((given.number, clip(given.text, KEPT_LENGTH)));
+        }
+    }
+
+    /// Whether all of its lines are kept.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept.len() as u64 == self.count && !self.late
     }
 
     /// Makes a place a slot for good.
@@ -129,6 +153,22 @@ impl Template {
             };
             Some((before, slot))
         })
+    }
+
+    /// Whether the template says something by the words that its lines share: at least half of it must be such words.
+    pub(crate) fn is_telling(&self) -> bool {
+        let letters = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).count();
+        let (mut literal, mut slots) = (0, 0);
+        for word in &self.words {
+            literal += letters(&word.before) + letters(&word.after);
+            slots += usize::from(word.slot.as_ref().is_some_and(|slot| slot.differs()));
+        }
+        literal >= slots * SLOT
+    }
+
+    /// The lines with the greatest number at each place where there are only numbers.
+    pub(crate) fn greatest(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.words.iter().filter_map(|word| word.slot.as_ref()?.greatest())
     }
 
     /// The template with its values, in about `most` bytes.

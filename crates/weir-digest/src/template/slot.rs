@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 const MOST: usize = 64;
 /// How much of a value is kept.
 const LONGEST: usize = 60;
+/// How much of the line with the greatest value is kept.
+const LINE: usize = 160;
 /// How many values are shown.
 const SHOWN: usize = 5;
 
@@ -27,12 +29,14 @@ struct Numbers {
     sum: f64,
     least: (f64, String),
     greatest: (f64, String, u64),
+    /// The line with the greatest.
+    greatest_line: String,
     unit: String,
 }
 
 impl Slot {
     /// Counts a value. Answers whether it is a new one that is kept.
-    pub(super) fn add(&mut self, value: &str, line: u64, room: bool) -> bool {
+    pub(super) fn add(&mut self, value: &str, line: (u64, &str), room: bool) -> bool {
         self.count += 1;
         self.add_number(value, line);
         let value = &value[..value.floor_char_boundary(LONGEST)];
@@ -49,7 +53,7 @@ impl Slot {
     }
 
     /// Counts a value that came so often.
-    pub(super) fn add_many(&mut self, value: &str, count: u64, line: u64) {
+    pub(super) fn add_many(&mut self, value: &str, count: u64, line: (u64, &str)) {
         if self.add(value, line, true) || self.values.contains_key(value) {
             let more = count.saturating_sub(1);
             self.values.entry(value.to_owned()).and_modify(|known| *known += more);
@@ -91,6 +95,12 @@ impl Slot {
         let numbers = self.numbers.as_ref().filter(|numbers| numbers.count == self.count && numbers.count >= 5)?;
         let mean = numbers.sum / numbers.count as f64;
         (numbers.greatest.0 > mean * 5.0).then_some((numbers.greatest.1.as_str(), numbers.greatest.2))
+    }
+
+    /// The line with the greatest value, where all values are numbers and several differ.
+    pub(crate) fn greatest(&self) -> Option<(u64, &str)> {
+        let numbers = self.numbers.as_ref().filter(|numbers| numbers.count == self.count && self.differs())?;
+        Some((numbers.greatest.2, numbers.greatest_line.as_str()))
     }
 
     /// The values with their counts, the most frequent first.
@@ -138,7 +148,7 @@ impl Slot {
         text.push('}');
     }
 
-    fn add_number(&mut self, value: &str, line: u64) {
+    fn add_number(&mut self, value: &str, line: (u64, &str)) {
         let Some((number, unit)) = number(value) else { return };
         match &mut self.numbers {
             Some(numbers) if numbers.unit == unit => numbers.add(number, value, line),
@@ -148,7 +158,8 @@ impl Slot {
                     count: 1,
                     sum: number,
                     least: (number, value.to_owned()),
-                    greatest: (number, value.to_owned(), line),
+                    greatest: (number, value.to_owned(), line.0),
+                    greatest_line: start(line.1),
                     unit: unit.to_owned(),
                 });
             }
@@ -157,14 +168,15 @@ impl Slot {
 }
 
 impl Numbers {
-    fn add(&mut self, number: f64, text: &str, line: u64) {
+    fn add(&mut self, number: f64, text: &str, line: (u64, &str)) {
         self.count += 1;
         self.sum += number;
         if number < self.least.0 {
             self.least = (number, text.to_owned());
         }
         if number > self.greatest.0 {
-            self.greatest = (number, text.to_owned(), line);
+            self.greatest = (number, text.to_owned(), line.0);
+            self.greatest_line = start(line.1);
         }
     }
 
@@ -179,8 +191,14 @@ impl Numbers {
         }
         if other.greatest.0 > self.greatest.0 {
             self.greatest = other.greatest.clone();
+            self.greatest_line = other.greatest_line.clone();
         }
     }
+}
+
+/// As much of a line as is kept.
+fn start(line: &str) -> String {
+    line[..line.floor_char_boundary(LINE)].to_owned()
 }
 
 /// A number with at most a short unit: `12.5ms`. Times are all in milliseconds.

@@ -64,6 +64,7 @@ pub(crate) fn data(done: &Done, shown: &Shown) -> Value {
         "lines": shown.lines,
         "redactions": done.kept.as_ref().ok().map(|entry| entry.redactions),
         "whole": shown.whole,
+        "kinds": shown.kinds,
         "remarks": done.remarks,
         "text": shown.text,
     })
@@ -93,6 +94,8 @@ pub(crate) struct Shown {
     pub whole: bool,
     /// How many lines there are in all.
     pub lines: u64,
+    /// What the digest took the output for; empty if there is none.
+    pub kinds: Vec<&'static str>,
 }
 
 /// Shows a run's output: whole if it is short, else by its digest.
@@ -112,7 +115,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
         };
         let remarks = done.remarks.iter().map(|remark| format!("\n{remark}")).collect::<String>();
         let head = format!("{ending}{nothing}{remarks}");
-        return Ok(Shown { head, body, text, foot: String::new(), whole: true, lines });
+        return Ok(Shown { head, body, text, foot: String::new(), whole: true, lines, kinds: Vec::new() });
     }
     let about = About { command: &done.title };
     let mut page = weir_digest::read(&source, about).map_err(unreadable)?;
@@ -127,7 +130,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     let frame =
         Frame { head: &ending, remarks: &remarks, reference: entry.reference, lines, bytes, read_on: want.read_on };
     let Digest { head, body, foot } = page.render(&frame, want.digest);
-    Ok(Shown { head, text: body.clone(), body, foot, whole: false, lines })
+    Ok(Shown { head, text: body.clone(), body, foot, whole: false, lines, kinds: page.kinds })
 }
 
 /// Shows the output of a run that could not be kept: whole if it fits, else both ends. Nobody can ask for the rest.
@@ -143,7 +146,7 @@ fn unkept(done: &Done, why: &CommandError, want: &Want<'_>) -> Result<Shown, Com
     );
     let lines = done.text.line_ends_before(done.text.bytes())?;
     let body = if text.text.is_empty() { String::new() } else { fence(random_mark()?, &text.text) };
-    Ok(Shown { head, body, text: text.text, foot: String::new(), whole: text.whole, lines })
+    Ok(Shown { head, body, text: text.text, foot: String::new(), whole: text.whole, lines, kinds: Vec::new() })
 }
 
 /// The least that can be said of a run, for a list that has no room.

@@ -11,7 +11,7 @@ use super::ndjson;
 use super::row::Sort;
 use super::rows::Rows;
 use super::rows_page::{Gathered, few, names};
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::{How, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -35,10 +35,10 @@ const LONGEST: usize = 200;
 /// How long a line of values may be.
 const LINE: usize = 400;
 
-fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
+pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(before) = begin(sample) else { return Ok(None) };
     let mut graph = Graph::new();
-    let mut log = Log::default();
+    let mut log = Fold::default();
     // A sample of a few long records does not show that they are one to a line.
     if walk(source, before, &mut graph, &mut log)?.is_records()
         && let Some(page) = ndjson::read(source, sample)?
@@ -47,7 +47,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     }
     graph.settle();
     let mut values = Values::new(&graph);
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let walked = walk(source, before, &mut values, &mut log)?;
     if walked.documents == 0 || (walked.broken && log.lines() * 5 >= walked.lines) {
         return Ok(None);
@@ -134,7 +134,7 @@ impl Walked {
 }
 
 /// Goes through all documents of an output. Lines between them go to the log.
-fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut Log) -> io::Result<Walked> {
+fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut Fold) -> io::Result<Walked> {
     let mut reader = Reader::of(source.open()?);
     let mut walked = Walked { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false };
     for _ in 0..before {
@@ -174,7 +174,7 @@ pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn Gather) -> io::
 }
 
 /// Gives a line to the log.
-fn other(reader: &mut Reader<'_>, log: &mut Log) -> io::Result<()> {
+fn other(reader: &mut Reader<'_>, log: &mut Fold) -> io::Result<()> {
     let number = reader.line;
     let text = reader.rest_of_line()?;
     if !text.trim().is_empty() {
@@ -416,7 +416,7 @@ mod tests {
                 orders[0] id=1 status=paid total=7.50 lines[]=1
                 orders[1] id=2 status=paid total=14.50 lines[]=1
                 orders[59] id=60 status=paid total=60.50 lines[]=1
-                == other lines: 1
+                == lines in order: other lines 1
                 1: HTTP/1.1 200 OK
                 0000000000>>>
                 more: ctx_get"#]],

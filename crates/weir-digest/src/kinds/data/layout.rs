@@ -91,8 +91,8 @@ pub(super) fn find<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<L
             return None;
         }
         let found = gaps(header, &rows).or_else(|| rivers(header, &rows)).or_else(|| words(header, &rows));
-        if found.is_some() {
-            return found;
+        if let Some(layout) = found {
+            return Some(layout.joined(&rows));
         }
     }
     None
@@ -102,6 +102,27 @@ pub(super) fn find<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<L
 const FREE: [&str; 8] = ["COMMAND", "CMD", "Description", "DESCRIPTION", "ARGS", "MESSAGE", "Message", "Command"];
 
 impl Layout {
+    /// The same with names of two words in one: nothing ever stands below the second.
+    fn joined(mut self, rows: &[&str]) -> Self {
+        let Cut::Starts(starts) = &self.cut else { return self };
+        let cells: Vec<Vec<&str>> = rows.iter().filter_map(|row| cut_at(row, starts)).collect();
+        let header: Vec<char> = self.header.chars().collect();
+        let is_second = |place: &usize| {
+            let start = starts.get(*place).copied().unwrap_or(0);
+            let near = start >= 2 && header.get(start - 1) == Some(&' ') && header.get(start - 2) != Some(&' ');
+            near && !cells.is_empty() && cells.iter().all(|row| row.get(*place).is_none_or(|cell| cell.is_empty()))
+        };
+        let seconds: Vec<usize> = (1..starts.len()).filter(is_second).collect();
+        let mut starts = starts.clone();
+        for &place in seconds.iter().rev() {
+            let second = self.names.remove(place);
+            starts.remove(place);
+            self.names[place - 1] = format!("{} {second}", self.names[place - 1]);
+        }
+        self.cut = Cut::Starts(starts);
+        self
+    }
+
     /// Whether the last column may have any text.
     pub(super) fn is_free(&self) -> bool {
         self.names.last().is_some_and(|name| FREE.contains(&name.as_str()))

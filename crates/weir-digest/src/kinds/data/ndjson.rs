@@ -7,7 +7,7 @@ use super::json_graph::Graph;
 use super::json_reader::Reader;
 use super::json_rows::Values;
 use super::rows_page::Gathered;
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::{How, Kind, Stretch};
 use crate::sample::Sample;
 use crate::{Lines, Page, Source};
@@ -33,11 +33,11 @@ fn is_record(line: &str) -> bool {
 
 pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut graph = Graph::new();
-    let mut log = Log::default();
+    let mut log = Fold::default();
     walk(source, &mut graph, &mut log)?;
     graph.settle();
     let mut values = Values::new(&graph);
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let cut = walk(source, &mut values, &mut log)?;
     let Some(records) = values.tables.first() else { return Ok(None) };
     if log.lines() * 5 > records.count {
@@ -62,7 +62,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
 }
 
 /// Goes through all lines. Those that are not JSON go to the log. Returns how many were not read to their ends.
-fn walk(source: &dyn Source, gather: &mut dyn Gather, log: &mut Log) -> io::Result<u64> {
+fn walk(source: &dyn Source, gather: &mut dyn Gather, log: &mut Fold) -> io::Result<u64> {
     let mut lines = Lines::of(source)?;
     let mut reader = Reader::on(b"");
     let mut cut = 0;
@@ -132,7 +132,7 @@ mod tests {
                 1: {"level":"info","time":"2026-09-01T06:00:00Z","req_id":"r0","ms":0,"msg":"request done"}
                 2: {"level":"info","time":"2026-09-01T06:00:01Z","req_id":"r1","ms":7,"msg":"request done"}
                 50: {"level":"info","time":"2026-09-01T06:00:49Z","req_id":"r49","ms":23,"msg":"request done"}
-                == error lines by kind: 1
+                == lines in order: errors 1
                 51: Killed
                 0000000000>>>
                 more: ctx_get"#]],

@@ -5,17 +5,18 @@ use std::io;
 
 use super::cells::Cells;
 use super::layout::{self, Layout};
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::Spread;
 use crate::kinds::{How, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Lines, Page, Part, Source, Weight, trouble};
 
 pub(crate) const KIND: Kind = Kind { name: "table", how: How::Whole { is, read } };
 
 fn is(sample: &Sample<'_>) -> bool {
-    layout::find(sample.full_lines()).is_some()
+    // Lines that state levels are a log, whatever table it begins with.
+    !sample.mostly(50, |line| trouble::level(line).is_some()) && layout::find(sample.full_lines()).is_some()
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
@@ -23,7 +24,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let names: Vec<&str> = layout.names.iter().map(String::as_str).collect();
     let free = layout.is_free();
     let mut cells = Cells::of(&names, free).by(sorts(&layout, sample, free)).labelled(label(&layout, sample));
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let mut spread = Spread::of(64);
     let mut lines = Lines::of(source)?;
     let mut begun = false;

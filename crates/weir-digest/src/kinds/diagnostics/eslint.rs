@@ -1,7 +1,7 @@
 //! Findings of eslint, stylish, unix and compact, and of the linters that print as it does (stylelint, next lint).
 
 use super::found::{Diagnostics, Found, Severity};
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::{How, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
@@ -132,7 +132,7 @@ struct Eslint {
     crash_count: u64,
     crashed: bool,
     /// Lines that looked like the name of a file and were not.
-    strays: Log,
+    strays: Fold,
     text: String,
 }
 

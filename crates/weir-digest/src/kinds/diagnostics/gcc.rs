@@ -392,7 +392,7 @@ C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
                 == compiler warnings: 1
                 1: src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]
                 static int antenna_unused(int a, int b) {
-                == last lines: 1
+                == lines in order: last lines 1
                 5: A line of something else.
                 0000000000>>>
                 more: ctx_get"#]],

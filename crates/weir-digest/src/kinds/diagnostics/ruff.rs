@@ -1,7 +1,7 @@
 //! Findings of Python's linters: ruff in all its formats, and those that print as it does (flake8, pylint).
 
 use super::found::{Diagnostics, Found, Severity, named, place};
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::{How, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
@@ -122,7 +122,7 @@ struct Ruff {
     /// The file whose findings stand below it, and the line that named it until one does.
     file: String,
     unsure: Option<u64>,
-    strays: Log,
+    strays: Fold,
 }
 
 /// A finding of several lines.

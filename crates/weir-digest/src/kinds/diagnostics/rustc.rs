@@ -437,15 +437,15 @@ error: could not compile `demo` (bin "demo") due to 2 previous errors; 1 warning
                 warning: `demo` (lib) generated 41 warnings
                 == 1 rustc warning code, in lines of 6: 1
                 unused_variables 40, 1 without code
-                == rustc warnings, one per sort, rare ones first: 2
-                243: warning: value assigned to `z` is never read --> src/b.rs:7:1
+                == rustc warnings, one of each sort: 2
                 1: ×40 warning: unused variable: `x1` --> src/a.rs:1:9
+                1 | let x;
+                243: warning: value assigned to `z` is never read --> src/b.rs:7:1
                 == files with the most warnings: 2
                 src/a.rs: 40
                 src/b.rs: 1
-                == more rustc warnings: 39, 2 shown
+                == more rustc warnings: 39, 1 shown
                 9: warning: unused variable: `x2` --> src/a.rs:2:9
-                15: warning: unused variable: `x3` --> src/a.rs:3:9
                 0000000000>>>
                 more: ctx_get"#]],
         );

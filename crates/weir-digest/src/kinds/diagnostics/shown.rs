@@ -1,4 +1,5 @@
-//! Chooses which diagnostics are shown: all where they are few, else one per sort, the rare ones first, and then places.
+//! Chooses which diagnostics are shown: all where they are few, else one of each sort, the first of all and the most frequent ones before the rare ones, and
+//! then places.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,8 @@ use super::found::{Severity, clipped};
 use crate::{Item, Part, Weight};
 
 /// How many places stand on one line.
+/// How many of the most frequent sorts come before the rare ones.
+const FREQUENT: usize = 3;
 const IN_A_ROW: usize = 4;
 
 /// Diagnostics that differ only in what they quote.
@@ -80,7 +83,7 @@ impl Shown {
         self.items = all.into_iter().map(|(one, more)| explained(one.times, one, &more, &mut room)).collect();
     }
 
-    /// Shows one of each sort, the rare ones first. A code with many sorts is not rare, and shows two of them.
+    /// Shows one of each sort. A code with many sorts is not rare, and shows two of them.
     fn by_sort(&mut self, mut sorts: Vec<Sort>, room: usize) {
         let mut codes: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for sort in &sorts {
@@ -92,9 +95,17 @@ impl Shown {
             |sort: &Sort| codes.get(&sort.code).copied().filter(|(count, _)| *count > 4 && !sort.code.is_empty());
         // What came once or twice surprises; of the rest, what came most matters most.
         let rare = (self.total / 50).max(2);
-        sorts.sort_by_key(|sort| {
-            let count = many(sort).map_or(sort.count, |(_, all)| all.max(sort.count));
-            if count <= rare { (0, count) } else { (1, u64::MAX - count) }
+        let count = |sort: &Sort| many(sort).map_or(sort.count, |(_, all)| all.max(sort.count));
+        let begin = sorts.iter().map(|sort| sort.first.order).min();
+        let mut counts: Vec<u64> = sorts.iter().map(count).collect();
+        counts.sort_unstable_by_key(|count| u64::MAX - count);
+        let frequent = counts.get(FREQUENT).copied().unwrap_or(0).max(rare);
+        sorts.sort_by_key(|sort| match count(sort) {
+            // The first is often the cause of the others.
+            _ if Some(sort.first.order) == begin => (0, 0),
+            count if count > frequent => (1, u64::MAX - count),
+            count if count <= rare => (2, count),
+            count => (3, u64::MAX - count),
         });
         let mut shown: BTreeMap<String, u64> = BTreeMap::new();
         let (first, later): (Vec<Sort>, Vec<Sort>) = sorts.into_iter().partition(|sort| {
@@ -132,7 +143,7 @@ impl Shown {
     pub(super) fn part(&mut self, weight: Weight) -> Part {
         let name = match self.all {
             true => self.name.clone(),
-            false => format!("{}, one per sort, rare ones first", self.name),
+            false => format!("{}, one of each sort", self.name),
         };
         Part::new(name, weight, std::mem::take(&mut self.items)).of(self.sorts)
     }

@@ -133,7 +133,7 @@ impl Grid {
         let lines = self.first.first().map(|first| first.line) != self.last.as_ref().map(|last| last.line);
         let number = if lines { String::new() } else { format!("row {}: ", row.number) };
         let line = row.line.filter(|_| lines);
-        Item { line, text: format!("{number}{}{after}", row.text), brief: None }
+        Item { line, text: format!("{number}{}{after}", row.text), ..Item::default() }
     }
 
     /// Rows with a value that hardly any other has, and those with the greatest numbers.

@@ -110,7 +110,7 @@ impl Passages {
         chosen.chunks_mut(TIER).for_each(<[usize]>::sort_unstable);
         let item = |&place: &usize| {
             let passage = self.kept.get(place)?;
-            Some(Item { line: passage.line, text: passage.text.clone(), brief: None })
+            Some(Item { line: passage.line, text: passage.text.clone(), ..Item::default() })
         };
         chosen.iter().filter_map(item).collect()
     }

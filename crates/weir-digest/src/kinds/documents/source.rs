@@ -379,8 +379,8 @@ mod tests {
                 == constants: 1
                 5: MAX_BATCH = 250
                 == functions: 2
-                37: async def migrate(db) -> int
                 28: def reserve(self, sku: str, cache={}, ) -> int
+                37: async def migrate(db) -> int
                 == 1 name that several functions have, with their first and last lines
                 validate ×3 (13…23)
                 == 2 imports

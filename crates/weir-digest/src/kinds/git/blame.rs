@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Range, Stamp};
 use crate::kinds::shared::definition;
@@ -121,7 +121,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
         definitions: Vec::new(),
         all_definitions: 0,
     };
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
         match parse(line.text) {

@@ -95,30 +95,30 @@ index 0ef8d6e..0000000
             DIFF,
             600,
             &expect![[r#"
-            exit 0; git diff: 5 files, +2 -4 lines, 1 new, 1 deleted, 1 renamed, 1 mode changed, 1 binary, 3 hunks; 35 lines, 726 B held as [ctx:0000000000]
-            <<<0000000000
-            == modified files, most changed first: 1
-            VERSION +1 -1
-            == new files: 1
-            logo.png (new, binary)
-            == deleted files: 1
-            gone.txt -1 (deleted)
-            == renamed files: 1
-            src/old name.rs => src/new name.rs +1 -2 (renamed)
-            == mode changed files: 1
-            run.sh (mode changed)
-            == changes: 3
-            5: VERSION @@ -1 +1 @@
-            -1.5.0
-            +1.7.0
-            33: gone.txt @@ -1 +0,0 @@
-            -x
-            15: src/new name.rs @@ -9,4 +9,3 @@ fn archive(session: u8) {
-            --- two
-            -three
-            +++ four
-            0000000000>>>
-            more: ctx_get"#]],
+                exit 0; git diff: 5 files, +2 -4 lines, 1 new, 1 deleted, 1 renamed, 1 mode changed, 1 binary, 3 hunks; 35 lines, 726 B held as [ctx:0000000000]
+                <<<0000000000
+                == modified files, most changed first: 1
+                VERSION +1 -1
+                == new files: 1
+                logo.png (new, binary)
+                == deleted files: 1
+                gone.txt -1 (deleted)
+                == renamed files: 1
+                src/old name.rs => src/new name.rs +1 -2 (renamed)
+                == mode changed files: 1
+                run.sh (mode changed)
+                == changes: 3
+                5: VERSION @@ -1 +1 @@
+                -1.5.0
+                +1.7.0
+                15: src/new name.rs @@ -9,4 +9,3 @@ fn archive(session: u8) {
+                --- two
+                -three
+                +++ four
+                33: gone.txt @@ -1 +0,0 @@
+                -x
+                0000000000>>>
+                more: ctx_get"#]],
         );
     }
 

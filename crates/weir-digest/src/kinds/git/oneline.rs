@@ -4,7 +4,7 @@ use std::io;
 
 use super::commits::{Commit, Commits};
 use super::stat;
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Stamp};
 use crate::kinds::{How, Kind, Stretch};
@@ -41,7 +41,9 @@ fn hash_line(line: &str) -> Option<(&str, &str)> {
     // A dump of bytes has digits after its first too.
     let words =
         rest.bytes().take(30).any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit() || byte >= 0x80);
-    (words && ((7..=12).contains(&end) || end == 40)).then_some((hash, rest))
+    // The subject of a release is often its version alone.
+    let version = rest.contains('.') && !rest.contains(' ');
+    ((words || version) && ((7..=12).contains(&end) || end == 40)).then_some((hash, rest))
 }
 
 /// What may stand between two commits: lines of the graph, and counts.
@@ -77,7 +79,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     });
     let mut found =
         Oneline { commits: Commits::default(), now: None, files: Tally::of(4_000), sign, fields: Vec::new() };
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
         if !found.take(&line) {

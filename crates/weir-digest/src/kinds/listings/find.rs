@@ -4,8 +4,8 @@ use std::io;
 
 use super::folders::Folders;
 use crate::kinds::data::cells::Cells;
-use crate::kinds::logs::log::Log;
-use crate::kinds::shared::counts::{Spread, Tally, extension, folder};
+use crate::kinds::fold::Fold;
+use crate::kinds::shared::counts::{Most, Spread, Tally, extension, folder};
 use crate::kinds::{How, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -15,6 +15,8 @@ pub(crate) const KIND: Kind = Kind { name: "find", how: How::Whole { is, read } 
 
 /// How many fields may stand before the path.
 const FIELDS: usize = 6;
+/// How many of the biggest are shown.
+const BIGGEST: usize = 30;
 /// How deep folders are counted together with what is below them.
 const DEPTHS: usize = 5;
 
@@ -124,6 +126,8 @@ struct Found {
     spread: Spread,
     fields: usize,
     cells: Option<Cells>,
+    /// The biggest, where a size is all that stands before a path.
+    biggest: Most<u64>,
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
@@ -141,9 +145,10 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         deepest: (0, None),
         spread: Spread::of(64),
         fields,
-        cells: (fields > 0).then(|| Cells::of(&names_of_fields, false).labelled(Some(fields))),
+        biggest: Most::of(BIGGEST),
+        cells: (fields > 1).then(|| Cells::of(&names_of_fields, false).labelled(Some(fields))),
     };
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
         if line.text.is_empty() {
@@ -179,6 +184,11 @@ impl Found {
             self.deepest = (depth, Some(Item::at(number, clip(path, 300))));
         }
         self.spread.offer(|| Item::plain(clip(line, 300)));
+        if self.fields == 1
+            && let Some(bytes) = line.split_whitespace().next().and_then(super::ls::bytes_of)
+        {
+            self.biggest.offer(bytes, || clip(line.trim(), 300));
+        }
         if let Some(cells) = &mut self.cells {
             let mut fields: Vec<&str> = line.split_whitespace().take(self.fields).collect();
             fields.push(path);
@@ -208,11 +218,17 @@ impl Found {
         if let Some(cells) = self.cells {
             cells.parts(&mut page);
         }
+        let biggest = self.biggest.into_items();
+        let sized = !biggest.is_empty();
+        if sized {
+            page.push(Part::new("biggest", Weight::Fact, biggest).of(self.paths));
+        }
         page.push(self.folders.part(false));
         page.push(Part::new("deepest path", Weight::Shape, self.deepest.1.into_iter().collect()));
-        page.push(
-            Part::new("some of the lines, evenly spread", Weight::Sample, self.spread.into_items()).of(self.paths),
-        );
+        if !sized {
+            let spread = self.spread.into_items();
+            page.push(Part::new("some of the lines, evenly spread", Weight::Sample, spread).of(self.paths));
+        }
         page
     }
 }
@@ -261,6 +277,17 @@ mod tests {
                 29144 2024-10-20 644 ./log/2/b.gz
                 0000000000>>>
                 more: ctx_get"#]],
+        );
+    }
+
+    #[test]
+    fn sizes_are_told_by_the_biggest() {
+        let raw: String =
+            (0..90).map(|n| format!("{}\t./node_modules/@scope{}/package-{n}/dist\n", 9_000 - n * 7, n % 7)).collect();
+        let told = digest(&raw, 800);
+        assert!(
+            told.contains("8986\t./node_modules/@scope2/package-2/dist") && !told.contains("evenly spread"),
+            "{told}"
         );
     }
 

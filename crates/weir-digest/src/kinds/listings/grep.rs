@@ -8,7 +8,7 @@ use std::io;
 use weir_core::wording::counted;
 
 use self::lines::{Hit, counted_hit, is_binary, is_path, is_said, numbered_hit, plain_hit, short_hit, without_column};
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::{Tally, extension, folder, template};
 use crate::kinds::shared::definition;
 use crate::kinds::{How, Kind, Stretch};
@@ -182,7 +182,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         said: Vec::new(),
         all_said: 0,
     };
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let mut after_blank = true;
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {

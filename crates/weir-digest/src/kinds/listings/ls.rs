@@ -3,7 +3,7 @@
 use std::io;
 
 use super::listing::Listing;
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::shared::dates::{self, Stamp};
 use crate::kinds::{How, Kind, Stretch};
 use crate::sample::Sample;
@@ -198,7 +198,7 @@ pub(super) fn bytes_of(text: &str) -> Option<u64> {
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let long = sample.full_lines().any(|line| mode(line).is_some());
     let mut listing = Listing::default();
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let mut count = 0_u64;
     let mut after_blank = true;
     let mut lines = Lines::of(source)?;

@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use super::ls::bytes_of;
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::{Most, Tally, extension};
 use crate::kinds::shared::dates;
 use crate::kinds::{How, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "tree", how: How::Whole { is, read } };
 
@@ -31,7 +31,13 @@ fn is(sample: &Sample<'_>) -> bool {
     let packages = sample.full_lines().filter(|line| entry(line).is_some_and(|(_, name)| is_package(name))).count();
     drawn >= 3
         && packages * 2 < drawn
-        && sample.mostly(90, |line| entry(line).is_some() || total(line).is_some() || is_root(line))
+        && sample
+            .mostly(90, |line| entry(line).is_some() || total(line).is_some() || is_root(line) || is_progress(line))
+}
+
+/// What `cargo` says on its way to a tree: `    Updating crates.io index`, `  Downloaded serde v1.0.200`.
+fn is_progress(line: &str) -> bool {
+    line.starts_with(' ') && crate::kinds::packages::cargo_build::opens(line, crate::About::default())
 }
 
 fn is_root(line: &str) -> bool {
@@ -113,6 +119,9 @@ struct Tree {
     deepest: (usize, String),
     totals: Vec<Item>,
     root: Option<Item>,
+    /// Packages at the top, each with those right below it, and how many there are.
+    roots: Vec<Vec<String>>,
+    all_roots: u64,
     /// Folders by their depth, with how many entries they have and the first of them.
     inside: Vec<Inside>,
     folder_places: HashMap<String, usize>,
@@ -153,14 +162,21 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
         deepest: (0, String::new()),
         totals: Vec::new(),
         root: None,
+        roots: Vec::new(),
+        all_roots: 0,
         inside: Vec::new(),
         folder_places: HashMap::new(),
     };
-    let mut log = Log::default();
+    let mut log = Fold::default();
+    let mut progress = 0;
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
         if let Some((depth, text)) = entry(line.text) {
             tree.add(line.number, depth, text);
+        } else if is_progress(line.text) {
+            progress += 1;
+        } else if package(line.text).is_some() {
+            tree.begin_package(&line);
         } else if let Some(total) = total(line.text) {
             tree.totals.push(Item::plain(clip(total, LONGEST)));
             tree.totals.truncate(20);
@@ -171,10 +187,35 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
         }
     }
     tree.settle(0);
-    Ok(log.beside(tree.entries, || tree.page()))
+    let folded = if progress > 0 { format!(", {progress} lines of progress folded") } else { String::new() };
+    let page = log.beside(tree.entries, || tree.page());
+    Ok(page.map(|page| Page { what: page.what + &folded, ..page }))
 }
 
 impl Tree {
+    /// A package that others stand below: the root of `cargo tree`, or one of many with `-d`.
+    fn begin_package(&mut self, line: &Line<'_>) {
+        self.settle(0);
+        self.path.clear();
+        if let Some((name, version)) = package(line.text) {
+            self.add_package(name, version);
+        }
+        self.root.get_or_insert_with(|| Item::at(line.number, line.clip(LONGEST)));
+        self.all_roots += 1;
+        if self.roots.len() < TOP {
+            self.roots.push(vec![line.clip(LONGEST)]);
+        }
+    }
+
+    fn add_package(&mut self, name: &str, version: &str) {
+        if self.packages.len() < PACKAGES || self.packages.contains_key(name) {
+            let versions = self.packages.entry(name.to_owned()).or_default();
+            if versions.len() < 10 {
+                versions.insert(version.to_owned());
+            }
+        }
+    }
+
     fn add(&mut self, line: u64, depth: usize, text: &str) {
         self.settle(depth);
         self.entries += 1;
@@ -212,13 +253,15 @@ impl Tree {
         self.path.truncate(last.depth - 1);
         let folder = self.path.join("/");
         let is_folder = depth > last.depth || last.name.ends_with('/');
-        if let Some((name, version)) = package(&last.name)
-            && (self.packages.len() < PACKAGES || self.packages.contains_key(name))
+        if let Some((name, version)) = package(&last.name) {
+            self.add_package(name, version);
+        }
+        if last.depth == 1
+            && self.all_roots == self.roots.len() as u64
+            && let Some(root) = self.roots.last_mut()
+            && root.len() <= NAMES
         {
-            let versions = self.packages.entry(name.to_owned()).or_default();
-            if versions.len() < 10 {
-                versions.insert(version.to_owned());
-            }
+            root.push(last.name.clone());
         }
         let path = if folder.is_empty() { last.name.clone() } else { format!("{folder}/{}", last.name) };
         if let Some(top) = self.path.first() {
@@ -268,6 +311,11 @@ impl Tree {
         } else {
             counts.push(Item::plain(format!("{} different packages", self.packages.len())));
             page.push(several(&self.packages));
+            if self.all_roots > 1 {
+                let told = self.roots.iter().filter_map(|root| root.split_first());
+                let told = told.map(|(root, below)| Item::plain(format!("{root}: {}", below.join(", "))));
+                page.push(Part::new("packages at the top", Weight::Fact, told.collect()).of(self.all_roots));
+            }
         }
         counts.push(Item::plain(format!("entries below the top: {}", self.top_counts.in_line(20))));
         counts.push(Item::plain(format!("deepest, {} levels: {}", self.deepest.0, self.deepest.1)));
@@ -281,8 +329,10 @@ impl Tree {
             page.push(Part::new("empty files", Weight::Fact, self.empty).of(self.all_empty));
         }
         page.push(Part::new("links", Weight::Fact, self.links).of(self.all_links));
-        let fullest = Item::plain(self.per_folder.in_line(12));
-        page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));
+        if self.packages.is_empty() {
+            let fullest = Item::plain(self.per_folder.in_line(12));
+            page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));
+        }
         let (folders, told) = (self.folders, inside.iter().map(Inside::told).collect());
         page.push(Part::new("what is in the folders", Weight::Shape, told).of(folders));
         page
@@ -362,6 +412,27 @@ mod tests {
                 0000000000>>>
                 more: ctx_get"#]],
         );
+    }
+
+    #[test]
+    fn a_tree_of_packages_is_told_by_packages() {
+        let progress: String = (0..30).map(|n| format!("  Downloaded crate{n} v1.{n}.0\n")).collect();
+        let tree: String = (0..9).map(|n| format!("├── dep{n} v1.{n}.0\n│   └── sub v0.{}.0\n", n % 2)).collect();
+        let told = digest(&format!("{progress}shop v0.1.0 (/srv/shop)\n{tree}"), 400);
+        assert!(told.contains("30 lines of progress folded") && told.contains("dep3 v1.3.0"), "{told}");
+        assert!(told.contains("sub: 0.0, 0.1") || told.contains("sub: 0.0.0, 0.1.0"), "{told}");
+        let twice: String = (0..9)
+            .map(|n| {
+                format!(
+                    "base{} v0.{}.0\n├── needs{n} v1.0.0\n└── wants{n} v2.0.0\n    └── shop v0.1.0\n\n",
+                    n / 2,
+                    n % 2
+                )
+            })
+            .collect();
+        let told = digest(&twice, 400);
+        assert!(told.contains("base0 v0.0.0: needs0 v1.0.0, wants0 v2.0.0"), "{told}");
+        assert!(told.contains("base0: 0.0.0, 0.1.0") && !told.contains("fullest folders"), "{told}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io;
 
 use weir_core::wording::size;
 
-use super::log::{Log, times::duration};
+use crate::kinds::fold::{Fold, times::duration};
 use crate::kinds::{How, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -39,7 +39,7 @@ fn is(sample: &Sample<'_>) -> bool {
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut lines = Lines::of(source)?;
     let mut seen = Seen::default();
-    let mut log: Option<Log> = None;
+    let mut log: Option<Fold> = None;
     let mut full: u64 = 0;
     while let Some(line) = lines.read()? {
         if line.text.trim().is_empty() {
@@ -53,7 +53,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
             }
         }
     }
-    let others = log.as_ref().map_or(0, Log::lines);
+    let others = log.as_ref().map_or(0, Fold::lines);
     if others * 5 > full {
         return Ok(None);
     }
@@ -330,16 +330,15 @@ mod tests {
                 == clients: 2
                 198.51.100.6 ×4, 4xx ×4: /wp-login.php
                 192.0.2.1 ×36, 5xx ×4
-                == slowest requests: 40, 2 shown
+                == slowest requests: 40, 1 shown
                 40: 192.0.2.1 - - [15/Nov/2026:09:58:39 +0000] "GET / HTTP/1.1" 200 390 "-" "curl/8" 0.039
-                39: 192.0.2.1 - - [15/Nov/2026:09:58:38 +0000] "GET / HTTP/1.1" 200 380 "-" "curl/8" 0.038
                 == paths: 3
                 ×32 GET /, 19.4 ms on average, 39.0 at most
                 ×4 GET /api/pay, 22.0 ms on average, 37.0 at most
                 ×4 GET /wp-login.php, 18.0 ms on average, 33.0 at most
                 == programs: 1
                 ×40 curl/8
-                == other lines: 1
+                == lines in order: other lines 1
                 41: server restarted
                 0000000000>>>
                 more: ctx_get"#]],

@@ -433,8 +433,6 @@ Successfully installed Werkzeug-3.1.9 docopt-0.6.2 flask-2.2.5
             &expect![[r#"
                 exit 0; Python packages: 2 lines of errors, 3 packages installed, 1 package there already, 1 package replaced, 1 package built from source, 8 lines of progress folded; 21 lines, 1.2 KiB held as [ctx:0000000000]
                 <<<0000000000
-                == last lines: 1
-                21:     a line of another program
                 == pip errors: 2
                 16: ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.
                 17: shop 1.0 requires flask<2.1, but you have flask 2.2.5 which is incompatible.
@@ -451,6 +449,8 @@ Successfully installed Werkzeug-3.1.9 docopt-0.6.2 flask-2.2.5
                 == downloads, biggest first: 2
                 werkzeug-3.1.9-py3-none-any.whl (233 kB)
                 Flask-2.2.5-py3-none-any.whl (101 kB)
+                == lines in order: last lines 1
+                21:     a line of another program
                 0000000000>>>
                 more: ctx_get"#]],
         );
@@ -483,9 +483,9 @@ error: subprocess-exited-with-error
                 4:   × Getting requirements to build wheel did not run successfully.
                 5:   │ exit code: 1
                 6:   ╰─> [3 lines of output]
-                9:       ImportError: cannot import name 'MutableMapping' from 'collections'
-                8:         File 'a.py', line 7, in <module>
                 7:       Traceback (most recent call last):
+                8:         File 'a.py', line 7, in <module>
+                9:       ImportError: cannot import name 'MutableMapping' from 'collections'
                 13: error: subprocess-exited-with-error
                 0000000000>>>
                 more: ctx_get"#]],

@@ -204,9 +204,12 @@ impl Scan<'_> {
         Some(clock)
     }
 
-    /// `1763200715.123`.
+    /// `1763200715.123`, at the beginning of a line or after a sign: any other number may be as long.
     fn epoch(&mut self) -> Option<f64> {
         let from = self.at;
+        if from.checked_sub(1).and_then(|at| self.bytes.get(at)).is_some_and(u8::is_ascii_whitespace) {
+            return None;
+        }
         self.digits(10, 13)?;
         self.fraction();
         let text = std::str::from_utf8(self.bytes.get(from..self.at)?).ok()?;

@@ -48,6 +48,8 @@ struct CargoTest {
     told: bool,
     /// Panics of tests that print as they run.
     inline: Vec<(String, Failure)>,
+    /// Lines that tests printed which passed.
+    printed_by_passed: u64,
     /// Failed tests by name, for the runs that show nothing of them.
     failed: Repeats,
 }
@@ -56,6 +58,8 @@ struct CargoTest {
 enum State {
     #[default]
     Tests,
+    /// What the passed tests printed, and their names.
+    Passed,
     /// What the failed tests printed.
     Printed,
     /// Their names once more.
@@ -89,6 +93,7 @@ impl Runner for CargoTest {
             return true;
         }
         match self.state {
+            State::Passed => self.passed(line),
             State::Printed => self.printed(line),
             State::Names => self.name(line),
             State::Targets => self.target(line),
@@ -110,6 +115,7 @@ impl Runner for CargoTest {
         page.push(slow.part("slowest tests", Weight::Fact));
         page.push(self.long.part("tests that ran for over a minute", Weight::Fact, times));
         page.push(self.benchmarks.part("benchmarks", Weight::Fact, times));
+        page.push(Part::new("lines of tests that passed", Weight::Shape, Vec::new()).of(self.printed_by_passed));
         binaries.sort_by_key(|binary| std::cmp::Reverse((binary.counts.failed, binary.counts.micros)));
         let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, said(&binary.counts)));
         let items: Vec<Item> = binaries.iter().map(named).collect();
@@ -124,6 +130,9 @@ impl CargoTest {
         if let Some((name, outcome)) = outcome(text) {
             self.end_printed();
             self.outcome(name, outcome, line.number);
+        } else if text == "successes:" {
+            self.end_printed();
+            self.state = State::Passed;
         } else if text == "failures:" || shown_of(text).is_some() {
             self.end_printed();
             self.state = State::Printed;
@@ -173,6 +182,19 @@ impl CargoTest {
         {
             self.slow.add(value, || format!("{taken} {name}"));
         }
+    }
+
+    /// With `--show-output` the tests that passed come first.
+    fn passed(&mut self, line: &Line<'_>) -> bool {
+        if line.text == "failures:" {
+            self.state = State::Printed;
+            return self.printed(line);
+        }
+        match line.text.strip_prefix("test result: ") {
+            Some(counts) => self.result(counts),
+            None => self.printed_by_passed += u64::from(!line.text.is_empty()),
+        }
+        true
     }
 
     fn printed(&mut self, line: &Line<'_>) -> bool {
@@ -382,6 +404,16 @@ fn is_quiet(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn tests_that_passed_are_not_failures() {
+        let printed: String = (0..9).map(|n| format!("---- a::t{n} stdout ----\nan error within limits\n\n")).collect();
+        let raw = format!(
+            "running 9 tests\ntest a::t0 ... ok\n\nsuccesses:\n\n{printed}\nsuccesses:\n    a::t0\n\ntest result: ok. 9 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.02s\n"
+        );
+        let told = crate::check::digest(&raw, 400);
+        assert!(!told.contains("failures") && told.contains("lines of tests that passed: 20, none shown"), "{told}");
+    }
+
     use expect_test::expect;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! What tests printed beside their results. It is read as a log, and comes after everything that the runner says.
 
 use crate::kinds::Stretch;
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::{Line, Page, Weight};
 
 /// So few lines are only samples.
@@ -9,7 +9,7 @@ const FEW: u64 = 30;
 
 /// The lines that tests printed.
 #[derive(Default)]
-pub(super) struct Chatter(Option<Box<Log>>);
+pub(super) struct Chatter(Option<Box<Fold>>);
 
 impl Chatter {
     /// Takes a line.

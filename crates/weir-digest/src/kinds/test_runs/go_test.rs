@@ -404,24 +404,24 @@ FAIL
             RUN,
             600,
             &expect![[r#"
-            exit 0; go test: tests and subtests 7 failed; packages 3 failed; 66 lines, 2.0 KiB held as [ctx:0000000000]
-            <<<0000000000
-            == failures by cause (8 tests): 5
-            2: a.TestTable ×4 /case_24, /case_17, /case_10, /case_3: a_test.go:3: Add(24) = 25, want 26 (values differ)
-            15: a.TestMulti a_test.go:5: third
-              a_test.go:5: second 2
-              a_test.go:5: first
-            19: a.ExampleAdd got: 3 want: 4
-            26: /srv/m/b/b_test.go:4: panic: assignment to entry in nil map
-            34: /srv/m/c/c_test.go:3: panic: test timed out after 2s
-            == packages that failed: 3
-            example.com/m/a 0.130s
-            example.com/m/b 0.009s
-            example.com/m/c 2.011s
-            == printed by tests, other lines: 1
-            14: hello from stdout
-            0000000000>>>
-            more: ctx_get"#]],
+                exit 0; go test: tests and subtests 7 failed; packages 3 failed; 66 lines, 2.0 KiB held as [ctx:0000000000]
+                <<<0000000000
+                == failures by cause (8 tests): 5
+                2: a.TestTable ×4 /case_24, /case_17, /case_10, /case_3: a_test.go:3: Add(24) = 25, want 26 (values differ)
+                15: a.TestMulti a_test.go:5: third
+                  a_test.go:5: second 2
+                  a_test.go:5: first
+                19: a.ExampleAdd got: 3 want: 4
+                26: /srv/m/b/b_test.go:4: panic: assignment to entry in nil map
+                34: /srv/m/c/c_test.go:3: panic: test timed out after 2s
+                == packages that failed: 3
+                example.com/m/a 0.130s
+                example.com/m/b 0.009s
+                example.com/m/c 2.011s
+                == lines in order: printed by tests, other lines 1
+                14: hello from stdout
+                0000000000>>>
+                more: ctx_get"#]],
         );
     }
 

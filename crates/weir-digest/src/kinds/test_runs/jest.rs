@@ -416,7 +416,7 @@ A worker process has failed to exit gracefully and has been force exited. This i
                 packages/core/src/b.test.tsx: 2 failed, 1 passed, 2 skipped
                 == printed to the console, by sort: 1
                 1 console.error
-                == printed by tests, warning lines by kind: 1
+                == lines in order: printed by tests, warnings 1
                 45: Warning: Each child in a list should have a unique "key" prop.
                 0000000000>>>
                 more: ctx_get"#]],

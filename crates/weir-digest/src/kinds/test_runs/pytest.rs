@@ -480,7 +480,7 @@ ERROR tests/test_api.py
                 3: Using --randomly-seed=3820551273
                 5: configfile: pyproject.toml
                 8: 4 workers [208 items]
-                == printed by tests, other lines: 1
+                == lines in order: printed by tests, other lines 1
                 40: renaming
                 0000000000>>>
                 more: ctx_get"#]],

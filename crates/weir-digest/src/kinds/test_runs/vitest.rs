@@ -429,7 +429,7 @@ ERROR: Coverage for lines (66.66%) does not meet global threshold (80%)
                 src/b.test.ts: 2 failed, 2 passed
                 src/a.test.ts: 3 passed
                 src/c.test.ts: 1 passed
-                == printed by tests, warning lines by kind: 1
+                == lines in order: printed by tests, warnings 1
                 12: Warning: deprecated thing
                 0000000000>>>
                 more: ctx_get"#]],

@@ -266,11 +266,10 @@ INFO billing next
                   (1 more frames, 1 of libraries)
                   caused by: KeyError: 'CHF' (×2)
                     File "/srv/billing/rates.py", line 10, in rate
-                == error lines by kind: 1
-                1: ERROR billing cannot bill INV-1 (×2, last at line 19)
-                == other lines: 2, 1 shown
+                == lines in order: errors 2, other lines 1, last lines 1
+                1: ERROR billing cannot bill INV-1
                 18: INFO billing next
-                == last lines: 1
+                19: ERROR billing cannot bill INV-1
                 36: INFO billing next
                 0000000000>>>
                 more: ctx_get"#]],
@@ -304,7 +303,7 @@ bye
                   File "/srv/a.py", line 9, in <module>
                   member: ValueError: one
                   member: TypeError: two
-                == last lines: 1
+                == lines in order: last lines 1
                 13: bye
                 0000000000>>>
                 more: ctx_get"#]],

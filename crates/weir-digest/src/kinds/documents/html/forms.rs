@@ -144,6 +144,6 @@ impl Form {
             text.push_str(&format!(", {} hidden", self.hidden));
         }
         let line = (self.line > 0).then_some(self.line);
-        Item { line, text, brief: Some(brief) }
+        Item { line, text, brief: Some(brief), ..Item::default() }
     }
 }

@@ -95,7 +95,7 @@ impl Blocks {
             let more = block.lines.saturating_sub(LINES);
             let more = if more > 0 { format!("\n({more} more lines)") } else { String::new() };
             let first = block.text.lines().next().unwrap_or_default().to_owned();
-            Item { line: block.line, text: format!("{}{more}", block.text), brief: Some(first) }
+            Item { line: block.line, text: format!("{}{more}", block.text), brief: Some(first), ..Item::default() }
         };
         for block in &blocks {
             passages.cover(&block.text);

@@ -4,7 +4,7 @@ use std::io;
 
 use super::{LONGEST, Section, Status};
 use crate::kinds::Stretch;
-use crate::kinds::logs::log::Log;
+use crate::kinds::fold::Fold;
 use crate::sample::Sample;
 use crate::{Item, Lines, Page, Source};
 
@@ -54,7 +54,7 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
 /// Reads a short status.
 pub(super) fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut status = Status::default();
-    let mut log = Log::default();
+    let mut log = Fold::default();
     let mut count = 0;
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {

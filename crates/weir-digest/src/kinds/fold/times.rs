@@ -52,9 +52,9 @@ impl Times {
         }
     }
 
-    /// What is to be said of them, if there were several.
-    pub(super) fn item(mut self) -> Option<Item> {
-        if self.count < 2 {
+    /// What is to be said of them, if a good part of the lines had one and they do not go back.
+    pub(super) fn item(mut self, lines: u64) -> Option<Item> {
+        if self.count < 2 || self.count * 4 < lines || self.now < self.begin {
             return None;
         }
         self.end_minute();

@@ -47,12 +47,12 @@ impl Slow {
         self.kept.truncate(KEPT);
     }
 
-    /// Those that took far longer than usual, the longest first, and of how many.
-    pub(super) fn items(self, shown: impl Fn(u64) -> bool) -> (u64, Vec<Item>) {
+    /// Those that took far longer than usual, the longest first.
+    pub(super) fn items(self) -> Vec<Item> {
         let mean = self.sum / self.count.max(1) as f64;
         let far = |took: f64| took > mean * 3.0 && took >= 100.0;
-        let kept = self.kept.into_iter().filter(|slow| far(slow.took) && !shown(slow.number));
-        (self.count, kept.map(|slow| Item::at(slow.number, slow.text)).collect())
+        let kept = self.kept.into_iter().filter(|slow| far(slow.took));
+        kept.map(|slow| Item::at(slow.number, slow.text)).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lines that hardly come twice: what a program says of itself first, how it began and how it ended.
+//! Which of the lines that hardly come twice are shown first: what stands before an error, how it began and how it ended.
 
 use std::collections::BTreeSet;
 
@@ -66,10 +66,10 @@ fn tells_of_event(line: &str) -> bool {
 /// What is told for those who look for a fault only comes last.
 const DEBUG_RANK: u8 = 3;
 
-/// How much a rare line tells: the very first, what is said beside a log or tells of an event, the rest.
-fn rank(template: &Template) -> u8 {
+/// How much a rare line tells: the very first and what stands before an error, what tells of an event, the rest.
+fn rank(template: &Template, near: &BTreeSet<u64>) -> u8 {
     let (number, text) = &template.first;
-    if *number == 1 {
+    if *number == 1 || near.contains(number) {
         return 0;
     }
     let level = trouble::level(text).map_or("", |level| Level::name(level.place()));
@@ -88,21 +88,27 @@ fn both_ends(lines: &mut [&Template]) {
     lines.copy_from_slice(&ordered);
 }
 
-/// Lines that hardly come twice, those about events first. Beside them, how many kinds there are.
-pub(super) fn rare_items(mut rare: Vec<&Template>, shown: &mut BTreeSet<u64>) -> (Vec<Item>, u64) {
-    rare.retain(|template| !shown.contains(&template.first.0));
-    let total = rare.len() as u64;
-    rare.sort_by_cached_key(|template| (rank(template), template.first.0));
+/// Lines that hardly come twice, those that tell most first. Beside them, how many there are.
+pub(super) fn rare_items(mut rare: Vec<&Template>, near: &BTreeSet<u64>) -> (Vec<Item>, u64) {
+    rare.sort_by_cached_key(|template| (rank(template, near), template.first.0));
     // Of what tells most, both ends before the middle: how it began and how it ended.
-    let telling = rare.iter().filter(|template| rank(template) < DEBUG_RANK - 1).count();
+    let telling = rare.iter().filter(|template| rank(template, near) < DEBUG_RANK - 1).count();
     both_ends(rare.get_mut(..telling).unwrap_or_default());
-    let items = rare.into_iter().take(KEPT).map(|template| {
-        let mut text = clip(&template.first.1, 300);
-        shown.insert(template.first.0);
-        if template.count > 1 {
-            text.push_str(&format!(" (×{}, last at line {})", template.times(), template.last.0));
+    let mut items = Vec::new();
+    let mut total = 0;
+    for template in rare {
+        if template.is_kept() && !template.is_telling() {
+            total += template.count;
+            items.extend(template.kept.iter().map(|(number, text)| Item::at(*number, text.clone())));
+            continue;
         }
-        Item::at(template.first.0, text)
-    });
-    (items.collect(), total)
+        total += 1;
+        let mut text = clip(&template.first.1, 300);
+        if template.count > 1 {
+            text.push_str(&format!(" (×{})", template.times()));
+        }
+        items.push(Item::at(template.first.0, text).until(template.last.0));
+    }
+    items.truncate(KEPT);
+    (items, total)
 }

@@ -21,20 +21,6 @@ pub(super) fn is_step(text: &str) -> bool {
     }
 }
 
-/// Whether a line tells of a check that failed, in the way of tools that have no kind of their own: TAP and valgrind.
-pub(super) fn is_failed_check(text: &str) -> bool {
-    let rest = text.trim_start();
-    match rest.as_bytes().first() {
-        Some(b'n') => {
-            rest.strip_prefix("not ok ").is_some_and(|rest| !rest.contains("# TODO") && !rest.contains("# SKIP"))
-        }
-        Some(b'=') if rest.starts_with("==") => {
-            rest.split_once(" definitely lost: ").is_some_and(|(_, lost)| !lost.starts_with("0 bytes"))
-        }
-        _ => false,
-    }
-}
-
 /// Whether a script or its runner marked a line as an error: `##[error]…`, `::error file=a::…`.
 pub(super) fn is_marked(text: &str) -> bool {
     let head = text.get(..text.floor_char_boundary(60)).unwrap_or(text);
@@ -58,13 +44,19 @@ fn is_heading(text: &str) -> bool {
 /// `--- build ---`, `----- build -----`.
 fn is_ruled(text: &str) -> bool {
     let text = text.trim_end();
-    text.starts_with("---") && text.ends_with("---") && text.trim_matches('-').starts_with(' ') && text.len() <= 120
+    text.starts_with("---")
+        && text.ends_with("---")
+        && text.trim_matches(['-', ' ']).len() >= 2
+        && text.trim_matches('-').starts_with(' ')
+        && text.len() <= 120
 }
 
-/// ` npm test`: a word that could be a program, after one space.
+/// ` npm test`: a word that could be a program, after one space. A difference and a plan of changes begin so too.
 fn command(rest: Option<&str>) -> bool {
     let Some(rest) = rest.and_then(|rest| rest.trim_start_matches('+').strip_prefix(' ')) else { return false };
-    rest.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '.' | '/' | '_' | '[')) && rest.len() >= 2
+    let changes = [" - ", " \"", " = "].iter().any(|mark| rest.contains(mark)) && rest.len() < 100;
+    let begins = rest.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '.' | '/' | '_' | '['));
+    begins && rest.len() >= 2 && !changes
 }
 
 /// ` shop@1.0.0 test`: npm announces a script so.
@@ -99,11 +91,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failed_checks_are_known() {
-        assert!(is_failed_check("not ok 3 - adds two"));
-        assert!(is_failed_check("==41==    definitely lost: 989 bytes in 43 blocks"));
-        assert!(!is_failed_check("not ok 3 - adds two # TODO later"));
-        assert!(!is_failed_check("==41==    definitely lost: 0 bytes in 0 blocks"));
+    fn marks_of_scripts_are_known() {
         assert!(is_marked("2026-11-12T08:14:03.0070000Z ##[error]no") && !is_marked("an error"));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_step_is_none() {
+        for line in ["+ expected - actual", "----  ------", "+ resource \"a\" \"b\" {", "+ actual - expected"] {
+            assert!(!is_step(line), "{line}");
+        }
+        assert!(is_step("+ cargo build") && is_step("$ npm test") && is_step("== build"));
     }
 }

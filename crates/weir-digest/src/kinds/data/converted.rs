@@ -1,0 +1,108 @@
+//! Other ways of writing records, read as JSON.
+//!
+//! Invariants: each line becomes one line of JSON, so the numbers of lines stay true; memory does not grow with the input.
+
+use std::io::{self, BufRead, Read};
+
+use super::json;
+use crate::sample::Sample;
+use crate::{Lines, Page, Source};
+
+/// Turns the lines of an output into JSON, one by one.
+pub(super) trait Convert {
+    /// Appends what a line becomes.
+    fn line(&mut self, text: &str, json: &mut String);
+    /// Appends what is still open.
+    fn end(&mut self, json: &mut String);
+}
+
+/// Reads an output by what it becomes. `name` is what it is called in place of JSON.
+pub(super) fn read(
+    source: &dyn Source,
+    sample: &Sample<'_>,
+    name: &str,
+    convert: fn() -> Box<dyn Convert>,
+) -> io::Result<Option<Page>> {
+    let converted = Converted { source, convert };
+    let sample = Sample::of(&converted, sample.about)?;
+    let page = json::read(&converted, &sample)?;
+    Ok(page.map(|page| Page { what: page.what.replacen("JSON", name, 1), ..page }))
+}
+
+struct Converted<'a> {
+    source: &'a dyn Source,
+    convert: fn() -> Box<dyn Convert>,
+}
+
+impl Source for Converted<'_> {
+    fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
+        let lines = Some(Lines::of(self.source)?);
+        let stream = Stream { lines, convert: (self.convert)(), json: String::new(), used: 0 };
+        Ok(Box::new(io::BufReader::new(stream)))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.source.bytes()
+    }
+}
+
+struct Stream<'a> {
+    lines: Option<Lines<'a>>,
+    convert: Box<dyn Convert>,
+    json: String,
+    used: usize,
+}
+
+impl Read for Stream<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.used == self.json.len() {
+            self.json.clear();
+            self.used = 0;
+            let Some(lines) = &mut self.lines else { return Ok(0) };
+            match lines.read()? {
+                Some(line) => self.convert.line(line.text, &mut self.json),
+                None => {
+                    self.convert.end(&mut self.json);
+                    self.lines = None;
+                }
+            }
+            self.json.push('\n');
+        }
+        let rest = &self.json.as_bytes()[self.used..];
+        let length = rest.len().min(into.len());
+        into[..length].copy_from_slice(&rest[..length]);
+        self.used += length;
+        Ok(length)
+    }
+}
+
+/// Appends a value: a number or a word of JSON as it is, and anything else as a string.
+pub(super) fn put_value(value: &str, json: &mut String) {
+    let number = value.parse::<f64>().is_ok_and(f64::is_finite)
+        && value.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())
+        && !value.trim_start_matches('-').starts_with("00")
+        && value.bytes().all(|byte| byte.is_ascii_digit() || b".-+eE".contains(&byte));
+    if number || matches!(value, "true" | "false" | "null" | "{}" | "[]") {
+        json.push_str(value);
+    } else {
+        put_text(value, json);
+    }
+}
+
+/// Appends a string.
+pub(super) fn put_text(text: &str, json: &mut String) {
+    json.push('"');
+    put_inside(text, json);
+    json.push('"');
+}
+
+/// Appends a part of a string.
+pub(super) fn put_inside(text: &str, json: &mut String) {
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => json.extend(['\\', letter]),
+            letter if letter < ' ' => json.push(' '),
+            letter => json.push(letter),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Folds lines that no other kind claims: they stay in the order of the output, and lines that are alike stand once, where
+//! the first of them stood.
+//!
+//! Invariants: every line is counted in exactly one group; an error line is never taken for the continuation of another;
+//! memory does not grow with the output.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_core::wording::counted;
+
+use crate::kinds::shared::{kept::Kept, stamp};
+use crate::kinds::{How, Kind, Stretch};
+use crate::template::{COMMON, Given, Template, Templates};
+use crate::text::{clip, number};
+use crate::trouble::{self, Level, Trouble};
+use crate::{Item, Line, Page, Part, Weight};
+
+mod groups;
+mod rank;
+mod slow;
+mod sources;
+mod steps;
+pub(crate) mod times;
+mod totals;
+
+use slow::Slow;
+use sources::Sources;
+use times::Times;
+use totals::Totals;
+
+pub(crate) const KIND: Kind =
+    Kind { name: "lines", how: How::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
+
+/// How many facts of each sort are kept. More could not be shown.
+const KEPT: usize = 60;
+/// How much of a line is shown.
+const LONGEST: usize = 400;
+/// An output of so few lines is shown by its lines.
+const FEW: u64 = 40;
+/// How many lines that explain an error are kept with it, and how much of each.
+const BODY: usize = 8;
+const BODY_LINE: usize = 240;
+/// How many errors of one group have lines of their own.
+const APART: u64 = 4;
+/// How many lines right before an error are shown before others.
+const BEFORE: u64 = 2;
+
+/// The lines that belong to no other kind.
+#[derive(Default)]
+pub(crate) struct Fold {
+    lines: u64,
+    blank: u64,
+    levels: [u64; Level::COUNT],
+    errors: u64,
+    warnings: u64,
+    templates: Templates,
+    times: Times,
+    slow: Slow,
+    sources: Sources,
+    steps: Kept,
+    totals: Totals,
+    first: Vec<(u64, String)>,
+    bodies: Bodies,
+}
+
+/// The lines that explain the first error of each group.
+#[derive(Default)]
+struct Bodies {
+    /// By the number of the error's line.
+    of: BTreeMap<u64, Vec<String>>,
+    /// The numbers of lines that stand in a body, each with that of its error.
+    lines: BTreeMap<u64, u64>,
+    /// The numbers of the lines right before an error.
+    near: BTreeSet<u64>,
+    /// The error that the lines after it explain, and how far it is indented.
+    open: Option<(u64, usize)>,
+    /// Whether its lines are a record between `---` and `...`, whose fields say nothing by themselves.
+    is_record: bool,
+}
+
+/// The sorts of lines that never share a template.
+const ERROR: u8 = 0;
+const WARNING: u8 = 1;
+const STEP: u8 = 2;
+const TOTAL: u8 = 3;
+const OTHER: u8 = COMMON;
+
+impl Fold {
+    /// How many lines it has been given.
+    pub(crate) fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Puts what these lines tell on the page of another kind, among whose lines they stood.
+    pub(crate) fn put(self, page: &mut Page) {
+        if self.lines > 0 {
+            page.join(Box::new(self).page());
+        }
+    }
+
+    /// The page of another kind that knew so many lines, with what these tell. Nothing if these are too many for that.
+    pub(crate) fn beside(self, known: u64, page: impl FnOnce() -> Page) -> Option<Page> {
+        if self.lines * 5 > known {
+            return None;
+        }
+        let mut page = page();
+        self.put(&mut page);
+        Some(page)
+    }
+
+    fn count_level(&mut self, text: &str) {
+        if let Some(level) = trouble::level(text)
+            && let Some(count) = self.levels.get_mut(level.place())
+        {
+            *count += 1;
+        }
+    }
+
+    /// What sort of line it is, counted.
+    fn sort(&mut self, line: &Line<'_>, rest: &str) -> u8 {
+        if self.totals.take(line, rest.trim_start()) {
+            return TOTAL;
+        }
+        match trouble::of(line.text).filter(|_| !self.bodies.is_record) {
+            Some(Trouble::Error) => {
+                self.errors += 1;
+                ERROR
+            }
+            Some(Trouble::Warning) => {
+                self.warnings += 1;
+                WARNING
+            }
+            None if steps::is_step(rest.trim_start()) => {
+                self.steps.line(line);
+                STEP
+            }
+            None => OTHER,
+        }
+    }
+
+    fn what(&self) -> String {
+        let stated: u64 = self.levels.iter().sum();
+        let mut parts = Vec::new();
+        if stated * 4 >= self.lines {
+            let levels = self.levels.iter().enumerate().filter(|(_, count)| **count > 0);
+            let levels: Vec<String> = levels.map(|(place, count)| format!("{} {count}", Level::name(place))).collect();
+            parts.push(format!("levels: {}", levels.join(", ")));
+        }
+        parts.extend(self.totals.what());
+        if self.errors > 0 {
+            parts.push(counted(self.errors as usize, "error line", "error lines"));
+        }
+        if self.warnings > 0 {
+            parts.push(counted(self.warnings as usize, "warning line", "warning lines"));
+        }
+        parts.join("; ")
+    }
+}
+
+impl Bodies {
+    /// Whether a line explains the error before it, and is kept with it.
+    fn take(&mut self, line: &Line<'_>, stamped: bool, rest: &str) -> bool {
+        let Some((error, indent)) = self.open else { return false };
+        let trimmed = line.text.trim();
+        if matches!(trimmed, "---" | "..." | "|-") || trimmed.starts_with("duration_ms:") {
+            self.is_record |= trimmed == "---";
+            if trimmed == "..." {
+                self.close();
+            }
+            return false;
+        }
+        let labelled = label_at(rest).is_some() || (!stamped && rest.starts_with("Caused by"));
+        let deeper = !stamped && indent_of(line.text) > indent;
+        let body = self.of.entry(error).or_default();
+        if !(labelled || deeper) || body.len() >= BODY {
+            self.close();
+            return false;
+        }
+        let text = if stamped { from_label(rest) } else { line.text.trim_end() };
+        body.push(clip(text, BODY_LINE));
+        self.lines.insert(line.number, error);
+        true
+    }
+
+    /// Waits for the lines that explain an error.
+    fn begin(&mut self, line: &Line<'_>) {
+        self.close();
+        if self.of.len() < KEPT {
+            self.open = Some((line.number, indent_of(line.text)));
+            self.near.extend(line.number.saturating_sub(BEFORE)..line.number);
+        }
+    }
+
+    fn close(&mut self) {
+        self.open = None;
+        self.is_record = false;
+    }
+}
+
+/// How far a line is indented, after the process that valgrind names before it.
+fn indent_of(text: &str) -> usize {
+    let process = text.strip_prefix("==").and_then(number).and_then(|(_, rest)| rest.strip_prefix("=="));
+    let text = process.unwrap_or(text);
+    text.len() - text.trim_start().len()
+}
+
+/// PostgreSQL writes what explains an error as lines of their own.
+fn label_at(rest: &str) -> Option<usize> {
+    let head = &rest[..rest.floor_char_boundary(100)];
+    let colon = head.find(":  ")?;
+    let start = head[..colon].rfind(' ').map_or(0, |at| at + 1);
+    ["DETAIL", "HINT", "CONTEXT", "STATEMENT", "QUERY", "LOCATION"].contains(&&head[start..colon]).then_some(start)
+}
+
+fn from_label(rest: &str) -> &str {
+    label_at(rest).and_then(|at| rest.get(at..)).unwrap_or(rest).trim_end()
+}
+
+impl Stretch for Fold {
+    fn take(&mut self, line: &Line<'_>) -> bool {
+        self.lines += 1;
+        if line.text.trim().is_empty() {
+            self.blank += 1;
+            self.bodies.close();
+            return true;
+        }
+        let stamp = stamp::of(line.text);
+        if let Some(stamp) = &stamp {
+            self.times.add(stamp, line.text, line.number);
+        }
+        if (self.first.len() as u64) < FEW {
+            self.first.push((line.number, line.clip(LONGEST)));
+        }
+        let rest = stamp.map_or(line.text, |stamp| stamp.rest(line.text));
+        let sort = self.sort(line, rest);
+        let explains = sort == OTHER && self.bodies.take(line, stamp.is_some(), rest);
+        if !explains {
+            self.count_level(line.text);
+            if sort == OTHER {
+                self.slow.add(line.number, line.text);
+            }
+        }
+        if stamp.is_some() {
+            let trouble = [(ERROR, Trouble::Error), (WARNING, Trouble::Warning)].into_iter().find(|of| of.0 == sort);
+            self.sources.add(rest, trouble.map(|of| of.1));
+        }
+        let skip = stamp.map_or((0, 0), |stamp| (stamp.start, stamp.end));
+        let found = self.templates.add(&Given { number: line.number, text: line.text, skip, sort });
+        if sort != OTHER {
+            let few = found.is_some_and(|(place, _)| self.templates.count(place) <= APART);
+            if few && sort <= WARNING { self.bodies.begin(line) } else { self.bodies.close() }
+        }
+        true
+    }
+
+    fn page(self: Box<Self>) -> Page {
+        let mut page = Page::new(self.what());
+        let Self { lines, templates, times, slow, sources, steps, totals, first, bodies, .. } = *self;
+        let full = lines - self.blank;
+        let (all, others) = templates.finish();
+        let of_sort = |sort: u8| all.iter().filter(move |template| template.sort == sort).collect::<Vec<&Template>>();
+        let errors = groups::of_trouble(of_sort(ERROR), &bodies);
+        let warnings = groups::of_trouble(of_sort(WARNING), &bodies);
+        page.push(Part::new("errors", Weight::Failure, errors.0).of(errors.1).folded());
+        page.push(Part::new("warnings", Weight::Fact, warnings.0).of(warnings.1).folded());
+        page.push(Part::new("time", Weight::Fact, times.item(lines).into_iter().collect()));
+        if let Some((count, item)) = sources.item() {
+            page.push(Part::uncounted(format!("lines by who wrote them, {count} in all"), Weight::Fact, vec![item]));
+        }
+        if full <= FEW {
+            // Errors and warnings are shown above, one for many.
+            let rest = first
+                .into_iter()
+                .filter(|(number, text)| !bodies.lines.contains_key(number) && trouble::of(text).is_none());
+            let items: Vec<Item> = rest.map(|(number, text)| Item::at(number, text)).collect();
+            page.push(Part::new("other lines", Weight::Sample, items).folded());
+            return page;
+        }
+        let mut rest = of_sort(OTHER);
+        if steps.total() as usize <= KEPT {
+            page.push(steps.part("steps", Weight::Fact).folded());
+        } else {
+            rest.extend(of_sort(STEP));
+        }
+        page.push(totals.part().folded());
+        let slow = slow.items();
+        let slowest: BTreeSet<u64> = slow.iter().filter_map(|item| item.line).collect();
+        page.push(Part::new("slowest lines", Weight::Fact, slow).folded());
+        // Lines that stand with each error of a group have been told with the first of them.
+        let trouble: BTreeMap<u64, u64> =
+            all.iter().filter(|one| one.sort <= WARNING).map(|one| (one.first.0, one.count)).collect();
+        rest.retain(|one| {
+            let errors = bodies.lines.get(&one.first.0).and_then(|error| trouble.get(error)).copied();
+            errors.is_none_or(|errors| one.count > errors) && !(one.count == 1 && slowest.contains(&one.first.0))
+        });
+        let rare_most = (full / 1_000).clamp(1, 3);
+        // A group that no words hold together is shown by its lines.
+        let (rare, often): (Vec<&Template>, Vec<&Template>) =
+            rest.into_iter().partition(|one| one.count <= rare_most || one.is_kept() && !one.is_telling());
+        let (often_total, samples) = (often.len() as u64, groups::samples(&often));
+        let rare = rank::rare_items(rare, &bodies.near);
+        page.push(Part::new("rare lines", Weight::Fact, rare.0).of(rare.1).folded());
+        page.push(Part::new("repeated lines", Weight::Shape, groups::of_many(often)).of(often_total).folded());
+        page.push(Part::uncounted("examples of them", Weight::Sample, samples).folded());
+        page.push(Part::new("lines of too many kinds to count", Weight::Shape, Vec::new()).of(others).folded());
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests;

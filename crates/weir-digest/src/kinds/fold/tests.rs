@@ -1,0 +1,120 @@
+use expect_test::expect;
+
+use crate::check::{check, digest};
+
+#[test]
+fn a_log_is_told_by_its_trouble_and_its_templates() {
+    let mut raw = String::new();
+    for number in 0..60 {
+        raw.push_str(&format!("2026-09-02 00:00:{number:02},000 INFO app job {number} done in {} ms\n", number * 3));
+        if number % 20 == 7 {
+            raw.push_str(&format!("2026-09-02 00:00:{number:02},500 ERROR app job {number} lost: disk full\n"));
+            raw.push_str("    while writing /var/spool/x\n");
+        }
+    }
+    raw.push_str("2026-09-02 00:02:00,000 WARNING app stopping\n");
+    check(
+        &raw,
+        400,
+        &expect![[r#"
+        exit 0; log: levels: ERROR 3, WARNING 1, INFO 60; 3 error lines; 1 warning line; 67 lines, 3.5 KiB held as [ctx:0000000000]
+        <<<0000000000
+        == time: 1
+        2026-09-02 00:00:00,000 to 2026-09-02 00:02:00,000 (120 s); longest gap 61 s before line 67
+        == lines in order: errors 3, repeated lines 1, last lines 1
+        1–66: ×60 INFO app job {0..59} done in {0..177} ms
+        9: 2026-09-02 00:00:07,500 ERROR app job 7 lost: disk full
+          while writing /var/spool/x
+        31: 2026-09-02 00:00:27,500 ERROR app job 27 lost: disk full
+          while writing /var/spool/x
+        53: 2026-09-02 00:00:47,500 ERROR app job 47 lost: disk full
+          while writing /var/spool/x
+        67: 2026-09-02 00:02:00,000 WARNING app stopping
+        0000000000>>>
+        more: ctx_get"#]],
+    );
+}
+
+#[test]
+fn few_lines_are_shown_as_they_are() {
+    check(
+        "== build\n$ make all\nok\n== test\n$ make test\nsh: 3: foo: not found\n",
+        400,
+        &expect![[r#"
+        exit 0; plain lines: 1 error line; 6 lines, 65 B held as [ctx:0000000000]
+        <<<0000000000
+        == lines in order: other lines 5, last lines 1
+        1: == build
+        2: $ make all
+        3: ok
+        4: == test
+        5: $ make test
+        6: sh: 3: foo: not found
+        0000000000>>>
+        more: ctx_get"#]],
+    );
+}
+
+#[test]
+fn an_error_among_indented_lines_is_not_a_continuation() {
+    let mut raw = String::from("stage build begins\nERROR stage build failed\n");
+    for number in 0..120 {
+        match number {
+            60 => raw.push_str("  ERROR substep 60: disk /dev/sdb1 is full\n"),
+            90 => raw.push_str("  FATAL substep 90: signature of release.tar.gz is wrong\n"),
+            _ => raw.push_str(&format!("  substep {number} finished on worker {}\n", number % 7)),
+        }
+    }
+    check(
+        &raw,
+        400,
+        &expect![[r#"
+        exit 0; plain lines: 3 error lines; 122 lines, 4.1 KiB held as [ctx:0000000000]
+        <<<0000000000
+        == lines in order: errors 3, rare lines 1, repeated lines 1, last lines 3
+        1: stage build begins
+        2: ERROR stage build failed
+          substep 0 finished on worker 0
+          substep 1 finished on worker 1
+          substep 2 finished on worker 2
+          substep 3 finished on worker 3
+          substep 4 finished on worker 4
+          substep 5 finished on worker 5
+          substep 6 finished on worker 6
+          substep 7 finished on worker 0
+        3–122: ×118 substep {0..119} finished on worker {0..6}
+        63:   ERROR substep 60: disk /dev/sdb1 is full
+        93:   FATAL substep 90: signature of release.tar.gz is wrong
+        120:   substep 117 finished on worker 5
+        121:   substep 118 finished on worker 6
+        122:   substep 119 finished on worker 0
+        0000000000>>>
+        more: ctx_get"#]],
+    );
+}
+
+#[test]
+fn words_of_source_text_prose_and_cells_are_not_errors() {
+    let lines = [
+        "77\t        except Exception:",
+        "210\t    if expect.startswith(\"Error:\"):",
+        "category        | Error Handling",
+        "enumvals        | {debug,log,notice,warning,error}",
+        "      3234    0.005    0.000    0.005    0.000 reports.py:171(failed)",
+        "import time:       512 |        512 |       traceback",
+        "                 at the end will not raise an error and will be",
+        "ok: [web02] => {\"cmd\": \"echo certificate expired >&2; exit 3\", \"rc\": 0}",
+        "==41== Memcheck, a memory error detector",
+        "Waiting for cache lock: Could not get lock /var/lib/dpkg/lock-frontend.",
+    ];
+    let raw = lines.map(|line| format!("{line}\n")).concat().repeat(6);
+    let digest = digest(&raw, 1_000);
+    assert!(!digest.contains("error line") && !digest.contains("warning line"), "{digest}");
+}
+
+#[test]
+fn a_pattern_that_says_nothing_gives_way_to_a_line() {
+    let raw: String = (0..90).map(|n| format!("│   ├── {}{} v0.{n}.1\n", ["ab", "cd", "ef"][n % 3], n)).collect();
+    let digest = digest(&raw, 400);
+    assert!(!digest.contains("{…}"), "{digest}");
+}

@@ -1,0 +1,78 @@
+//! Lines that state totals: `# pass 163`, `2 failing`, `ERROR SUMMARY: 8 errors`.
+
+use crate::kinds::shared::kept::Kept;
+use crate::text::number;
+use crate::{Line, Part, Weight};
+
+/// Lines that state totals, and what test runners without a kind of their own count in them.
+#[derive(Default)]
+pub(super) struct Totals {
+    lines: Kept,
+    passed: Option<u64>,
+    failed: Option<u64>,
+}
+
+/// What a line of totals begins with.
+const BEGINNINGS: [&str; 8] = [
+    "SUMMARY: ",
+    "ERROR SUMMARY: ",
+    "HEAP SUMMARY",
+    "LEAK SUMMARY",
+    "Execution Time: ",
+    "Total ",
+    "PLAY RECAP",
+    "definitely lost: ",
+];
+
+impl Totals {
+    /// Takes a line that states a total.
+    pub(super) fn take(&mut self, line: &Line<'_>, text: &str) -> bool {
+        let text = text.trim_start_matches(['=', ' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'].as_slice());
+        let counted = self.count(line.text.trim());
+        let is_total = counted || BEGINNINGS.iter().any(|start| text.starts_with(start)) || is_numbered(line.text);
+        if is_total {
+            self.lines.line(line);
+        }
+        is_total
+    }
+
+    /// `# pass 163` of TAP, `ℹ fail 5` of node, `58 passing (42ms)` of mocha.
+    fn count(&mut self, text: &str) -> bool {
+        if let Some(rest) = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ ")) {
+            let Some((name, count)) = rest.split_once(' ') else { return false };
+            let known = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
+            let Some((count, _)) = number(count).filter(|_| known.contains(&name)) else { return false };
+            match name {
+                "pass" => self.passed = Some(count),
+                "fail" => self.failed = Some(count),
+                _ => {}
+            }
+            return true;
+        }
+        let Some((count, rest)) = number(text) else { return false };
+        match rest.trim_start().split([' ', '(']).next() {
+            Some("passing") => self.passed = Some(count),
+            Some("failing") => self.failed = Some(count),
+            Some("pending") => {}
+            _ => return false,
+        }
+        rest.starts_with(' ')
+    }
+
+    /// `tests: 163 passed, 5 failed`.
+    pub(super) fn what(&self) -> Option<String> {
+        let passed = self.passed?;
+        Some(format!("tests: {passed} passed, {} failed", self.failed.unwrap_or(0)))
+    }
+
+    /// The lines.
+    pub(super) fn part(self) -> Part {
+        self.lines.part("totals", Weight::Fact)
+    }
+}
+
+/// `  1) basket adds an item:`, as mocha numbers what failed.
+fn is_numbered(text: &str) -> bool {
+    let rest = text.trim_start();
+    text.len() >= rest.len() + 2 && number(rest).is_some_and(|(_, rest)| rest.starts_with(") "))
+}

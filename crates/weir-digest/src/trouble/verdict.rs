@@ -1,0 +1,297 @@
+//! The words by which a line without a level begins to tell of trouble.
+
+use super::Trouble;
+use crate::kinds::stamp;
+use crate::text::number;
+
+/// How far into a line a verdict may begin.
+const HEAD: usize = 300;
+/// How many clauses are looked at, and how many words one in front of a verdict may have.
+const CLAUSES: usize = 6;
+const WORDS_BEFORE: usize = 6;
+
+/// The verdict that a line begins with.
+pub(super) fn of(line: &str) -> Option<Trouble> {
+    let head = &line[..line.floor_char_boundary(HEAD)];
+    let after_time = stamp::of(head).map_or(head, |stamp| stamp.rest(head));
+    let mut rest = without_prefix(after_time);
+    for place in 0..CLAUSES {
+        let (clause, after) = match rest.find(": ") {
+            Some(at) => (&rest[..at], Some(&rest[at + 2..])),
+            None => (rest.strip_suffix(':').unwrap_or(rest), None),
+        };
+        match of_clause(clause.trim(), rest, place > 0) {
+            Said::Trouble(trouble) => return Some(trouble),
+            Said::Fine => return None,
+            Said::Nothing => {}
+        }
+        match after {
+            Some(after) if may_lead(clause) => rest = after.trim_start(),
+            _ => break,
+        }
+    }
+    is_exit(head).then_some(Trouble::Error)
+}
+
+/// Whether a line is a numbered line of some file: `77<tab>  except Exception:`, `12 | fn main() {`.
+pub(super) fn is_excerpt(line: &str) -> bool {
+    let text = line.trim_start_matches([' ', '>']);
+    let Some((_, rest)) = number(text) else { return false };
+    rest.starts_with('\t') || rest.trim_start_matches(' ').starts_with(['|', '│'])
+}
+
+/// What a clause says.
+enum Said {
+    Trouble(Trouble),
+    /// That all is well, or that something is still to come.
+    Fine,
+    Nothing,
+}
+
+/// Takes off what tools put before each line of theirs: `==41==`, `#11 14.02`, `[build]`, `===`.
+fn without_prefix(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    if let Some((_, after)) = rest.strip_prefix("==").and_then(number)
+        && let Some(after) = after.strip_prefix("==")
+    {
+        rest = after.trim_start();
+    }
+    if let Some((_, after)) = rest.strip_prefix('#').and_then(number)
+        && let Some(after) = after.strip_prefix(' ')
+    {
+        rest = after;
+        let seconds = number(after).and_then(|(_, after)| number(after.strip_prefix('.')?));
+        rest = seconds.map_or(rest, |(_, after)| after.trim_start());
+    }
+    while let Some(inner) = rest.strip_prefix(['[', '(']) {
+        // `[ERROR]` is a verdict; `[12]` and `[build 2/9]` only stand before one.
+        let Some(end) = inner.find([']', ')']) else { break };
+        if word(&inner[..end]).is_some_and(|word| by_name(word).is_some()) {
+            break;
+        }
+        rest = inner[end + 1..].trim_start();
+    }
+    rest.trim_start_matches(['=', '-', '*', '#', '!', '+', '>', '[', ' '])
+}
+
+fn of_clause(clause: &str, rest: &str, follows: bool) -> Said {
+    if clause.starts_with("** ") || clause.starts_with("*** ") {
+        return Said::Trouble(Trouble::Error);
+    }
+    if ["✖ ", "✗ ", "✘ ", "× ", "❌"].iter().any(|sign| clause.starts_with(sign)) {
+        return Said::Trouble(Trouble::Error);
+    }
+    if let Some(counts) = clause.strip_prefix("ok=") {
+        let failed = |name: &str| {
+            let value = counts.split_once(name).and_then(|(_, value)| number(value));
+            value.is_some_and(|(count, _)| count > 0)
+        };
+        let any = failed(" failed=") || failed(" unreachable=");
+        return if any { Said::Trouble(Trouble::Error) } else { Said::Fine };
+    }
+    let clause = clause.trim_start_matches(['[', '(', '*', '-']);
+    if let Some((count, after)) = number(clause) {
+        // `3 failed, 2 passed`, but not `0 errors`.
+        let counted = after.strip_prefix(' ').and_then(word).and_then(by_name);
+        return match counted {
+            Some(trouble) if count > 0 => Said::Trouble(trouble),
+            Some(_) => Said::Fine,
+            None => Said::Nothing,
+        };
+    }
+    let Some(first) = word(clause) else { return Said::Nothing };
+    let after = &clause[first.len()..];
+    let second = after.strip_prefix(' ').map(str::trim_start).and_then(word).unwrap_or_default();
+    if is_fine(first) {
+        return Said::Fine;
+    }
+    if first == "not" && second == "ok" {
+        return if rest.contains("# TODO") || rest.contains("# SKIP") {
+            Said::Fine
+        } else {
+            Said::Trouble(Trouble::Error)
+        };
+    }
+    if first == "thread" && rest.contains("' panicked at ") {
+        return Said::Trouble(Trouble::Error);
+    }
+    if matches!(first, "npm" | "pnpm" | "yarn" | "gyp") {
+        return second_says(second);
+    }
+    if first == "Found" && follows_count(after) {
+        return Said::Trouble(Trouble::Error);
+    }
+    if is_phrase(clause) || (first == "definitely" && second == "lost" && !rest.contains("lost: 0 bytes")) {
+        return Said::Trouble(Trouble::Error);
+    }
+    if let Some(trouble) = by_name(first) {
+        let after_clause = &rest[first.len().min(rest.len())..];
+        return if stands(first, after, second) && !is_none(after_clause) {
+            Said::Trouble(trouble)
+        } else {
+            Said::Nothing
+        };
+    }
+    match of_type(first, after) {
+        Some(trouble) if !follows || after.is_empty() => Said::Trouble(trouble),
+        _ => Said::Nothing,
+    }
+}
+
+fn second_says(second: &str) -> Said {
+    match second {
+        "ERR" | "error" | "ERROR" => Said::Trouble(Trouble::Error),
+        "WARN" | "warn" | "warning" => Said::Trouble(Trouble::Warning),
+        _ => Said::Nothing,
+    }
+}
+
+/// ` 12 errors`.
+fn follows_count(after: &str) -> bool {
+    let counted = after.strip_prefix(' ').and_then(number);
+    counted.is_some_and(|(count, rest)| {
+        count > 0 && rest.strip_prefix(' ').and_then(word).and_then(by_name) == Some(Trouble::Error)
+    })
+}
+
+/// The letters that a text begins with, joined by dots, colons or apostrophes as names are.
+fn word(text: &str) -> Option<&str> {
+    let end = text.bytes().position(|byte| !(byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'\'' | b'_')));
+    let word = text[..end.unwrap_or(text.len())].trim_end_matches(['.', '\'']);
+    (!word.is_empty()).then_some(word)
+}
+
+/// Whether a word that means trouble is a verdict here, and not the beginning of a title or a part of a name.
+fn stands(first: &str, after: &str, second: &str) -> bool {
+    let glued =
+        after.starts_with(['/', '-', '\\', '@', '+', '(', '=']) || after.starts_with(|c: char| c.is_ascii_digit());
+    let title = second.starts_with(|c: char| c.is_ascii_uppercase())
+        && second.bytes().any(|byte| byte.is_ascii_lowercase())
+        && first.bytes().any(|byte| byte.is_ascii_lowercase())
+        && matches!(first, "Error" | "Errors" | "Exception" | "Exceptions" | "Failure" | "Warning" | "Warnings");
+    // `err` is a word only where it is a mark.
+    let short = first.eq_ignore_ascii_case("err") && !after.starts_with(['!', ':', ']']) && !after.is_empty();
+    !glued && !title && !short
+}
+
+/// Words after which there is nothing to worry about.
+fn is_fine(word: &str) -> bool {
+    let fine = [
+        "ok",
+        "pass",
+        "passed",
+        "passing",
+        "changed",
+        "skipping",
+        "skipped",
+        "included",
+        "waiting",
+        "note",
+        "help",
+        "hint",
+        "info",
+        "debug",
+        "trace",
+        "compiling",
+        "checking",
+        "downloading",
+        "downloaded",
+        "installing",
+    ];
+    fine.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// What a word says by itself at the beginning of a clause.
+fn by_name(word: &str) -> Option<Trouble> {
+    let mut letters = [0; 16];
+    let small = letters.get_mut(..word.len())?;
+    small.copy_from_slice(word.as_bytes());
+    small.make_ascii_lowercase();
+    match &*small {
+        b"error" | b"errors" | b"err" | b"failed" | b"failure" | b"failures" | b"fail" | b"fails" | b"failing"
+        | b"fatal" | b"panic" | b"panicked" | b"exception" | b"crash" | b"crashed" | b"abort" | b"aborted"
+        | b"aborting" | b"denied" | b"unreachable" | b"killed" | b"segfault" | b"deadlock" | b"corrupt"
+        | b"corrupted" | b"traceback" | b"cannot" | b"can't" | b"couldn't" | b"unable" | b"oom" | b"rejected"
+        | b"unauthorized" | b"forbidden" | b"unresolved" | b"emergency" | b"critical" | b"unhandled" | b"uncaught"
+        | b"severe" | b"invalid" => Some(Trouble::Error),
+        b"warning" | b"warnings" | b"warn" | b"deprecated" => Some(Trouble::Warning),
+        _ => None,
+    }
+}
+
+/// `ValueError`, `java.io.IOException`, `DeprecationWarning`: the name of an error before what it says.
+fn of_type(first: &str, after: &str) -> Option<Trouble> {
+    let says = after.is_empty() || after.starts_with(" [");
+    let name = first.rsplit('.').next().unwrap_or(first);
+    if !says || name.contains('_') || !name.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return None;
+    }
+    match name {
+        _ if name.ends_with("Error") || name.ends_with("Exception") => Some(Trouble::Error),
+        _ if name.ends_with("Warning") => Some(Trouble::Warning),
+        _ => None,
+    }
+}
+
+/// What systems say of a call that did not work, in the words that a clause is made of.
+fn is_phrase(clause: &str) -> bool {
+    let phrases = [
+        "permission denied",
+        "access denied",
+        "connection refused",
+        "connection reset",
+        "connection timed out",
+        "timed out",
+        "no such ",
+        "command not found",
+        "not found",
+        "could not ",
+        "out of memory",
+        "segmentation fault",
+        "no space left",
+        "operation not permitted",
+        "address already in use",
+        "broken pipe",
+        "gave up",
+        "core dumped",
+        "link is down",
+    ];
+    let begins = |phrase: &&str| clause.get(..phrase.len()).is_some_and(|start| start.eq_ignore_ascii_case(phrase));
+    phrases.iter().any(|phrase| begins(phrase))
+}
+
+/// Whether a clause can stand before a verdict: a name, a place, a few words; not source text and not a sentence.
+fn may_lead(clause: &str) -> bool {
+    let mut words = clause.split_ascii_whitespace();
+    let one = words.next().is_some() && words.next().is_none();
+    let few = clause.split_ascii_whitespace().count() <= WORDS_BEFORE;
+    let quoted = clause.starts_with(['"', '{']);
+    !quoted && (one || few && !clause.contains(['(', '{', ';', '=', '<', '"', '|']))
+}
+
+/// `exit code 2`, `exited with code 1`, `exit status 101`; but not 0.
+fn is_exit(head: &str) -> bool {
+    let Some(at) = head.find("exit") else { return false };
+    if head.contains('"') || head[..at].contains(['{', '(']) {
+        return false;
+    }
+    let said = head[at..].split([' ', '(', ',']).skip(1).take(3);
+    let mut before = "exit";
+    for word in said {
+        if let Some((count, rest)) = number(word)
+            && matches!(before, "code" | "code:" | "status" | "status:" | "exit" | "exited")
+        {
+            return count > 0 && count < 256 && !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+        }
+        before = word;
+    }
+    false
+}
+
+/// Whether it is said that there is none: `errors: 0`, `error=null`.
+fn is_none(after: &str) -> bool {
+    let Some(value) = after.strip_prefix(['=', ':']) else { return false };
+    let value = value.trim_start().trim_start_matches(['"', '\'']);
+    let end = value.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(value.len());
+    ["0", "null", "nil", "none", "None", "false", "no", "undefined"].contains(&&value[..end]) || value.starts_with("[]")
+}
