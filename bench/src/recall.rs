@@ -4,6 +4,8 @@
 //! stands around a text costs too.
 
 mod contenders;
+#[path = "../../crates/weir-digest/tests/it/oracle.rs"]
+mod oracle;
 pub(crate) mod set;
 mod table;
 
@@ -48,10 +50,25 @@ pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
     }
     let text = table::write(half, &set, &rows);
     println!("{text}");
+    println!("{}", statements(&set));
     if options.contains(&"--misses") {
         table::misses(&set, &rows[1].1);
     }
     value("--write").is_none_or(|path| table::put_into(Path::new(path), half, &text))
+}
+
+/// How many statements of the digests their outputs confirm, and which they contradict.
+fn statements(set: &Set) -> String {
+    let (mut right, mut unchecked, mut wrong) = (0, 0, Vec::new());
+    for output in &set.outputs {
+        let page = weir_digest::read(&output.raw.as_slice(), weir_digest::About::default()).unwrap();
+        let verdict = oracle::examine(&output.raw, &page);
+        right += verdict.right;
+        unchecked += verdict.unchecked;
+        wrong.extend(verdict.wrong.into_iter().map(|why| format!("{}: {why}", output.name)));
+    }
+    let count = wrong.len();
+    format!("statements: {right} right, {unchecked} not checked, {count} wrong\n{}", wrong.join("\n"))
 }
 
 /// When the question is asked.

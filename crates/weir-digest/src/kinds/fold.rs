@@ -72,10 +72,20 @@ struct Bodies {
     lines: BTreeMap<u64, u64>,
     /// The numbers of the lines right before an error.
     near: BTreeSet<u64>,
-    /// The error that the lines after it explain, and how far it is indented.
-    open: Option<(u64, usize)>,
+    /// The error that the lines after it explain.
+    open: Option<Open>,
     /// Whether its lines are a record between `---` and `...`, whose fields say nothing by themselves.
     is_record: bool,
+}
+
+/// An error that is being explained.
+#[derive(Clone, Copy)]
+struct Open {
+    error: u64,
+    /// How far it is indented.
+    indent: usize,
+    /// The number of the line that goes on with it.
+    next: u64,
 }
 
 /// The sorts of lines that never share a template.
@@ -160,7 +170,11 @@ impl Fold {
 impl Bodies {
     /// Whether a line explains the error before it, and is kept with it.
     fn take(&mut self, line: &Line<'_>, stamped: bool, rest: &str) -> bool {
-        let Some((error, indent)) = self.open else { return false };
+        let Some(Open { error, indent, next }) = self.open.filter(|open| open.next == line.number) else {
+            self.close();
+            return false;
+        };
+        self.open = Some(Open { error, indent, next: next + 1 });
         let trimmed = line.text.trim();
         if matches!(trimmed, "---" | "..." | "|-") || trimmed.starts_with("duration_ms:") {
             self.is_record |= trimmed == "---";
@@ -186,7 +200,7 @@ impl Bodies {
     fn begin(&mut self, line: &Line<'_>) {
         self.close();
         if self.of.len() < KEPT {
-            self.open = Some((line.number, indent_of(line.text)));
+            self.open = Some(Open { error: line.number, indent: indent_of(line.text), next: line.number + 1 });
             self.near.extend(line.number.saturating_sub(BEFORE)..line.number);
         }
     }

@@ -2,11 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
 
+mod faithful;
+mod faults;
 mod gallery;
 mod goldens;
 mod hostile;
 mod linear;
 mod openers;
+mod oracle;
 mod outputs;
 mod properties;
 mod rules;

@@ -6,9 +6,7 @@ use std::io;
 
 use weir_core::wording::counted;
 
-use super::row::{Row, Sort};
-use super::rows::Rows;
-use super::rows_page::Gathered;
+use super::cells::Cells;
 use crate::kinds::{How, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -38,8 +36,7 @@ struct Form {
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
-    let mut table =
-        Table { form, rows: Rows::default(), row: Row::default(), named: false, misfits: 0, kept: Vec::new() };
+    let mut table = Table { form, cells: Cells::default(), named: false, misfits: 0, kept: Vec::new() };
     let mut join = Join::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
@@ -52,7 +49,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     if !join.text.is_empty() {
         table.misfit(&join);
     }
-    if table.misfits * 5 > table.rows.count {
+    if table.misfits * 5 > table.cells.rows() {
         return Ok(None);
     }
     Ok(Some(table.page()))
@@ -60,8 +57,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
 
 struct Table {
     form: Form,
-    rows: Rows,
-    row: Row,
+    cells: Cells,
     named: bool,
     misfits: u64,
     kept: Vec<Item>,
@@ -83,18 +79,7 @@ impl Table {
                 return;
             }
         }
-        self.row.begin(record.line);
-        self.row.raw.push_str(record.text.get(..record.text.floor_char_boundary(1_000)).unwrap_or_default());
-        for (place, cell) in cells(&record.text, self.form.mark).enumerate() {
-            // Columns are few enough to be told apart, or this one is left out.
-            if place < self.rows.columns.len() {
-                let plain = unquoted(cell);
-                self.row.push(place, Sort::Cell, (&plain, plain.len()));
-            } else {
-                self.rows.beyond += 1;
-            }
-        }
-        self.rows.add(&mut self.row);
+        self.cells.add(cells(&record.text, self.form.mark).map(unquoted), record.line, &record.text);
     }
 
     fn misfit(&mut self, record: &Join) {
@@ -105,26 +90,16 @@ impl Table {
     }
 
     fn name_columns(&mut self, first: &str) {
-        for (place, cell) in cells(first, self.form.mark).enumerate() {
-            let name = unquoted(cell);
-            let name = name.trim().trim_start_matches('\u{feff}');
-            let taken = self.rows.columns.iter().any(|column| column.name == name);
-            if self.form.header && !name.is_empty() && name.len() <= 200 && !taken {
-                self.rows.column(name);
-            } else {
-                let mut name = format!("column {}", place + 1);
-                while self.rows.columns.iter().any(|column| column.name == name) {
-                    name.push('\'');
-                }
-                self.rows.column(&name);
-            }
-        }
-        // Columns that are too many are counted by their values.
-        self.rows.beyond = 0;
+        let names = cells(first, self.form.mark).map(|cell| match self.form.header {
+            true => unquoted(cell).trim().trim_start_matches('\u{feff}').to_owned(),
+            false => String::new(),
+        });
+        let names: Vec<String> = names.collect();
+        self.cells = Cells::of(names.iter().map(String::as_str));
     }
 
     fn page(self) -> Page {
-        let Self { form, rows, misfits, kept, .. } = self;
+        let Self { form, cells, misfits, kept, .. } = self;
         let between = match form.mark {
             '\t' => "tabs",
             ',' => "commas",
@@ -139,12 +114,11 @@ impl Table {
         };
         let mut page = Page::new(format!(
             "table of {} rows, {} columns between {between}{header}{misfit}",
-            rows.count, form.width
+            cells.rows(),
+            form.width
         ));
         page.push(Part::new("lines that do not fit", Weight::Failure, kept).of(misfits));
-        let mut gathered = Gathered::default();
-        gathered.add(&rows);
-        gathered.push(&mut page);
+        cells.parts(&mut page);
         page
     }
 }
@@ -368,6 +342,9 @@ mod tests {
                 <<<0000000000
                 == lines that do not fit: 1
                 64: 62,2025-10-03,broken
+                == rows of rare states: 1
+                62: 61,2025-10-02,lost,98765.43,"Call first,
+                then ""ring"""
                 == unusual records: 1
                 62: 61,2025-10-02,lost,98765.43,"Call first,
                 then ""ring""" (unusual: status, total, note)
@@ -379,9 +356,10 @@ mod tests {
                 in one record only: note=Call first,⏎then "ring"
                 == numbers by value: 1
                 total by status: paid 0.50 to 49.50 mean 22.722 sum 1022.50, shipped 6.50 to 48.50 mean 26.500 sum 397.50, lost 98765.43
-                == first and last records: 61, 2 shown
+                == first and last records: 61, 1 shown
                 2: 1,2025-09-02,paid,3.50,
-                3: 2,2025-09-03,paid,6.50,
+                == note, those that are alike: 1
+                ×60 
                 0000000000>>>
                 more: ctx_get"#]],
         );

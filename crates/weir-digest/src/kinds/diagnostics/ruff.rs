@@ -152,7 +152,7 @@ impl Stretch for Ruff {
         let said = match self.said {
             0 => String::new(),
             said if said == self.found.counts[0] => String::new(),
-            said => format!(", {said} by its own count"),
+            said => format!(", of {said} that it found"),
         };
         let fixable = match self.fixable {
             0 => String::new(),

@@ -108,7 +108,7 @@ pub(super) fn samples(often: &[&Template]) -> Vec<Item> {
         let greatest = template.greatest().map(|(number, text)| (number, clip(text, 200)));
         let first = template.kept.iter().skip(1).map(|(number, text)| (*number, clip(text, 200)));
         for (number, text) in greatest.chain(first) {
-            if items.iter().all(|item| item.line != Some(number)) {
+            if number != template.first.0 && items.iter().all(|item| item.line != Some(number)) {
                 items.push(Item::at(number, text));
             }
         }

@@ -126,7 +126,7 @@ struct Found {
     spread: Spread,
     fields: usize,
     cells: Option<Cells>,
-    /// The biggest, where a size is all that stands before a path.
+    /// The biggest, by the first field that is a number.
     biggest: Most<u64>,
 }
 
@@ -134,7 +134,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(fields) = fields_of(sample) else { return Ok(None) };
     let [extensions, names] = [(); 2].map(|()| Tally::of(4_000));
     let names_of_fields: Vec<String> = (1..=fields).map(|place| format!("field {place}")).collect();
-    let names_of_fields: Vec<&str> = names_of_fields.iter().map(String::as_str).collect();
+    let columns = names_of_fields.iter().map(String::as_str).chain(["path"]);
     let mut found = Found {
         paths: 0,
         folders: Folders::default(),
@@ -146,7 +146,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         spread: Spread::of(64),
         fields,
         biggest: Most::of(BIGGEST),
-        cells: (fields > 1).then(|| Cells::of(&names_of_fields, false).labelled(Some(fields))),
+        cells: (fields > 1).then(|| Cells::of(columns)),
     };
     let mut log = Fold::default();
     let mut lines = Lines::of(source)?;
@@ -184,15 +184,12 @@ impl Found {
             self.deepest = (depth, Some(Item::at(number, clip(path, 300))));
         }
         self.spread.offer(|| Item::plain(clip(line, 300)));
-        if self.fields == 1
-            && let Some(bytes) = line.split_whitespace().next().and_then(super::ls::bytes_of)
-        {
+        let is_size = |word: &&str| !word.contains('-') && !word.contains(':');
+        if let Some(bytes) = line.split_whitespace().take(self.fields).find(is_size).and_then(super::ls::bytes_of) {
             self.biggest.offer(bytes, || clip(line.trim(), 300));
         }
         if let Some(cells) = &mut self.cells {
-            let mut fields: Vec<&str> = line.split_whitespace().take(self.fields).collect();
-            fields.push(path);
-            cells.add(&fields, number, line);
+            cells.add(line.split_whitespace().take(self.fields).chain([path]), number, line);
         }
     }
 
@@ -219,8 +216,11 @@ impl Found {
             cells.parts(&mut page);
         }
         let biggest = self.biggest.into_items();
-        let sized = !biggest.is_empty();
-        if sized {
+        let sized = self.fields == 1 && !biggest.is_empty();
+        // Where other fields tell of the paths, a few of the biggest are enough.
+        let most = if sized { BIGGEST } else { BIGGEST / 5 };
+        let biggest: Vec<Item> = biggest.into_iter().take(most).collect();
+        if !biggest.is_empty() {
             page.push(Part::new("biggest", Weight::Fact, biggest).of(self.paths));
         }
         page.push(self.folders.part(false));
@@ -257,10 +257,23 @@ mod tests {
                 == counts: 2
                 by extension: yaml 3, gz 2, log 1
                 by top folder: ./config 3, ./log 3
-                == columns: 3
-                field 2: 2024-10-19 3, 2024-09-29 1, 2024-10-20 1, 2025-03-06 1
-                field 1: 0 to 29144, 5 not 0, 1 times 0, sum 58894; highest: 29144 ./log/2/b.gz, 29143 ./log/1/a.gz, 412 ./config/sub dir/c.yaml
-                the same in all rows: field 3 644
+                == fields of 6 records: 4
+                field 1: 0 (./log/error.log) to 29144 (./log/2/b.gz), mean 9815.7, sum 58894
+                field 2: 2024-09-29 to 2025-03-06, 4 different
+                path: all different, such as ./config/a.yaml, ./config/b.yaml
+                the same in all: field 3=644
+                == records: 6, 4 shown
+                1: 98 2024-09-29 644 ./config/a.yaml
+                2: 97 2024-10-19 644 ./config/b.yaml
+                3: 412 2025-03-06 644 ./config/sub dir/c.yaml
+                4: 0 2024-10-19 644 ./log/error.log
+                == biggest: 6
+                29144 2024-10-20 644 ./log/2/b.gz
+                29143 2024-10-19 644 ./log/1/a.gz
+                412 2025-03-06 644 ./config/sub dir/c.yaml
+                98 2024-09-29 644 ./config/a.yaml
+                97 2024-10-19 644 ./config/b.yaml
+                0 2024-10-19 644 ./log/error.log
                 == folders, digits of like ones as #: 4
                 ./config: 2 entries
                 ./log/#: 2 entries in 2 folders
@@ -268,13 +281,9 @@ mod tests {
                 ./log: 1 entry
                 == deepest path: 1
                 3: ./config/sub dir/c.yaml
-                == some of the lines, evenly spread: 6
+                == some of the lines, evenly spread: 6, 2 shown
                 98 2024-09-29 644 ./config/a.yaml
                 97 2024-10-19 644 ./config/b.yaml
-                412 2025-03-06 644 ./config/sub dir/c.yaml
-                0 2024-10-19 644 ./log/error.log
-                29143 2024-10-19 644 ./log/1/a.gz
-                29144 2024-10-20 644 ./log/2/b.gz
                 0000000000>>>
                 more: ctx_get"#]],
         );

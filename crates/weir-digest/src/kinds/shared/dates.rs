@@ -16,11 +16,6 @@ impl Stamp {
         let month = self.0 / 100_000_000;
         format!("{:04}-{:02}", month / 100, month % 100)
     }
-
-    /// All its digits, year first, as a number.
-    pub(crate) fn digits(self) -> u64 {
-        self.0
-    }
 }
 
 /// The first and the last day of what was met.

@@ -1,0 +1,31 @@
+//! No digest states what its output contradicts.
+
+use crate::hostile::HOSTILE;
+use crate::oracle::examine;
+use crate::outputs::{half, page};
+
+/// How much of a hostile output is read.
+const HOSTILE_BYTES: usize = 40_000;
+
+fn none_is_wrong(outputs: impl Iterator<Item = (String, Vec<u8>)>) {
+    let (mut right, mut unchecked, mut wrong) = (0, 0, Vec::new());
+    for (name, raw) in outputs {
+        let verdict = examine(&raw, &page(&raw));
+        right += verdict.right;
+        unchecked += verdict.unchecked;
+        wrong.extend(verdict.wrong.into_iter().map(|why| format!("{name}: {why}")));
+    }
+    println!("{right} right, {unchecked} unchecked, {} wrong", wrong.len());
+    assert!(wrong.is_empty(), "{} of {right}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn of_real_outputs() {
+    let halves = ["development", "held_out"].into_iter().flat_map(half);
+    none_is_wrong(halves.map(|output| (output.name, output.raw)));
+}
+
+#[test]
+fn of_outputs_made_to_confuse() {
+    none_is_wrong(HOSTILE.iter().map(|hostile| (hostile.name.to_owned(), hostile.first(HOSTILE_BYTES))));
+}
