@@ -232,9 +232,19 @@ impl Report {
         lines
     }
 
+    /// What Weir itself adds to every request, by client.
+    fn own_tokens(&self) -> Option<String> {
+        let clients: BTreeMap<&str, u64> =
+            self.sessions.iter().map(|played| (played.client.title, played.judged.descriptions.0)).collect();
+        let each: Vec<String> =
+            clients.iter().map(|(title, tokens)| format!("{title} {}", number(*tokens as i64))).collect();
+        let said = || format!("Tokens of tool descriptions in every request: {}.", each.join(", "));
+        (!each.is_empty()).then(said)
+    }
+
     /// What one should know to read the figures, and what was left out.
     fn remarks(&self, sum: &Sum) -> Vec<String> {
-        let mut remarks = Vec::new();
+        let mut remarks: Vec<String> = self.own_tokens().into_iter().collect();
         if sum.guides.0 > 0 {
             remarks.push(format!(
                 "Guides after compactions: {} tokens, {} of the price, not in the net: what they save cannot be replayed.",

@@ -224,6 +224,7 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
         "░",
         "Used later and not visible:\n  shell list\n    ",
         "1 of 1 used later not visible: value_03456",
+        "Tokens of tool descriptions in every request: Claude Code 245.",
         "1 session has a model without a known price",
     ] {
         assert!(shown.contains(part), "{part:?} is not in\n{shown}");
