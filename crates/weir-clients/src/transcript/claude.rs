@@ -22,8 +22,17 @@ fn knows(row: &Value) -> bool {
     row["type"].is_string() && (row["sessionId"].is_string() || row["leafUuid"].is_string()) && row["payload"].is_null()
 }
 
+/// The rows of a transcript. Older versions have those of subagents among them, which are no part of the conversation.
 #[derive(Default)]
 struct Rows {
+    main: Conversation,
+    subagents: Conversation,
+    /// Whether the transcript is a subagent's own.
+    is_subagent: Option<bool>,
+}
+
+#[derive(Default)]
+struct Conversation {
     draft: Draft,
     /// Name and input of each use of a tool.
     calls: HashMap<String, (String, Value)>,
@@ -32,7 +41,29 @@ struct Rows {
 }
 
 impl Reader for Rows {
+    fn row(&mut self, row: Value) -> bool {
+        let of_subagent = row["isSidechain"] == true;
+        let is_main = match row["message"].is_object() {
+            true => of_subagent == *self.is_subagent.get_or_insert(of_subagent),
+            false => true,
+        };
+        if is_main { self.main.row(row) } else { self.subagents.row(row) }
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Draft> {
+        let drafts = [self.main.draft, self.subagents.draft];
+        drafts
+            .into_iter()
+            .enumerate()
+            .filter(|(at, draft)| *at == 0 || !draft.steps.is_empty())
+            .map(|(_, draft)| draft)
+            .collect()
+    }
+}
+
+impl Conversation {
     fn row(&mut self, mut row: Value) -> bool {
+        self.draft.rows += 1;
         for (key, into) in [("sessionId", &mut self.draft.key), ("version", &mut self.draft.version)] {
             if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
                 value.clone_into(into);
@@ -50,12 +81,6 @@ impl Reader for Rows {
         true
     }
 
-    fn finish(self: Box<Self>) -> Vec<Draft> {
-        vec![self.draft]
-    }
-}
-
-impl Rows {
     fn said(&mut self, message: &Value) {
         let count = self.requests.len();
         let at = *self.requests.entry(text(&message["id"]).to_owned()).or_insert(count);

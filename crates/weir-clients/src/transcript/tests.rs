@@ -186,6 +186,43 @@ fn opencode() {
 }
 
 #[test]
+fn subagents_of_older_claude_code_stand_apart_from_the_conversation() {
+    let row = |kind: &str, side: bool, id: &str| {
+        let message = json!({ "id": id, "content": [{ "type": "text", "text": id }], "usage": { "input_tokens": 1 } });
+        json!({ "type": kind, "sessionId": "c", "isSidechain": side, "message": message })
+    };
+    let rows = [
+        json!({ "type": "summary", "leafUuid": "u" }), // tidy: allow(summary): the client's word
+        row("user", false, "ask"),
+        row("assistant", false, "m1"),
+        row("user", true, "task"),
+        row("assistant", true, "s1"),
+        row("assistant", false, "m2"),
+    ];
+    check(
+        &rows,
+        expect![[r#"
+            0 skipped
+            claude  c 
+              prompt "ask"
+              said in 0 "m1\n"
+              said in 1 "m2\n"
+              used [1, 0, 0, 0, 0]
+              used [1, 0, 0, 0, 0]
+              hook UserPromptSubmit Prompt { text: "ask" }
+            claude  c 
+              prompt "task"
+              said in 0 "s1\n"
+              used [1, 0, 0, 0, 0]
+              hook UserPromptSubmit Prompt { text: "task" }"#]],
+    );
+    // A transcript of a subagent alone is one conversation.
+    let alone: String =
+        [row("user", true, "task"), row("assistant", true, "s1")].iter().map(|row| format!("{row}\n")).collect();
+    assert_eq!(read(&mut alone.as_bytes()).unwrap().unwrap().sessions.len(), 1);
+}
+
+#[test]
 fn the_hooks_of_a_subagent_name_the_transcript_of_its_session() {
     let row = json!({ "type": "user", "sessionId": "c", "message": { "content": "hi" } }).to_string();
     let session = read(&mut row.as_bytes()).unwrap().unwrap().sessions.remove(0);
