@@ -8,6 +8,7 @@ mod verify;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -42,6 +43,8 @@ struct Told {
     /// References that were given out, with their marks.
     references: Vec<(String, String)>,
     rows: BTreeMap<&'static str, Row>,
+    /// What failed calls said while the disk had room, and how often.
+    failures: BTreeMap<String, usize>,
     /// What went wrong that should not have.
     wrong: Vec<String>,
 }
@@ -90,6 +93,9 @@ pub(crate) fn run(weir: &str, minutes: f64) -> bool {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join("project");
     std::fs::create_dir_all(project.join("docs")).unwrap();
+    // Less than the disk has, so that it is full when it is filled and at no other time.
+    std::fs::create_dir_all(home.path().join(".config/weir")).unwrap();
+    std::fs::write(home.path().join(".config/weir/config.toml"), "[retention]\nquota_mb = 400\n").unwrap();
     let world = World {
         weir: std::fs::canonicalize(weir).unwrap(),
         disk: Disk::mount(&home.path().join("data")),
@@ -149,9 +155,15 @@ impl World {
             (_, true) => row.stopped += 1,
             _ => row.took.add(ended.took),
         }
-        if ended.output.is_some() && !good {
-            *if ended.full { &mut row.failed_full } else { &mut row.failed } += 1;
+        let Some(output) = ended.output.as_ref().filter(|_| !good) else { return };
+        if ended.full {
+            row.failed_full += 1;
+            return;
         }
+        row.failed += 1;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().next().unwrap_or("nothing").replace(&*self.data().to_string_lossy(), "DATA");
+        *told.failures.entry(format!("{name}: {said}")).or_default() += 1;
     }
 
     /// Remembers a call that writes.
@@ -176,13 +188,12 @@ fn index_and_stop(world: &World) {
         }
         let started = Instant::now();
         let full = world.disk.is_full();
-        let mut child = world.command(&["index", "docs"]).stdout(quiet()).stderr(quiet()).spawn().unwrap();
+        let child = world.command(&["index", "docs"]).stdout(quiet()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(numbers.next() % 1_500));
         let stopped = stop_for(child.id(), Duration::from_millis(5_000 + numbers.next() % 15_000));
-        let good = child.wait().unwrap().success();
-        let output = Some(std::process::Output { status: Default::default(), stdout: Vec::new(), stderr: Vec::new() });
-        let ended =
-            Ended { output, stopped, full: full || world.disk.was_full_since(started), took: started.elapsed() };
+        let output = child.wait_with_output().unwrap();
+        let (good, full) = (output.status.success(), full || world.disk.was_full_since(started));
+        let ended = Ended { output: Some(output), stopped, full, took: started.elapsed() };
         world.count("index", &ended, good);
         pause(world, Duration::from_secs(numbers.next() % 15));
     }
@@ -224,8 +235,8 @@ fn pause(world: &World, pause: Duration) {
     }
 }
 
-fn quiet() -> std::process::Stdio {
-    std::process::Stdio::null()
+fn quiet() -> Stdio {
+    Stdio::null()
 }
 
 fn table(world: &World) {
@@ -239,6 +250,9 @@ fn table(world: &World) {
         println!("{name:<20}{counts}{}", times.map(|millis| format!("{millis:>12.0}")).concat());
     }
     println!("\nfull disk: {}", world.disk.report());
+    for (said, count) in &told.failures {
+        println!("failed while the disk had room: {count:>5} {said}");
+    }
 }
 
 /// Whether a folder is there and holds something.

@@ -58,6 +58,10 @@ impl Disk {
             }
             drop(file);
             std::fs::remove_file(path).unwrap();
+            // The kernel gives the room back some time after that.
+            while self.free() < 64 << 20 {
+                std::thread::sleep(Duration::from_millis(5));
+            }
             self.full.lock().unwrap().last_mut().unwrap().1 = Some(Instant::now());
         }
     }
@@ -71,10 +75,16 @@ impl Disk {
         self.full.lock().unwrap().last().is_some_and(|(_, end)| end.is_none_or(|end| end >= since))
     }
 
+    /// How many bytes are free.
+    pub(super) fn free(&self) -> u64 {
+        let about = rustix::fs::statvfs(&self.folder).unwrap();
+        about.f_bavail * about.f_frsize
+    }
+
     pub(super) fn report(&self) -> String {
         let full = self.full.lock().unwrap();
         let seconds: u64 = full.iter().filter_map(|(begin, end)| Some((*end)?.duration_since(*begin).as_secs())).sum();
-        format!("{} times, {seconds} s in all", full.len())
+        format!("{} times, {seconds} s in all; {} MB free in the end", full.len(), self.free() >> 20)
     }
 }
 

@@ -69,8 +69,8 @@ fn one_call(world: &World, server: &mut Server, mark: &str, numbers: &mut Number
             world.told.lock().unwrap().references.push((reference, mark.to_owned()));
         }
     }
-    let output =
-        answer.map(|_| std::process::Output { status: Default::default(), stdout: Vec::new(), stderr: Vec::new() });
+    let said = if good { Vec::new() } else { text.as_bytes().to_vec() };
+    let output = answer.map(|_| std::process::Output { status: Default::default(), stdout: Vec::new(), stderr: said });
     world.count(name, &Ended { output, stopped: false, full, took: started.elapsed() }, good);
 }
 
