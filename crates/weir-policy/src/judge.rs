@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub use crate::rules::{Verdict, denied_programs};
 pub use crate::shell::simple_literal;
 
-use crate::rules::{Match, Rule, Rules, Subject};
+use crate::rules::{Match, Readings, Rule, Rules, Subject};
 use crate::shell::{self, Command, Unclear, UnclearKind};
 
 /// The verdict on a script, and how it came about.
@@ -100,11 +100,12 @@ fn whole_run(rules: &Rules) -> impl Iterator<Item = Reason> {
 
 fn of_command(rules: &Rules, command: &Command) -> Reason {
     let mut best: Option<(Verdict, &Rule, &'static str)> = None;
+    let readings = Readings::of(command);
     for rule in rules.iter() {
         let Subject::Command(pattern) = &rule.subject else { continue };
         let matched = match rule.verdict {
-            Verdict::Allow => pattern.matches(command),
-            _ => pattern.matches_any_order(command),
+            Verdict::Allow => pattern.matches_as_written(&readings),
+            _ => pattern.matches_any_order(&readings),
         };
         let found = match (rule.verdict, matched) {
             // A denial of a bare program is one of all its uses, since its binary is masked.

@@ -6,5 +6,6 @@
 pub mod audit;
 pub mod judge;
 pub mod masks;
+mod names;
 pub mod rules;
 pub mod shell;

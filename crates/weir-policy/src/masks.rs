@@ -3,6 +3,7 @@
 //! Invariant: every path given out exists, its parent is canonical, and no path lies below another of the same list. A
 //! denial wins over everything; only Weir's own `readable` lifts a default.
 
+mod below;
 mod expand;
 mod homes;
 mod names;
@@ -14,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 pub use crate::rules::Places;
-pub(crate) use expand::{in_dependencies, stars_match};
+pub(crate) use expand::in_dependencies;
 pub use homes::Homes;
 pub(crate) use tree::Stamp;
-pub use tree::{Entry, EntryKind, Interest, MAX_ENTRIES, Refreshed, Tree, TreeError};
+pub use tree::{Entry, EntryKind, Interest, MAX_ENTRIES, Nearest, Refreshed, Tree, TreeError};
 
 use crate::audit::names::{Kind, NAMES, Persistent, find};
 use crate::rules::{Rules, Subject, Verdict};
@@ -33,6 +34,8 @@ pub struct Masks {
     pub programs: Vec<String>,
     /// Hidden files that have a second name somewhere, through which they could be read: the caller refuses or warns.
     pub hard_linked: Vec<PathBuf>,
+    /// Whether the project was looked at in part only, as [`Tree::look_at_nearest`] asked.
+    pub left_out: bool,
     /// What could not be done as asked.
     pub problems: Vec<MaskProblem>,
 }

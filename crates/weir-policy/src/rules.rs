@@ -5,12 +5,14 @@
 //! [`Rules`] only from a source that [may widen](SourceKind::may_widen).
 
 mod command;
+mod index;
 mod paths;
 mod settings;
 
 use std::path::{Path, PathBuf};
 
-pub use command::{CommandPattern, Match};
+pub use command::{CommandPattern, Match, Readings};
+pub use index::PathRules;
 pub use paths::{PathPattern, Places};
 pub use settings::{Platform, locations};
 

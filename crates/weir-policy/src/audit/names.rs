@@ -325,7 +325,7 @@ pub fn find(folder: &Path, name: &str) -> Option<&'static Persistent> {
     let (plain, starred) = &*TABLE;
     let name = name.to_lowercase();
     let exact = plain.get(name.as_str()).into_iter().flatten();
-    let matching = starred.iter().filter(|known| crate::masks::stars_match(known.last(), &name));
+    let matching = starred.iter().filter(|known| crate::names::stars_match(known.last(), &name));
     exact.chain(matching).find(|known| known.stands_in(folder)).copied()
 }
 

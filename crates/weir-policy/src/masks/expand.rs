@@ -1,17 +1,17 @@
 //! Turns rules and defaults into paths that exist.
 
-use std::collections::{BTreeSet, HashSet};
-use std::ffi::{OsStr, OsString};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use globset::GlobBuilder;
-
+use super::below::{Listings, below_all};
 use super::secrets::{DEPENDENCIES, ENVIRONMENTS, FOLDERS, HOME, PROJECT, PUBLIC, SYSTEM, Secret, VENDORED};
 use super::{EntryKind, MaskProblem, Masks, Tree, interest, is_protected};
 use crate::audit::is_looked_into;
-use crate::rules::{PathPattern, Places, Rules, Subject, Verdict, denied_programs};
+use crate::names::stars_match;
+use crate::rules::{PathPattern, PathRules, Places, Rule, Rules, Subject, Verdict, denied_programs};
 
 pub(super) fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: SystemTime) -> Masks {
     let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -21,11 +21,17 @@ pub(super) fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: Syste
         folder: canonical(&places.folder),
     };
     let mut masks = Masks { programs: denied_programs(rules), ..Masks::default() };
+    if rules.iter().any(is_deep_denial) {
+        // What is to be hidden at any depth is looked for at any depth.
+        tree.look_at_nearest(None);
+    }
     if let Err(error) = tree.refresh(&places.project, &interest(rules), now) {
         masks.problems.push(MaskProblem { path: places.project.clone(), wrong: format!("{error}."), refuse: true });
         return masks;
     }
-    let mut work = Work { tree, places: &places, now, masks, hidden: BTreeSet::new(), read_only: BTreeSet::new() };
+    masks.left_out = tree.left_out();
+    let (hidden, read_only) = (BTreeSet::new(), BTreeSet::new());
+    let mut work = Work { tree, places: &places, now, listings: Listings::default(), masks, hidden, read_only };
     work.defaults(rules);
     work.denials(rules);
     work.finish()
@@ -35,6 +41,7 @@ struct Work<'a> {
     tree: &'a mut Tree,
     places: &'a Places,
     now: SystemTime,
+    listings: Listings,
     masks: Masks,
     hidden: BTreeSet<PathBuf>,
     read_only: BTreeSet<PathBuf>,
@@ -77,51 +84,64 @@ impl Work<'_> {
 
     /// The user's rules about reading and changing.
     fn denials(&mut self, rules: &Rules) {
+        let mut deep: BTreeSet<PathBuf> = BTreeSet::new();
         for rule in rules.iter().filter(|rule| rule.verdict > Verdict::Allow) {
             match &rule.subject {
                 // All reading is what no run can do without: the verdict asks, and nothing is masked.
                 Subject::Read(pattern) if pattern.is_everything() => {}
-                Subject::Read(pattern) => {
-                    for path in self.matching(pattern) {
-                        self.hide(&path, Origin::Rule);
-                    }
-                }
                 Subject::Edit(pattern) if pattern.is_everything() => self.protect(&self.places.project.clone()),
-                Subject::Edit(pattern) => {
+                Subject::Read(pattern) | Subject::Edit(pattern) if is_deep(pattern) => deep.extend(self.roots(pattern)),
+                Subject::Read(pattern) | Subject::Edit(pattern) => {
                     for path in self.matching(pattern) {
-                        self.protect(&path);
+                        self.obey(rule, &path);
                     }
                 }
                 Subject::Command(_) | Subject::Tool(_) => {}
             }
         }
+        self.deep_denials(rules, deep);
     }
 
-    /// What exists of a pattern.
-    fn matching(&mut self, pattern: &PathPattern) -> Vec<PathBuf> {
-        if let Some(exact) = pattern.exact(self.places) {
-            return exact.into_iter().filter(|path| fs::symlink_metadata(path).is_ok()).collect();
-        }
-        let places = self.places;
-        if let Some(levels) = pattern.levels() {
-            let levels = levels.join("/");
-            let found = pattern.starts(places).into_iter().flat_map(|start| below(&start, &levels));
-            return found.filter(|path| pattern.matches(path, places)).collect();
-        }
-        let mut found = Vec::new();
-        for start in self.roots(pattern) {
-            match self.tree.other(&start, self.now) {
+    /// Rules that go to any depth below these folders. Each name is looked at once, however many rules there are.
+    fn deep_denials(&mut self, rules: &Rules, roots: BTreeSet<PathBuf>) {
+        let index = PathRules::of(rules, self.places, is_deep_denial);
+        for root in roots {
+            match self.tree.other(&root, self.now) {
                 Ok(tree) => {
                     let paths = tree.kept().map(|(folder, entry)| folder.join(&entry.name));
-                    found.extend(paths.filter(|path| pattern.matches(path, places)));
+                    let found: Vec<_> = paths.map(|path| (index.matching(rules, &path), path)).collect();
+                    for (rule, path) in
+                        found.iter().flat_map(|(rules, path)| rules.iter().map(move |rule| (rule, path)))
+                    {
+                        self.obey(rule, path);
+                    }
                 }
                 Err(error) => {
                     let wrong = format!("{error}, so a rule about what is in it cannot be kept.");
-                    self.masks.problems.push(MaskProblem { path: start, wrong, refuse: true });
+                    self.masks.problems.push(MaskProblem { path: root, wrong, refuse: true });
                 }
             }
         }
-        found
+    }
+
+    /// Hides or protects a path, as a rule says.
+    fn obey(&mut self, rule: &Rule, path: &Path) {
+        match rule.subject {
+            Subject::Read(_) => self.hide(path, Origin::Rule),
+            _ => self.protect(path),
+        }
+    }
+
+    /// What exists of a pattern that does not go to any depth.
+    fn matching(&mut self, pattern: &PathPattern) -> Vec<PathBuf> {
+        let places = self.places;
+        if let Some(exact) = pattern.exact(places) {
+            return exact.into_iter().filter(|path| fs::symlink_metadata(path).is_ok()).collect();
+        }
+        let levels = pattern.levels().unwrap_or_default().join("/");
+        let starts = pattern.starts(places).into_iter();
+        let found = starts.flat_map(|start| self.listings.below(&start, &levels));
+        found.filter(|path| pattern.matches(path, places)).collect()
     }
 
     /// The folders to look through for a pattern that goes to any depth.
@@ -179,6 +199,19 @@ impl Work<'_> {
         self.masks.hard_linked = linked.collect();
         self.masks
     }
+}
+
+/// Whether a rule denies or asks about paths at any depth.
+fn is_deep_denial(rule: &Rule) -> bool {
+    match &rule.subject {
+        Subject::Read(pattern) | Subject::Edit(pattern) => rule.verdict > Verdict::Allow && is_deep(pattern),
+        Subject::Command(_) | Subject::Tool(_) => false,
+    }
+}
+
+/// Whether a pattern goes to any depth.
+fn is_deep(pattern: &PathPattern) -> bool {
+    pattern.levels().is_none()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -267,57 +300,4 @@ fn can_be_read(path: &Path) -> bool {
         Ok(about) if about.is_file() => fs::File::open(path).is_ok(),
         _ => false,
     }
-}
-
-/// Whether a name matches a pattern in which `*` stands for any text; both in small letters.
-pub(crate) fn stars_match(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
-}
-
-/// What exists of many patterns below a folder, most of which do not exist.
-pub(super) fn below_all<'a>(base: &Path, patterns: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
-    // Looking for every one of them takes longer than to list the folder once. One that cannot be listed says nothing.
-    let listed = fs::read_dir(base).ok();
-    let names: Option<HashSet<OsString>> = listed.map(|all| all.flatten().map(|entry| entry.file_name()).collect());
-    let may_be = |pattern: &&str| match (&names, pattern.split('/').next()) {
-        (Some(names), Some(first)) if !first.contains('*') => names.contains(OsStr::new(first)),
-        _ => true,
-    };
-    patterns.filter(may_be).flat_map(|pattern| below(base, pattern)).collect()
-}
-
-/// What exists of a pattern below a folder, level by level.
-pub(super) fn below(base: &Path, pattern: &str) -> Vec<PathBuf> {
-    let mut found = vec![base.to_path_buf()];
-    for part in pattern.split('/') {
-        found = found.into_iter().flat_map(|folder| named(&folder, part)).collect();
-    }
-    found
-}
-
-fn named(folder: &Path, part: &str) -> Vec<PathBuf> {
-    if !part.contains(['*', '?', '[', '{', '\\']) {
-        let path = folder.join(part);
-        return if fs::symlink_metadata(&path).is_ok() { vec![path] } else { Vec::new() };
-    }
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let names = entries.flatten().map(|entry| entry.file_name());
-    // A name with stars needs no glob, which takes longer to make than to use.
-    if !part.contains(['?', '[', '{', '\\']) && part != "**" {
-        return names.filter(|name| stars_match(part, &name.to_string_lossy())).map(|name| folder.join(name)).collect();
-    }
-    let Ok(glob) = GlobBuilder::new(part).literal_separator(true).build() else { return Vec::new() };
-    let glob = glob.compile_matcher();
-    names.filter(|name| glob.is_match(name)).map(|name| folder.join(name)).collect()
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::expand::{below, below_all};
+use super::below::{Listings, below_all};
 use super::toolchains::{HOMES, SHARED, TOOLCHAINS};
 use crate::rules::{Places, Rules};
 
@@ -37,7 +37,7 @@ impl Homes {
             (Some(paths), _) => paths,
             (None, Some(levels)) => {
                 let levels = levels.join("/");
-                pattern.starts(places).iter().flat_map(|start| below(start, &levels)).collect()
+                pattern.starts(places).iter().flat_map(|start| Listings::default().below(start, &levels)).collect()
             }
             // A pattern of any depth lifts masks, and shows nothing more.
             (None, None) => Vec::new(),

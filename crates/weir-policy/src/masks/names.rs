@@ -1,59 +1,63 @@
-//! Matches names against many patterns, at a cost that does not grow with the number of patterns.
+//! Matches names against many patterns at once.
 
-use std::collections::{HashMap, HashSet};
+use std::cell::OnceCell;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 
-use super::expand::stars_match;
+use crate::names::{ByName, SPECIAL, stars_match};
 
-/// Patterns of names in small letters, sorted by how a name that matches begins or ends. Patterns with nothing but `*`
-/// take no time to make, which globs do.
+/// Patterns of names in small letters. Patterns with nothing but `*` take no time to make, which globs do.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Matcher {
-    names: HashSet<String>,
-    by_first: HashMap<char, Vec<String>>,
-    by_last: HashMap<char, Vec<String>>,
-    others: Vec<String>,
-    globs: GlobSet,
+    by_name: ByName,
+    patterns: Vec<Pattern>,
+}
+
+#[derive(Debug, Clone)]
+enum Pattern {
+    Name(String),
+    Stars(String),
+    /// With what is made of it when it is first needed.
+    Glob(Glob, OnceCell<GlobMatcher>),
 }
 
 impl Matcher {
     /// Reads the patterns. One that is not understood is taken for a name.
     pub(super) fn of(patterns: &[String]) -> Self {
         let mut matcher = Self::default();
-        let mut globs = GlobSetBuilder::new();
-        for pattern in patterns {
-            let (first, last) = (pattern.chars().next(), pattern.chars().last());
-            if !pattern.contains(['*', '?', '[', '{', '\\']) {
-                matcher.names.insert(pattern.clone());
-            } else if pattern.contains(['?', '[', '{', '\\']) {
-                match GlobBuilder::new(pattern).literal_separator(true).build() {
-                    Ok(glob) => drop(globs.add(glob)),
-                    Err(_) => drop(matcher.names.insert(pattern.clone())),
-                }
-            } else if let Some(first) = first.filter(|first| *first != '*') {
-                matcher.by_first.entry(first).or_default().push(pattern.clone());
-            } else if let Some(last) = last.filter(|last| *last != '*') {
-                matcher.by_last.entry(last).or_default().push(pattern.clone());
-            } else {
-                matcher.others.push(pattern.clone());
-            }
+        for (number, text) in patterns.iter().enumerate() {
+            matcher.by_name.add(text, number);
+            matcher.patterns.push(Pattern::of(text));
         }
-        matcher.globs = globs.build().unwrap_or_default();
         matcher
     }
 
     /// Whether a name in small letters matches one of them.
     pub(super) fn matches(&self, name: &str) -> bool {
-        let any = |patterns: &[String]| patterns.iter().any(|pattern| stars_match(pattern, name));
-        let listed = |lists: &HashMap<char, Vec<String>>, key: Option<char>| {
-            key.and_then(|key| lists.get(&key)).is_some_and(|patterns| any(patterns))
-        };
-        self.names.contains(name)
-            || listed(&self.by_first, name.chars().next())
-            || listed(&self.by_last, name.chars().last())
-            || any(&self.others)
-            || (!self.globs.is_empty() && self.globs.is_match(name))
+        self.by_name.candidates(name).any(|number| self.patterns[number].matches(name))
+    }
+}
+
+impl Pattern {
+    fn of(text: &str) -> Self {
+        if !text.contains(SPECIAL) {
+            return Self::Name(text.to_owned());
+        }
+        if !text.contains(&SPECIAL[1..]) {
+            return Self::Stars(text.to_owned());
+        }
+        match GlobBuilder::new(text).literal_separator(true).build() {
+            Ok(glob) => Self::Glob(glob, OnceCell::new()),
+            Err(_) => Self::Name(text.to_owned()),
+        }
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Name(wanted) => wanted == name,
+            Self::Stars(pattern) => stars_match(pattern, name),
+            Self::Glob(glob, made) => made.get_or_init(|| glob.compile_matcher()).is_match(name),
+        }
     }
 }
 
@@ -79,5 +83,7 @@ mod tests {
         check("[ab].rs", "b.rs", true);
         check("{a,b}", "b", true);
         check("*", "anything", true);
+        check("[", "[", true);
+        check("[", "a", false);
     }
 }

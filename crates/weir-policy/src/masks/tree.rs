@@ -182,11 +182,30 @@ pub struct Refreshed {
     pub entries: usize,
 }
 
+/// What is looked at of a root that is too large to be looked at as a whole.
+#[derive(Debug, Clone, Default)]
+pub struct Nearest {
+    /// As many entries, those nearest to the root first.
+    pub most: usize,
+    /// Folders that are looked at as a whole, unless they are the root itself.
+    pub whole: Vec<PathBuf>,
+}
+
+impl Nearest {
+    /// Whether a folder is, holds or lies in one that is looked at as a whole.
+    fn is_wanted(&self, path: &Path, root: &Path) -> bool {
+        let mut whole = self.whole.iter().filter(|whole| *whole != root);
+        whole.any(|whole| whole.starts_with(path) || path.starts_with(whole))
+    }
+}
+
 /// The index of one root, and of others that rules ask about.
 #[derive(Debug, Default)]
 pub struct Tree {
     /// How many entries it may have, where that is not [`MAX_ENTRIES`].
     most: Option<usize>,
+    nearest: Option<Nearest>,
+    left_out: bool,
     root: PathBuf,
     interest: Interest,
     folders: HashMap<PathBuf, Folder>,
@@ -205,6 +224,16 @@ impl Tree {
         Self { most: Some(most), ..Self::default() }
     }
 
+    /// Looks at what is nearest to the root only from now on; at everything with `None`.
+    pub fn look_at_nearest(&mut self, nearest: Option<Nearest>) {
+        self.nearest = nearest;
+    }
+
+    /// Whether something was left out at the last refresh, since it lies too deep.
+    pub fn left_out(&self) -> bool {
+        self.left_out
+    }
+
     /// The root as of the last refresh.
     pub fn root(&self) -> &Path {
         &self.root
@@ -218,7 +247,8 @@ impl Tree {
     /// Brings the index up to date. A new interest or a new root starts it over.
     pub fn refresh(&mut self, root: &Path, interest: &Interest, now: SystemTime) -> Result<Refreshed, TreeError> {
         if self.root != root || !self.interest.is_same(interest) {
-            *self = Self { most: self.most, root: root.to_path_buf(), interest: interest.clone(), ..Self::default() };
+            let (root, interest) = (root.to_path_buf(), interest.clone());
+            *self = Self { most: self.most, nearest: self.nearest.take(), root, interest, ..Self::default() };
         }
         self.again(now)
     }
@@ -228,6 +258,7 @@ impl Tree {
     pub fn again(&mut self, now: SystemTime) -> Result<Refreshed, TreeError> {
         let mut old = std::mem::take(&mut self.folders);
         self.unreadable.clear();
+        self.left_out = false;
         let mut refreshed = Refreshed::default();
         let mut waiting = VecDeque::from([self.root.clone()]);
         while let Some(path) = waiting.pop_front() {
@@ -242,8 +273,14 @@ impl Tree {
                 }
             };
             refreshed.entries += folder.entries;
-            waiting.extend(folder.folders.iter().filter(|name| !is_store(&path, name)).map(|name| path.join(name)));
+            let names = folder.folders.iter().filter(|name| !is_store(&path, name) && !is_kernels(&path, name));
+            waiting.extend(names.map(|name| path.join(name)));
             self.folders.insert(path, folder);
+            if let Some(nearest) = self.nearest.as_ref().filter(|nearest| refreshed.entries > nearest.most) {
+                let all = waiting.len();
+                waiting.retain(|path| nearest.is_wanted(path, &self.root));
+                self.left_out |= waiting.len() < all;
+            }
             if refreshed.entries > self.most.unwrap_or(MAX_ENTRIES) {
                 return Err(TreeError::TooBig(self.root.clone()));
             }
@@ -341,4 +378,9 @@ impl Tree {
 /// The objects of a git repository: thousands of folders without a name that anyone could be interested in.
 fn is_store(folder: &Path, name: &OsStr) -> bool {
     name == "objects" && folder.file_name().is_some_and(|folder| folder == ".git")
+}
+
+/// What the kernel shows of itself: no file of anybody's, and of processes more than of all files.
+fn is_kernels(folder: &Path, name: &OsStr) -> bool {
+    folder.parent().is_none() && (name == "proc" || name == "sys")
 }

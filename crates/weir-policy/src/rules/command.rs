@@ -24,6 +24,22 @@ pub enum Match {
     Yes,
 }
 
+/// A command with all that it is compared by, made once for all rules.
+pub struct Readings<'a> {
+    command: &'a Command,
+    texts: Vec<Vec<Token>>,
+    /// The command without the options before its subcommand.
+    plain: Vec<(Command, Vec<Vec<Token>>)>,
+}
+
+impl<'a> Readings<'a> {
+    /// Reads a command.
+    pub fn of(command: &'a Command) -> Self {
+        let plain = without_globals(command).into_iter().map(|plain| (texts(&plain), plain));
+        Self { command, texts: texts(command), plain: plain.map(|(texts, plain)| (plain, texts)).collect() }
+    }
+}
+
 impl CommandPattern {
     /// Reads what stands between the parentheses.
     pub fn parse(text: &str) -> Result<Self, String> {
@@ -59,28 +75,35 @@ impl CommandPattern {
 
     /// Whether a command matches. The name is tried as written and without its folder.
     pub fn matches(&self, command: &Command) -> Match {
+        self.matches_texts(&texts(command))
+    }
+
+    fn matches_texts(&self, texts: &[Vec<Token>]) -> Match {
         if self.is_everything() {
             return Match::Yes;
         }
-        let programs = [None, command.program()];
-        let each = programs.iter().flat_map(|program| [Gone::No, Gone::Perhaps].map(|gone| (program, gone)));
-        let mut texts: Vec<_> = each.map(|(program, gone)| tokens(&command.words, *program, gone)).collect();
-        texts.push(as_written(command));
-        let certain = texts.iter().any(|text| self.spellings.iter().any(|spelling| overlaps(spelling, text, false)));
-        let perhaps = || texts.iter().any(|text| self.spellings.iter().any(|spelling| overlaps(spelling, text, true)));
-        match certain {
+        let any = |guess| {
+            let mut each = texts.iter().flat_map(|text| self.spellings.iter().map(move |spelling| (spelling, text)));
+            each.any(|(spelling, text)| may_overlap(spelling, text, guess) && overlaps(spelling, text, guess))
+        };
+        match any(false) {
             true => Match::Yes,
-            false if perhaps() => Match::Perhaps,
+            false if any(true) => Match::Perhaps,
             false => Match::No,
         }
     }
 
+    /// Whether a command matches as it is written. For rules that allow.
+    pub fn matches_as_written(&self, readings: &Readings<'_>) -> Match {
+        self.matches_texts(&readings.texts)
+    }
+
     /// Whether a command matches in any way it could have been written: without the options before its subcommand, and
     /// with the options that the pattern names in the pattern's order. For rules that deny or ask.
-    pub fn matches_any_order(&self, command: &Command) -> Match {
-        let plain = without_globals(command);
-        let readings = [command].into_iter().chain(&plain);
-        let each = readings.map(|reading| self.matches(reading).max(self.matches_in_order(reading)));
+    pub fn matches_any_order(&self, readings: &Readings<'_>) -> Match {
+        let plain = readings.plain.iter().map(|(command, texts)| (command, texts));
+        let all = [(readings.command, &readings.texts)].into_iter().chain(plain);
+        let each = all.map(|(command, texts)| self.matches_texts(texts).max(self.matches_in_order(command)));
         each.max().unwrap_or(Match::No)
     }
 
@@ -91,15 +114,13 @@ impl CommandPattern {
         }
         let end = command.words.iter().position(|word| word.literal() == Some("--")).unwrap_or(command.words.len());
         let (before, after) = command.words.split_at(end);
-        let is_named = |word: &Word| {
-            word.literal().is_some_and(|text| self.options.iter().any(|(_, option)| shares(option, text)))
-        };
-        let (named, mut words): (Vec<Word>, Vec<Word>) = before.iter().cloned().partition(is_named);
-        let given: Vec<&str> = named.iter().filter_map(Word::literal).collect();
+        let shares_one = |text: &str| self.options.iter().any(|(_, option)| shares(option, text));
+        let is_named = |word: &Word| word.literal().is_some_and(shares_one);
+        let given: Vec<&str> = before.iter().filter_map(Word::literal).filter(|text| shares_one(text)).collect();
         if !self.options.iter().all(|(_, option)| is_given(option, &given)) {
             return Match::No;
         }
-        words.extend_from_slice(after);
+        let mut words: Vec<Word> = before.iter().filter(|word| !is_named(word)).chain(after).cloned().collect();
         for (at, option) in &self.options {
             words.insert((*at).min(words.len()), Word::known(option));
         }
@@ -159,6 +180,20 @@ enum Gone {
     Perhaps,
 }
 
+/// The texts that a command stands for: with the name as written and without its folder, and as it stands in the script.
+fn texts(command: &Command) -> Vec<Vec<Token>> {
+    let programs = [None, command.program()];
+    let each = programs.iter().flat_map(|program| [Gone::No, Gone::Perhaps].map(|gone| (program, gone)));
+    let each = each.map(|(program, gone)| tokens(&command.words, *program, gone)).chain([as_written(command)]);
+    let mut texts: Vec<Vec<Token>> = Vec::new();
+    for text in each {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
 fn tokens(words: &[Word], program: Option<&str>, gone: Gone) -> Vec<Token> {
     let mut all = Vec::new();
     let mut vanished = false;
@@ -186,6 +221,20 @@ fn piece(piece: &Piece) -> Vec<Token> {
 
 fn as_written(command: &Command) -> Vec<Token> {
     command.source().split_whitespace().collect::<Vec<_>>().join(" ").chars().map(Token::Char).collect()
+}
+
+/// Whether the beginning of a pattern, up to its first `*`, leaves it open that [`overlaps`] is true. Most rules are about
+/// another program, which shows in the first characters.
+fn may_overlap(pattern: &str, text: &[Token], guess: bool) -> bool {
+    let mut tokens = text.iter();
+    for wanted in pattern.chars().take_while(|c| *c != '*') {
+        match tokens.next() {
+            Some(Token::Char(c)) if *c == wanted => {}
+            Some(Token::Any) => return guess,
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Whether some text matches both the pattern and the tokens. Without `guess`, an unknown piece matches only a `*`.

@@ -1,10 +1,12 @@
 //! Patterns of paths, as in `Read(~/.ssh/**)`: written like those of ignore files, anchored at a folder.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use super::join_lexically;
+use crate::names::{SPECIAL, stars_match};
 
 /// The folders that patterns are relative to.
 #[derive(Debug, Clone)]
@@ -23,14 +25,27 @@ pub struct PathPattern {
     anchor: Anchor,
     /// The folders before the first part with a `*`, `?` or class.
     fixed: Vec<String>,
-    /// The rest, as a glob over the path relative to the anchor and its fixed folders; nothing when all is fixed.
-    glob: Option<GlobMatcher>,
-    /// The parts of that rest.
+    /// The parts after them, where `**` stands for any number of folders; nothing when all is fixed.
     parts: Vec<String>,
+    /// These parts as a glob, where they have more than stars in them.
+    glob: Option<LazyGlob>,
     /// The last part, by which names are chosen before whole paths are looked at.
     last: String,
     /// Whether the pattern has no slash and so matches at any depth.
     anywhere: bool,
+}
+
+/// A glob and, once it is needed, what matches it: making that takes far longer than reading the glob.
+#[derive(Debug, Clone)]
+struct LazyGlob {
+    glob: Glob,
+    made: OnceLock<GlobMatcher>,
+}
+
+impl LazyGlob {
+    fn is_match(&self, path: &Path) -> bool {
+        self.made.get_or_init(|| self.glob.compile_matcher()).is_match(path)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -79,17 +94,21 @@ impl PathPattern {
         let is_fixed = |part: &&&str| !part.contains(['*', '?', '[', '{', '\\']);
         let count = if anywhere { 0 } else { parts.iter().take_while(is_fixed).count() };
         let fixed: Vec<String> = parts[..count].iter().map(|part| (*part).to_owned()).collect();
-        let globbed = parts[count..].join("/");
-        let glob = if globbed.is_empty() {
-            None
-        } else {
-            let whole = if anywhere { format!("**/{globbed}") } else { globbed };
-            let glob = GlobBuilder::new(&whole).literal_separator(true).backslash_escape(true).build();
-            Some(glob.map_err(|error| format!("The pattern is not understood: {}.", error.kind()))?.compile_matcher())
-        };
-        let rest = parts[count..].iter().map(|part| (*part).to_owned()).collect();
-        let last = parts.last().map_or("*", |last| if *last == "**" { "*" } else { last }).to_owned();
-        Ok(Self { anchor, fixed, glob, parts: rest, last, anywhere })
+        let above = anywhere.then_some("**");
+        let rest: Vec<String> = above.into_iter().chain(parts[count..].iter().copied()).map(str::to_owned).collect();
+        let mut last = parts.last().map_or("*", |last| if *last == "**" { "*" } else { last });
+        let mut glob = None;
+        if rest.iter().any(|part| part.contains(&SPECIAL[1..])) {
+            let read = |text: &str| GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
+            let whole =
+                read(&rest.join("/")).map_err(|error| format!("The pattern is not understood: {}.", error.kind()))?;
+            glob = Some(LazyGlob { glob: whole, made: OnceLock::new() });
+            // A choice such as `{a,b/c}` ends in any of its names.
+            if rest.iter().any(|part| read(part).is_err()) {
+                last = "*";
+            }
+        }
+        Ok(Self { anchor, fixed, parts: rest, glob, last: last.to_owned(), anywhere })
     }
 
     /// The last part of the pattern, as a glob over names.
@@ -113,33 +132,84 @@ impl PathPattern {
 
     /// The paths themselves, when the pattern has no `*`, `?` or class.
     pub(crate) fn exact(&self, places: &Places) -> Option<Vec<PathBuf>> {
-        self.glob.is_none().then(|| self.starts(places))
+        self.is_exact().then(|| self.starts(places))
+    }
+
+    /// Whether the pattern has no `*`, `?` or class.
+    pub(super) fn is_exact(&self) -> bool {
+        self.parts.is_empty()
     }
 
     /// The parts after the fixed folders, when each is about one level of folders.
     pub(crate) fn levels(&self) -> Option<&[String]> {
-        (!self.anywhere && !self.parts.iter().any(|part| part.contains("**"))).then_some(&self.parts)
+        let is_level = |part: &String| !part.contains("**") && (self.glob.is_none() || Glob::new(part).is_ok());
+        self.parts.iter().all(is_level).then_some(&self.parts)
     }
 
     /// Whether the pattern is about a whole anchor: the root, home or the project.
     pub(crate) fn is_everything(&self) -> bool {
-        self.glob.is_none()
+        self.parts.is_empty()
             && self.fixed.is_empty()
             && matches!(&self.anchor, Anchor::Folder(folder) if folder == Path::new("/"))
     }
 
     /// Whether the pattern matches a path or a folder above it.
     pub fn covers(&self, path: &Path, places: &Places) -> bool {
-        path.ancestors().any(|path| self.matches(path, places))
+        self.starts(places).iter().any(|start| path.strip_prefix(start).is_ok_and(|rest| self.covers_below(rest)))
     }
 
     /// Whether the pattern matches a path itself.
     pub fn matches(&self, path: &Path, places: &Places) -> bool {
-        self.starts(places).iter().any(|start| match (&self.glob, path.strip_prefix(start)) {
-            (_, Err(_)) => false,
-            (None, Ok(rest)) => rest.as_os_str().is_empty(),
-            (Some(glob), Ok(rest)) => !rest.as_os_str().is_empty() && glob.is_match(rest),
-        })
+        self.starts(places).iter().any(|start| path.strip_prefix(start).is_ok_and(|rest| self.matches_below(rest)))
+    }
+
+    /// Whether the pattern matches a path that is relative to one of its starts.
+    pub(crate) fn matches_below(&self, rest: &Path) -> bool {
+        match &self.glob {
+            Some(glob) => !rest.as_os_str().is_empty() && glob.is_match(rest),
+            None => self.steps(rest).last() == Some(true),
+        }
+    }
+
+    /// The same of the path or a folder above it.
+    fn covers_below(&self, rest: &Path) -> bool {
+        match &self.glob {
+            Some(_) => rest.ancestors().any(|above| self.matches_below(above)),
+            None => self.steps(rest).any(|matches| matches),
+        }
+    }
+
+    /// Whether the parts match nothing, then the first name of a path, then the first two, and so on.
+    fn steps<'a>(&'a self, rest: &'a Path) -> impl Iterator<Item = bool> + 'a {
+        // reached[n]: the names so far can be matched by the first n parts.
+        let mut reached = vec![false; self.parts.len() + 1];
+        reached[0] = true;
+        self.skip_any_depth(&mut reached);
+        let first = reached[self.parts.len()];
+        let rest = rest.iter().map(move |name| {
+            let name = name.to_string_lossy();
+            let mut next = vec![false; reached.len()];
+            for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| reached[*at]) {
+                if part == "**" {
+                    next[at] = true;
+                } else if stars_match(part, &name) {
+                    next[at + 1] = true;
+                }
+            }
+            self.skip_any_depth(&mut next);
+            reached = next;
+            reached[self.parts.len()]
+        });
+        std::iter::once(first).chain(rest)
+    }
+
+    /// A `**` may stand for no folder at all.
+    fn skip_any_depth(&self, reached: &mut [bool]) {
+        for (at, part) in self.parts.iter().enumerate() {
+            if reached[at] && part == "**" {
+                reached[at + 1] = true;
+            }
+        }
     }
 
     /// Whether the pattern has no slash.
@@ -186,6 +256,45 @@ mod tests {
         check("*.pem", "/home/u/p/a/b.pem", true);
         check("**", "/home/u/p/a", true);
         check("//**", "/anything", true);
+    }
+
+    /// All sequences of these parts, up to a length.
+    fn sequences(parts: &[&str], most: usize) -> Vec<String> {
+        let mut all: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
+        let mut last = all.clone();
+        for _ in 1..most {
+            last = last.iter().flat_map(|start| parts.iter().map(move |part| format!("{start}/{part}"))).collect();
+            all.extend(last.iter().cloned());
+        }
+        all
+    }
+
+    #[test]
+    fn stars_match_as_globs_do() {
+        let places = Places { home: "/h".into(), project: "/p".into(), folder: "/p".into() };
+        let paths = sequences(&["a", "b", "ab"], 4);
+        for text in sequences(&["a", "*", "**", "a*", "*b", "a**b"], 3) {
+            // A folder stands for everything in it, so that these ends say nothing.
+            if matches!(text.rsplit('/').next(), Some("*" | "**")) {
+                continue;
+            }
+            let pattern = PathPattern::parse(&format!("/{text}"), Path::new("/p")).unwrap();
+            let glob = GlobBuilder::new(&text).literal_separator(true).build().unwrap().compile_matcher();
+            for path in &paths {
+                let full = Path::new("/p").join(path);
+                assert_eq!(pattern.matches(&full, &places), glob.is_match(path), "{text} with {path}");
+                let covers = Path::new(path).ancestors().any(|above| glob.is_match(above));
+                assert_eq!(pattern.covers(&full, &places), covers, "{text} over {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_choice_of_paths_is_looked_for_by_all_of_its_names() {
+        check("{a,b/c}", "/home/u/p/a/x", true);
+        check("{a,b/c}", "/home/u/p/b/c", true);
+        let pattern = PathPattern::parse("x/{a,b/c}", Path::new("/")).unwrap();
+        assert_eq!((pattern.last(), pattern.levels()), ("*", None));
     }
 
     #[test]

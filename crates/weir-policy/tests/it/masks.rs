@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
-use weir_policy::masks::{Masks, Places, Tree, interest};
+use weir_policy::masks::{Masks, Nearest, Places, Tree, interest};
 use weir_policy::rules::{Own, Rules};
 
 /// A home with a project in it, and some files.
@@ -333,4 +333,43 @@ fn patterns_of_our_own_lists_are_in_small_letters() {
     for pattern in names.chain(PUBLIC.iter().copied()) {
         assert_eq!(pattern, pattern.to_lowercase());
     }
+}
+
+#[test]
+fn of_a_folder_that_is_no_project_the_nearest_and_the_one_in_use_are_looked_at() {
+    let home = Home::with(&["p/.env", "p/work/deep/deeper/.env", "p/other/deep/deeper/.env"]);
+    for number in 0..300 {
+        home.write(&format!("p/many/{number}"), "");
+    }
+    let hidden = |own: &Own| {
+        let mut tree = Tree::new();
+        tree.look_at_nearest(Some(Nearest { most: 100, whole: vec![home.path("home/p/work"), home.path("home/p")] }));
+        let masks = Masks::expand(&mut tree, &Rules::read(&[], own), &home.places(), SystemTime::now());
+        (home.show(&masks).lines().filter(|line| line.contains(".env")).count(), masks.left_out)
+    };
+    assert_eq!(hidden(&Own::default()), (2, true));
+    // What a rule of the user's hides at any depth is hidden at any depth.
+    assert_eq!(hidden(&Own { deny: vec!["Read(*.pem)".into()], ..Own::default() }), (3, false));
+}
+
+#[test]
+fn thousands_of_rules_hide_what_each_of_them_hides_alone() {
+    let home =
+        Home::with(&["p/a/deep/x7.key", "p/a/deep/x7.txt", "p/b/n42", "p/c/level.3z", "p/d/q[1]", "p/e/1/2/3.x"]);
+    let number = |number: usize| match number % 5 {
+        0 => format!("Read(**/x{number}.key)"),
+        1 => format!("Read(c/*.{number}z)"),
+        2 => format!("Read(n{number})"),
+        3 => format!("Read(e/{number}/**/*.x)"),
+        _ => format!("Read(**/q[[]{number}[]])"),
+    };
+    let mut deny: Vec<String> = (0..5_000).map(number).collect();
+    deny.extend(["Read(**/x7.key)", "Read(c/*.3z)", "Read(e/1/**/*.x)", "Read(**/q[[]1[]])"].map(str::to_owned));
+    let began = std::time::Instant::now();
+    let masks = home.masks(&Own { deny, ..Own::default() });
+    let shown = home.show(&masks);
+    let all = ["p/a/deep/x7.key", "p/b/n42", "p/c/level.3z", "p/d/q[1]", "p/e/1/2/3.x"];
+    let expected: String = all.iter().map(|path| format!("hide {path}\n")).collect();
+    assert_eq!(shown, expected);
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }

@@ -9,7 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use weir_core::Origin;
 use weir_policy::judge::judge_tool;
 use weir_policy::masks::{Places, is_secret, secrets};
-use weir_policy::rules::{Rules, Subject, Verdict};
+use weir_policy::rules::{PathRules, Rule, Rules, Subject, Verdict};
 
 use super::report::Why;
 use crate::context::Context;
@@ -55,6 +55,8 @@ pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Re
 pub(crate) struct Judge {
     rules: Rules,
     places: Places,
+    /// The rules that deny or ask about reading.
+    denials: PathRules,
     /// Places of secrets below the home folder.
     at_home: Gitignore,
     own: OwnPlaces,
@@ -67,17 +69,15 @@ impl Judge {
         let at_home = lines(&home, secrets::HOME.iter().map(|secret| format!("/{}", secret.pattern)))?;
         let places =
             Places { home, project: resolved(&context.project().root), folder: resolved(&context.env().folder) };
-        Ok(Self { rules: rules::read(context), places, at_home, own: OwnPlaces::of(context) })
+        let rules = rules::read(context);
+        let denies = |rule: &Rule| rule.verdict > Verdict::Allow && matches!(rule.subject, Subject::Read(_));
+        let denials = PathRules::of(&rules, &places, denies);
+        Ok(Self { rules, places, denials, at_home, own: OwnPlaces::of(context) })
     }
 
     /// Why a path must not be read, if it must not. The path has no links in it.
     pub(crate) fn refuses(&self, path: &Path) -> Option<Why> {
-        let denies = self
-            .rules
-            .iter()
-            .filter(|rule| rule.verdict > Verdict::Allow)
-            .any(|rule| matches!(&rule.subject, Subject::Read(pattern) if pattern.covers(path, &self.places)));
-        if denies {
+        if self.denials.cover(&self.rules, path) {
             return Some(Why::Denied);
         }
         self.hides(path).then_some(Why::Secret)

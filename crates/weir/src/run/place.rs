@@ -72,6 +72,7 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
     }
     let Plan { files, steps, env, cache } = found.plan(&order.code, order.file.as_deref(), &scratch);
     let masks = rules::masks(context, &order.folder)?;
+    remarks.extend(masks.remark);
     let homes = homes::seen(context, order, found);
     homes::check_folder(&homes, &writable, &order.folder)?;
     if let Some(file) = &order.file {

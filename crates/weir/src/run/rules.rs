@@ -9,7 +9,7 @@ use std::sync::MutexGuard;
 use std::time::SystemTime;
 
 use weir_policy::judge::{Judgement, judge, judge_tool};
-use weir_policy::masks::{self, Places, Tree};
+use weir_policy::masks::{self, Nearest, Places, Tree};
 use weir_policy::rules::{Own, Platform, Rules, Source, Verdict, locations};
 use weir_store::private;
 
@@ -18,11 +18,16 @@ use super::place::{search_path, writable};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
+use crate::own;
 
 /// The name by which clients know the tool that runs code.
 const TOOL: &str = "mcp__weir__ctx_execute";
 /// Where programs are even when `PATH` does not say so.
 const USUAL: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// How much is looked through for files to hide where the project is no project but holds the home folder, which is hidden
+/// as a whole. Rules of the user's that go to any depth are kept at any depth, and cost the time.
+const NEAREST: usize = 20_000;
 
 /// Says what the rules make of an order.
 pub(crate) fn verdict(context: &Context, order: &Order) -> Judgement {
@@ -76,12 +81,21 @@ pub(super) struct Masks {
     pub(super) hidden: Vec<PathBuf>,
     pub(super) read_only: Vec<PathBuf>,
     pub(super) programs: Vec<PathBuf>,
+    /// What the caller is to know.
+    pub(super) remark: Option<String>,
 }
 
 /// Finds what a run may not see or change.
 pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandError> {
     let (rules, places) = (read(context), places(context, folder));
-    let found = masks::Masks::expand(&mut tree(context), &rules, &places, SystemTime::now());
+    let mut tree = tree(context);
+    tree.look_at_nearest(own::holds_home(context).then(|| Nearest {
+        most: NEAREST,
+        // These a run may see, although they lie in a home.
+        whole: vec![folder.to_owned(), foreign::resolved(&context.env().folder)],
+    }));
+    let found = masks::Masks::expand(&mut tree, &rules, &places, SystemTime::now());
+    drop(tree);
     if let Some(problem) = found.problems.iter().find(|problem| problem.refuse) {
         return Err(CommandError::new(ErrorKind::Denied, format!("{}: {}", problem.path.display(), problem.wrong))
             .hint("nothing was run, since something the rules hide could not be hidden"));
@@ -92,7 +106,11 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
     let mut read_only = found.read_only;
     read_only.extend(own_places(context));
     let programs = found.programs.iter().flat_map(|name| binaries(name, &search_path(context))).collect();
-    Ok(Masks { hidden, read_only, programs })
+    let remark = found.left_out.then(|| {
+        let root = context.project().root.display();
+        format!("files with names of secrets are hidden among the {NEAREST} nearest to {root}, not below them")
+    });
+    Ok(Masks { hidden, read_only, programs, remark })
 }
 
 /// The folders that patterns of paths are relative to.
