@@ -1,0 +1,82 @@
+//! Git's files of a project, as whoever made an archive may have written them: a line `@NAME` before the text of each.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::git;
+
+/// The files that an input can write, below the folder of the project.
+const NAMES: &[&str] = &[
+    ".git",
+    ".git/HEAD",
+    ".git/commondir",
+    ".git/gitdir",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/packed-refs",
+    ".git/refs/heads/main",
+    "fake/HEAD",
+    "fake/config",
+    "fake/worktrees/x/HEAD",
+    "fake/worktrees/x/commondir",
+    "fake/worktrees/x/gitdir",
+];
+
+thread_local! {
+    /// A folder with a repository in it that no input may reach, beside that of the project.
+    static PLACE: OnceCell<TempDir> = const { OnceCell::new() };
+}
+
+/// What git left in a project: whatever it says, the repository is the project's own.
+pub(crate) fn repository(data: &[u8]) {
+    PLACE.with(|place| {
+        let place = place.get_or_init(new_place).path();
+        let project = place.join("project");
+        let _ = std::fs::remove_dir_all(&project);
+        write(&project, &String::from_utf8_lossy(data));
+        check(&project);
+    });
+}
+
+fn check(project: &Path) {
+    let Some(found) = git::discover(&project.join("sub")).filter(|found| found.work_tree == *project) else { return };
+    for folder in found.folders() {
+        assert!(folder.starts_with(project), "{} is outside of the project", folder.display());
+    }
+    let head = found.head();
+    let is_hash = |commit: &String| matches!(commit.len(), 40 | 64) && commit.bytes().all(|b| b.is_ascii_hexdigit());
+    assert!(head.commit.iter().all(is_hash), "{head:?}");
+    let goes_up = |branch: &String| branch.split('/').any(|part| part == "..");
+    assert!(!head.branch.iter().any(goes_up), "{head:?}");
+    assert_eq!(head, found.head(), "the same files are read in another way");
+}
+
+fn new_place() -> TempDir {
+    let shared = Path::new("/dev/shm");
+    let place = if shared.is_dir() { tempfile::tempdir_in(shared) } else { tempfile::tempdir() };
+    let place = place.expect("a folder can be made");
+    put(&place.path().join("other/.git/HEAD"), "ref: refs/heads/main\n");
+    put(&place.path().join("other/.git/config"), "[core]\n\tworktree = ../../other\n");
+    put(&place.path().join("other/.git/refs/heads/main"), &"a".repeat(40));
+    place
+}
+
+/// Writes the files that an input describes.
+fn write(project: &Path, input: &str) {
+    let mut sections = input.split('@').skip(1).filter_map(|section| section.split_once('\n')).collect::<Vec<_>>();
+    sections.truncate(NAMES.len());
+    std::fs::create_dir_all(project.join("sub")).expect("a folder can be made");
+    for (name, text) in sections.into_iter().filter(|(name, _)| NAMES.contains(name)) {
+        put(&project.join(name), text);
+    }
+}
+
+/// Writes a file, unless its folder is a file by now or it is a folder.
+fn put(path: &Path, text: &str) {
+    let folder = path.parent().expect("it lies in a folder");
+    if std::fs::create_dir_all(folder).is_ok() {
+        let _ = std::fs::write(path, text);
+    }
+}
