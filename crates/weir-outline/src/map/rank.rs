@@ -251,8 +251,8 @@ fn by_words(files: &[Known], query: &str) -> (Vec<f64>, Numbers<f64>) {
     for word in asked {
         let have: Vec<(usize, f64)> =
             files.iter().enumerate().filter_map(|(at, file)| Some((at, weight_in(file, word)?))).collect();
-        // What nearly every file has tells nothing apart.
-        let rare = (files.len() as f64 / have.len().max(1) as f64).ln();
+        // What nearly every file has tells little apart. It still counts for something: one file has all of its words.
+        let rare = ((files.len() + 1) as f64 / have.len().max(1) as f64).ln();
         weights.insert(word, rare);
         for (at, weight) in have {
             scores[at] += rare * weight / (weight + HALF);

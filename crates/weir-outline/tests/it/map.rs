@@ -56,6 +56,14 @@ fn words_and_common_changes_count_too() {
 }
 
 #[test]
+fn a_project_of_one_file_is_found_by_its_words() {
+    let (known, _) = project();
+    let one = &known[..1];
+    assert_eq!(order(one, Wish { query: "open the store", ..Wish::default() }), ["src/store.rs"]);
+    assert!(order(one, Wish { query: "terminal colours", ..Wish::default() }).is_empty());
+}
+
+#[test]
 fn without_a_wish_the_core_comes_first() {
     let (known, _) = project();
     assert_eq!(order(&known, Wish::default()).first().unwrap(), "src/store.rs");
