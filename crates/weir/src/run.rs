@@ -34,7 +34,7 @@ pub(crate) use outside::{STAND_IN, stand_in};
 pub(crate) use place::{new_scratch, search_path};
 pub(crate) use rules::verdict;
 pub(crate) use running::Running;
-pub(crate) use shown::{Want, answer, brief, data, read_on, show};
+pub(crate) use shown::{Want, answer, brief, data, looked_for, read_on, show};
 
 /// Longer than this nobody waits for a run that is not in the background.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);

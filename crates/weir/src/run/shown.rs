@@ -123,7 +123,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     if let Some(intent) = want.intent {
         let found = weir_digest::intent::find(&source, intent).map_err(unreadable)?;
         if found.sections.total == 0 {
-            remarks.push(format!("no line matches the intent `{}`", one_line(intent, 80)));
+            remarks.push(format!("no line matches the intent: {}", looked_for(intent)));
         }
         found.lead(&mut page);
     }
@@ -131,6 +131,16 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
         Frame { head: &ending, remarks: &remarks, reference: entry.reference, lines, bytes, read_on: want.read_on };
     let Digest { head, body, foot } = page.render(&frame, want.digest);
     Ok(Shown { head, text: body.clone(), body, foot, whole: false, lines, kinds: page.kinds })
+}
+
+/// The words of an intent that were looked for, which are not all of its words.
+pub(crate) fn looked_for(intent: &str) -> String {
+    let terms = weir_core::query::terms(intent);
+    let words: Vec<String> = terms.iter().map(|term| format!("`{}`", term.words.join(" "))).collect();
+    match words.is_empty() {
+        true => "it has no word to look for".to_owned(),
+        false => one_line(&format!("looked for {}", words.join(", ")), 160),
+    }
 }
 
 /// Shows the output of a run that could not be kept: whole if it fits, else both ends. Nobody can ask for the rest.

@@ -25,13 +25,14 @@ pub(super) fn answer(
     let facts = found.facts(weir_digest::read(&source, About { command }).map_err(unreadable)?);
     let matching = found.sections.total + facts.total;
     let head = format!("{}{}", headline(entry), super::about(entry));
+    let unmatched = format!("nothing matches: {}; try other words or a pattern", run::looked_for(intent));
     let frame = Frame {
         head: &head,
         remarks: &remarks,
         reference: entry.reference,
         lines: source.lines()?,
         bytes: entry.bytes,
-        read_on: if matching == 0 { "nothing matches: try other words or a pattern" } else { run::read_on(origin) },
+        read_on: if matching == 0 { &unmatched } else { run::read_on(origin) },
     };
     let page = Page { what: String::new(), parts: vec![found.often, facts, found.sections, found.words] };
     let digest = page.render(&frame, budget.tokens());
