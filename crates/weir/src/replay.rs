@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::env::Paths;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::stores::Scratch;
+use crate::hook::faults;
 use clients::Behaviour;
 use judge::Player;
 use places::Found;
@@ -149,7 +150,9 @@ fn play(
             behaviour: report.behaviours.get(client.name).unwrap_or(&NO_BEHAVIOUR),
             rates: prices.of(&session.model),
         };
-        let judged = player.play(session, &name);
+        faults::keep_in(&paths);
+        let mut judged = player.play(session, &name);
+        judged.faults.extend(faults::read(&paths));
         let (rates, requests) = (player.rates, session.requests.len());
         let (version, model) = (session.version.clone(), session.model.clone());
         let path = found.path.clone();

@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use weir_store::private;
 
@@ -13,12 +14,22 @@ use crate::when;
 /// How long the log may get before the older half goes.
 const MOST: u64 = 64 << 10;
 
+/// Where faults are written down instead, while sessions are replayed.
+static ELSEWHERE: Mutex<Option<PathBuf>> = Mutex::new(None);
+
 /// Writes down one fault.
 pub(crate) fn note(what: &str, fault: &str) {
-    if let Some(paths) = Env::capture_in("/".into()).paths() {
+    let elsewhere = ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let usual = || Env::capture_in("/".into()).paths().map(|paths| path(&paths));
+    if let Some(path) = elsewhere.or_else(usual) {
         let line = format!("{} {what}: {}\n", when::show(when::now()), weir_core::wording::one_line(fault, 400));
-        let _ = append(&path(&paths), &line);
+        let _ = append(&path, &line);
     }
+}
+
+/// Has faults written down in another data folder from now on: those of a replay are not the user's.
+pub(crate) fn keep_in(paths: &Paths) {
+    *ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner) = Some(path(paths));
 }
 
 /// The faults written down, oldest first.
