@@ -17,6 +17,7 @@ mod run;
 mod scale;
 mod server;
 mod sessions;
+mod shown;
 mod soak;
 mod start;
 mod storm;
@@ -53,6 +54,7 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
        weir-bench sessions PATH-OF-WEIR FOLDER [--half NAME]
                                          recorded sessions played through the hooks, by halves.json of the folder
+       weir-bench shown                  looking for lines that a session has been shown, as it grows
        weir-bench soak PATH-OF-WEIR [N]  N runs (1000) that end in every way, and what is left of them
        weir-bench start PATH-OF-WEIR     start of `weir mcp` to its first answer, next to /bin/true";
 
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
         ["hooks", path, "--peer", folder] => hooks::run(path, Some(folder)),
         ["run", path] => run::run(path),
         ["sessions", path, folder, options @ ..] => sessions::run(path, folder, options),
+        ["shown"] => shown::run(),
         ["soak", path] => soak::run(path, 1000),
         ["soak", path, runs] => soak::run(path, runs.parse().unwrap()),
         ["start", path] => start::run(path),

@@ -257,7 +257,7 @@ fn is_phrase(clause: &str) -> bool {
         "link is down",
     ];
     let begins = |phrase: &&str| clause.get(..phrase.len()).is_some_and(|start| start.eq_ignore_ascii_case(phrase));
-    phrases.iter().any(|phrase| begins(phrase))
+    phrases.iter().any(begins)
 }
 
 /// Whether a clause can stand before a verdict: a name, a place, a few words; not source text and not a sentence.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// What made an output smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lever {
-    /// The outline of a source file.
-    Outline,
+    /// The beginning of a text that was asked for, with its outline or its end.
+    Beginning,
     /// A digest.
     Digest,
     /// Lines that the session had been shown before.
@@ -15,13 +15,13 @@ pub(super) enum Lever {
 
 impl Lever {
     /// Every lever there is.
-    pub(super) const ALL: [Self; 3] = [Self::Outline, Self::Digest, Self::SeenBefore];
+    pub(super) const ALL: [Self; 3] = [Self::Beginning, Self::Digest, Self::SeenBefore];
 
     /// The lever, by the first line of what takes the place of an output.
     pub(super) fn of(shown: &str) -> Self {
         let first = shown.lines().next().unwrap_or_default();
         match first {
-            _ if first.contains("; outline; ") => Self::Outline,
+            _ if first.contains("; beginning and ") || first.contains("; every line, ") => Self::Beginning,
             _ if first.contains(" held as [ctx:") => Self::Digest,
             _ => Self::SeenBefore,
         }
@@ -30,7 +30,7 @@ impl Lever {
     /// Its name.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Outline => "outline",
+            Self::Beginning => "beginning",
             Self::Digest => "digest",
             Self::SeenBefore => "seen before",
         }

@@ -199,7 +199,7 @@ fn every_client_is_judged_by_the_same_rules_where_it_keeps_its_transcripts() {
     }
     assert_eq!((&report["all"]["touched"], &report["tools"]["shell"]["used"]), (&json!(4), &json!(4)));
     assert_eq!(
-        (&report["levers"]["digest"]["touched"], &report["levers"]["outline"]["touched"]),
+        (&report["levers"]["digest"]["touched"], &report["levers"]["beginning"]["touched"]),
         (&json!(4), &json!(0))
     );
     assert_eq!(report["skipped_rows"], 0);

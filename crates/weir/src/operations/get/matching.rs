@@ -34,7 +34,7 @@ pub(super) fn answer(
         bytes: entry.bytes,
         read_on: if matching == 0 { &unmatched } else { run::read_on(origin) },
     };
-    let page = Page { what: String::new(), parts: vec![found.often, facts, found.sections, found.words] };
+    let page = Page { parts: vec![found.often, facts, found.sections, found.words], ..Page::default() };
     let digest = page.render(&frame, budget.tokens());
     let data = json!({ "reference": entry.reference.to_string(), "matching": matching, "text": digest.body });
     Ok(Answer::new(digest.to_string(), data))
