@@ -1,12 +1,17 @@
 //! Opens databases. Invariant: opening, pragmas, waiting for other processes and transactions live here and nowhere
 //! else, so every connection behaves the same.
 
+mod connect;
+mod file_id;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, InterruptHandle, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, InterruptHandle, Transaction, TransactionBehavior};
 
+use self::connect::{How, connect};
+use self::file_id::FileId;
 use crate::error::{Fault, PATIENCE, Result, StoreError, from_engine, from_system};
 use crate::migrate::{self, Migration};
 use crate::private;
@@ -50,6 +55,7 @@ pub(crate) struct Db {
     patience: Patience,
     mapped: bool,
     access: Access,
+    keeps_log_small: bool,
     /// Which file it was when it was opened.
     file: Option<FileId>,
 }
@@ -99,7 +105,8 @@ impl Db {
 
     fn new(connection: Connection, (path, patience): (&Path, Patience), access: Access) -> Result<Self> {
         let (durability, file) = (Durability::Process, FileId::of(path));
-        let mut db = Self { connection, path: path.to_owned(), durability, patience, mapped: false, access, file };
+        let (mapped, keeps_log_small, path) = (false, false, path.to_owned());
+        let mut db = Self { connection, path, durability, patience, mapped, access, keeps_log_small, file };
         db.set_patience(patience)?;
         Ok(db)
     }
@@ -148,13 +155,37 @@ impl Db {
         self.outside_transaction("PRAGMA wal_autocheckpoint = 0")
     }
 
+    /// Begins the write-ahead log again whenever a write has made it grow by another step. The engine does so only at a
+    /// moment without readers, which does not come while several processes search all the time: then the log grows until
+    /// the disk is full.
+    pub(crate) fn keep_log_small(&mut self) {
+        self.keeps_log_small = true;
+    }
+
+    fn begin_grown_log_again(&self, before: u64) {
+        const STEP: u64 = 16 << 20;
+        /// Longer than most searches take. A reader that takes longer is waited for after the next step.
+        const READERS: Duration = Duration::from_millis(300);
+        let after = self.log_size();
+        if after < 2 * STEP || after / STEP <= before / STEP {
+            return;
+        }
+        // What was written is written, whatever becomes of this.
+        let _ = self.connection.busy_timeout(READERS.min(self.patience.left()));
+        let _ = self.outside_transaction("PRAGMA wal_checkpoint(RESTART)");
+        let _ = self.connection.busy_timeout(self.patience.left());
+    }
+
+    fn log_size(&self) -> u64 {
+        std::fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |about| about.len())
+    }
+
     /// Empties the write-ahead log once it has grown, unless another process uses it: a process that finds nobody else
     /// reads all of it when it opens the database. The engine's own way would not do here: it begins the log anew only
     /// when it remembers that all of it was copied, and nobody stays to remember.
     pub(crate) fn empty_grown_log(&self) -> Result<()> {
         const GROWN: u64 = 256 << 10;
-        let log = with_suffix(&self.path, "-wal");
-        if std::fs::metadata(&log).is_ok_and(|about| about.len() > GROWN) {
+        if self.log_size() > GROWN {
             self.outside_transaction("PRAGMA busy_timeout = 0")?;
             self.truncate_write_ahead_log()?;
         }
@@ -197,6 +228,7 @@ impl Db {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T> {
         self.set_durability(durability)?;
+        let before = self.keeps_log_small.then(|| self.log_size());
         let begun = Instant::now();
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let waited = begun.elapsed();
@@ -209,6 +241,9 @@ impl Db {
             self.patience = Patience::InAll(left.saturating_sub(waited));
             // What was written is written, whatever becomes of this.
             let _ = self.connection.busy_timeout(self.patience.left());
+        }
+        if let Some(before) = before.filter(|_| written.is_ok()) {
+            self.begin_grown_log_again(before);
         }
         written.map_err(|fault| match fault.at(&self.path) {
             StoreError::ReadOnly { path } if self.access == Access::ReadingFull => StoreError::Full { path },
@@ -311,26 +346,6 @@ impl Db {
     }
 }
 
-/// Which file a path leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileId {
-    device: u64,
-    number: u64,
-}
-
-impl FileId {
-    #[cfg(unix)]
-    fn of(path: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt as _;
-        std::fs::metadata(path).ok().map(|about| Self { device: about.dev(), number: about.ino() })
-    }
-
-    #[cfg(not(unix))]
-    fn of(_path: &Path) -> Option<Self> {
-        None
-    }
-}
-
 /// Bytes of the pages that are in use.
 pub(crate) fn bytes_in_use(connection: &Connection) -> rusqlite::Result<i64> {
     let number = |pragma: &str| connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
@@ -362,58 +377,46 @@ fn create_private_file(path: &Path) -> Result<()> {
     private::open(path, &private::options()).map(drop).map_err(|error| from_system(path, &error))
 }
 
-/// For what a database is opened.
-enum How {
-    Writing,
-    Reading,
-    /// For reading a file that nobody can change, without locks and side files.
-    Unchanging,
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the one place that opens a database")]
-fn connect(path: &Path, how: &How) -> Result<Connection> {
-    let named = |error: rusqlite::Error| from_engine(path, &error);
-    let flags = |access| access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = match how {
-        How::Writing => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)),
-        How::Reading => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)),
-        How::Unchanging => {
-            let flags = flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI);
-            Connection::open_with_flags(unchanging(path), flags)
-        }
-    };
-    let connection = opened.map_err(named)?;
-    connection.set_prepared_statement_cache_capacity(128);
-    // Without this the engine plans a statement anew whenever another value is bound to it, which cost two thirds of
-    // a search. Our plans do not depend on values; a test looks at each of them.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(named)?;
-    connection
-        .execute_batch(
-            "PRAGMA synchronous = NORMAL;
-             PRAGMA foreign_keys = ON;
-             PRAGMA secure_delete = ON;
-             PRAGMA temp_store = MEMORY;
-             PRAGMA cache_size = -8000;
-             PRAGMA wal_autocheckpoint = 4000;
-             PRAGMA journal_size_limit = 16777216;",
-        )
-        .map_err(named)?;
-    #[cfg(test)]
-    let connection = crate::plan_tests::recorded(connection);
-    Ok(connection)
-}
-
-/// The path as an address that tells the engine that the file does not change.
-fn unchanging(path: &Path) -> PathBuf {
-    let mut address = std::ffi::OsString::from("file:");
-    let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    address.push(escaped);
-    address.push("?immutable=1");
-    address.into()
-}
-
 /// Waits before another try for a lock that the engine does not wait for.
 #[expect(clippy::disallowed_methods, reason = "the lock of another process cannot be waited for, only tried again")]
 fn sleep() {
     std::thread::sleep(Duration::from_millis(2));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn readers_that_never_pause_do_not_make_the_write_ahead_log_grow_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let open = || Db::open(&path, crate::index::MIGRATIONS, Patience::default()).unwrap();
+        let mut db = open();
+        db.keep_log_small();
+        db.write(Durability::Process, |tx| tx.execute_batch("CREATE TABLE pages (bytes BLOB)")).unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // One of the two always reads.
+            scope.spawn(|| {
+                let readers = [open(), open()];
+                let begin = "BEGIN; SELECT count(*) FROM sqlite_schema";
+                readers[1].outside_transaction(begin).unwrap();
+                while !over.load(Ordering::Relaxed) {
+                    for (begins, ends) in [(0, 1), (1, 0)] {
+                        readers[begins].outside_transaction(begin).unwrap();
+                        readers[ends].outside_transaction("COMMIT").unwrap();
+                    }
+                }
+            });
+            for _ in 0..160 {
+                let page = |tx: &Transaction<'_>| tx.execute("INSERT INTO pages VALUES (zeroblob(1 << 20))", []);
+                db.write(Durability::Process, page).unwrap();
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        assert!(db.log_size() < 96 << 20, "{} bytes", db.log_size());
+    }
 }

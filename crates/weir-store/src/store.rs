@@ -293,7 +293,9 @@ impl Store {
             Some(index) => index,
             None => {
                 self.learner = Learner::default();
-                Db::open(&self.index_path(), index::MIGRATIONS, self.log.patience())?
+                let mut index = Db::open(&self.index_path(), index::MIGRATIONS, self.log.patience())?;
+                index.keep_log_small();
+                index
             }
         };
         Ok(self.index.insert(opened))
