@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// The store that the current version writes. A new one is due when a migration of the log or of the index is added.
-const CURRENT: &str = "0006";
+const CURRENT: &str = "0007";
 /// What is known of a golden store: everything in it, one thing a line.
 const EXPECTED: &str = "expected.txt";
 
