@@ -44,8 +44,19 @@ const CASES: &[Case] = &[
         .asks("larger than 1.0 MiB"),
     clone("brackets without an end", |top| put(top, SHARED, "[".repeat(500_000))).asks("not JSON"),
     clone("bytes that are no text", |top| put(top, SHARED, [0xff, 0xfe, 0x00, 0x80])).asks("not JSON"),
-    clone("hundreds of rules", |top| {
-        let rules: Vec<String> = (0..500).map(|number| format!("\"Read(./{number}/**/*.x)\"")).collect();
+    clone("thousands of rules about paths", |top| {
+        let rules: Vec<String> = (0..5_000).map(|number| format!("\"Read(./{number}/**/*.x)\"")).collect();
+        put(top, SHARED, format!("{{\"permissions\": {{\"deny\": [{}]}}}}", rules.join(",")));
+    }),
+    clone("thousands of rules of every sort", |top| {
+        let rule = |number: usize| match number % 5 {
+            0 => format!("\"Read(**/*{number}x)\""),
+            1 => format!("\"Read(./*{number}y)\""),
+            2 => format!("\"Edit(**/z{number}[ab]?)\""),
+            3 => format!("\"Read(name{number})\""),
+            _ => format!("\"Bash(tool{number} -f *)\""),
+        };
+        let rules: Vec<String> = (0..5_000).map(rule).collect();
         put(top, SHARED, format!("{{\"permissions\": {{\"deny\": [{}]}}}}", rules.join(",")));
     }),
     archive("a pipe", |top| pipe(top, SHARED)).asks("not a regular file"),

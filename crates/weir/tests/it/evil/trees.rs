@@ -32,8 +32,8 @@ const CASES: &[Case] = &[
         put(top, format!("{}a.rs", "deep/".repeat(300)), TEXT);
     }),
     clone("one long line", |top| {
-        put(top, "src/long.rs", format!("const X: &str = \"{}\";\n", "x".repeat(1 << 20)));
-        put(top, "big.txt", "x".repeat(1 << 20));
+        put(top, "src/long.rs", format!("const X: &str = \"{}\";\n", "x".repeat(5 << 20)));
+        put(top, "big.txt", "x".repeat(5 << 20));
     }),
     clone("code without an end", |top| {
         put(top, "src/deep.rs", "fn a() { ".repeat(20_000));

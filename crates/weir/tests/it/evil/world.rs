@@ -13,6 +13,8 @@ use crate::files::world::{Server, World};
 
 /// What must never be shown.
 const CANARY: &str = "canary-of-the-coal-mine";
+/// An address that is refused.
+const NOWHERE: &str = "http://127.0.0.1:9/";
 /// What any one call may take.
 const LONGEST: Duration = Duration::from_secs(10);
 const LARGEST_KB: u64 = 512 << 10;
@@ -71,7 +73,16 @@ impl<'a> Evil<'a> {
                 assert!(said.contains(why) && !ran.status.success(), "{}: {said}", self.case.name);
             }
         }
-        for arguments in [&["map"][..], &["note", "something"], &["index", "."], &["search", CANARY]] {
+        for arguments in [
+            &["map"][..],
+            &["outline", "src/lib.rs"],
+            &["outline", "."],
+            &["note", "something"],
+            &["index", "."],
+            &["search", CANARY],
+            &["fetch", NOWHERE],
+            &["doctor"],
+        ] {
             let output = self.weir(arguments);
             let ended = output.status.code();
             assert!(ended.is_some_and(|code| code != 101), "{}: {arguments:?}: {output:?}", self.case.name);
@@ -88,8 +99,10 @@ impl<'a> Evil<'a> {
             "tool_name": "Bash", "tool_use_id": "t2", "tool_input": { "command": "ls" },
             "tool_response": { "stdout": "README.md\n", "stderr": "" },
         });
+        let before = json!({ "tool_name": "Bash", "tool_use_id": "t0", "tool_input": { "command": "cat README.md" } });
         let points = [
             ("SessionStart", json!({ "source": "startup" })),
+            ("PreToolUse", before),
             ("UserPromptSubmit", json!({ "prompt": "what is this?" })),
             ("PostToolUse", shell),
             ("PostToolUse", read),
@@ -99,6 +112,11 @@ impl<'a> Evil<'a> {
             payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             let output = self.bounded(&["hook", "claude", event], payload.to_string().as_bytes());
             assert!(output.status.success() && output.stderr.is_empty(), "{} {event}: {output:?}", self.case.name);
+            let said = String::from_utf8_lossy(&output.stdout);
+            // A file that the client has read is read again as the client read it, through links too.
+            let is_read = more["tool_name"] == "Read";
+            let widened = said.contains("permissionDecision") || (!is_read && said.contains(CANARY));
+            assert!(!widened, "{} {event}: {said}", self.case.name);
         }
     }
 
@@ -110,6 +128,8 @@ impl<'a> Evil<'a> {
             ("ctx_execute", json!({ "language": "shell", "code": "echo it-runs" })),
             ("ctx_index", json!({ "path": "." })),
             ("ctx_search", json!({ "query": CANARY })),
+            ("ctx_fetch_and_index", json!({ "url": NOWHERE })),
+            ("ctx_doctor", json!({})),
         ] {
             let _ = self.ask(&mut server, tool, &arguments);
         }
