@@ -95,7 +95,6 @@ pub(crate) const KINDS: &[Kind] = &[
     git::status::KIND,
     packages::cargo_build::KIND,
     packages::npm::KIND,
-    packages::pip::KIND,
     packages::apt::KIND,
     traces::python::KIND,
     traces::java::KIND,

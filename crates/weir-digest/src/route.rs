@@ -36,9 +36,10 @@ pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
 
 /// The log takes what nobody else does.
 const LOG: usize = KINDS.len() - 1;
-/// How many lines are shown from the end, and how much of each.
+/// How many lines are shown from the end, and how much of each. The very last often says what was done.
 const ENDS: usize = 3;
 const LONGEST_END: usize = 240;
+const LONGEST_LAST: usize = 1_200;
 /// A page of so many parts tells of several things.
 const MANY: usize = 6;
 /// Where so much went wrong, so many other lines are samples, and so much of each.
@@ -217,7 +218,8 @@ fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
                 page.parts.remove(place);
             }
         }
-        items.push(Item::at(end.number, end.line().clip(LONGEST_END)));
+        let most = if is_last { LONGEST_LAST } else { LONGEST_END };
+        items.push(Item::at(end.number, end.line().clip(most)));
     }
     (!items.is_empty()).then(|| Part::new("last lines", weight, items).folded())
 }

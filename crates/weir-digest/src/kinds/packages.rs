@@ -4,4 +4,3 @@ pub(super) mod apt;
 pub(super) mod cargo_build;
 pub(super) mod npm;
 mod npm_tree;
-pub(super) mod pip;

@@ -12,7 +12,6 @@ use crate::kinds::diagnostics::tsc;
 use crate::kinds::packages::apt;
 use crate::kinds::packages::cargo_build;
 use crate::kinds::packages::npm;
-use crate::kinds::packages::pip;
 use crate::kinds::test_runs::cargo_test;
 use crate::kinds::test_runs::go_test;
 use crate::kinds::test_runs::jest;
@@ -42,7 +41,6 @@ const KNOWN: &[fn(&str, About<'_>) -> bool] = &[
     mypy::is_finding,
     cargo_build::opens,
     npm::opens,
-    pip::opens,
     apt::opens,
 ];
 

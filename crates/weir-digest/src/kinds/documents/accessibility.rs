@@ -352,7 +352,7 @@ impl Tree {
             return;
         }
         let text = format!("{} {}", cells.join(" | "), table.text.trim());
-        table.grid.row(Some(table.line), &cells, text.trim());
+        table.grid.row(table.line, &cells, text.trim());
     }
 
     fn end_table(&mut self) {
@@ -380,7 +380,7 @@ impl Tree {
         let items = self.groups.iter().flat_map(Group::items).collect();
         let name = format!("what can be clicked or filled in outside of tables, {total} in all, by part of the page");
         page.push(Part::new(name, Weight::Failure, items));
-        for (place, grid) in self.tables.iter().enumerate() {
+        for (place, grid) in self.tables.into_iter().enumerate() {
             grid.push(&mut page, &format!("table {}", place + 1));
         }
         page.push(self.passages.part("most telling texts", Weight::Fact));
@@ -431,12 +431,12 @@ mod tests {
                 == what can be clicked or filled in outside of tables, 4 in all, by part of the page: 2
                 form "Filter" [ref=e4]: combobox "State" [ref=e5] All *Open, textbox "Name" [ref=e6]: Anna, button "Export" [disabled] [ref=e7]
                 navigation "Pages" [ref=e90]: link "2" [ref=e91] → ?page=2
-                == table 1: unusual rows: 1
-                117: #20 | 900.50 EUR [ref=r20] link "#20" [ref=l20] (greatest Total: 900.50 EUR)
-                == table 1 with 50 rows: columns: 2
-                Order: 50 different; such as #0, #49
-                Total: 10.50 EUR ×49, 900.50 EUR
-                == table 1: first and last rows: 50, 3 shown
+                == table 1: unusual records: 1
+                117: #20 | 900.50 EUR [ref=r20] link "#20" [ref=l20] (unusual: Total)
+                == table 1: fields of 50 records: 2
+                Order: all different, such as #0, #1
+                Total: 10.5 ×49, 900.5 ×1 (#20), sum 1415.0
+                == table 1: first and last records: 50, 3 shown
                 17: #0 | 10.50 EUR [ref=r0] link "#0" [ref=l0]
                 22: #1 | 10.50 EUR [ref=r1] link "#1" [ref=l1]
                 262: #49 | 10.50 EUR [ref=r49] link "#49" [ref=l49]

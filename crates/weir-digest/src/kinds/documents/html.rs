@@ -111,15 +111,17 @@ mod tests {
                 Departures
                 == forms, and fields outside of them: 1
                 9: form: POST /plan: text "From" name=from [required], select name=s (2 options, now Two), button "Find", 1 hidden
-                == table 1: unusual rows: 1
-                45: 33 | +94 min (rare Delay)
-                == table 1 with 60 rows: columns: 2
-                Time: 60 different; from 0 to 59
-                Delay: on time ×59, +94 min
-                == table 1: first and last rows: 60, 3 shown
+                == table 1: unusual records: 1
+                45: 33 | +94 min (unusual: Delay)
+                == table 1: fields of 60 records: 2
+                Time: 0 to 59, all different
+                Delay: on time ×59, 94 ×1 (33)
+                == table 1: first and last records: 60, 3 shown
                 12: 0 | on time
                 13: 1 | on time
                 71: 59 | on time
+                == table 1: Delay, those that are alike: 1
+                ×59 on time
                 == most telling texts: 3
                 7: Tickets are sold in the bus.
                 7: Dogs travel for half the price.

@@ -9,57 +9,15 @@ use crate::text::clip;
 use crate::trouble::{self, Level};
 
 /// Words of lines that say what a program does with itself.
-const EVENTS: &[&str] = &[
-    "start",
-    "stop",
-    "shut",
-    "boot",
-    "ready",
-    "listening",
-    "exit",
-    "finish",
-    "complet",
-    "resum",
-    "accepted",
-    "version",
-    "signal",
-    "terminat",
-    "migrat",
-    "deploy",
-    "rollback",
-    "total",
-    "took",
-    "elapsed",
-    "done",
-    "slow",
-    "reload",
-    "upgrade",
-    "recover",
-    "connected",
-    "lost",
-    "unclean",
-    "result",
-    "summary",
-    "built",
-    "created",
-    "removed",
-    "install",
-    "added",
-    "updated",
-    "deleted",
-    "destroy",
-    "success",
-    "skipp",
-    "changed",
-    "passed",
-    "warnings",
-];
+const EVENTS: &str = "start stop shut boot ready listening exit finish complet resum accepted version signal terminat migrat \
+    deploy rollback total took elapsed done slow reload upgrade recover connected lost unclean result summary \
+    built created removed install added updated deleted destroy success skipp changed passed warnings";
 
 fn tells_of_event(line: &str) -> bool {
     let mut words = line.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| word.len() >= 4);
     words.any(|word| {
-        let begins = |event: &&str| word.get(..event.len()).is_some_and(|start| start.eq_ignore_ascii_case(event));
-        EVENTS.iter().any(begins)
+        let begins = |event: &str| word.get(..event.len()).is_some_and(|start| start.eq_ignore_ascii_case(event));
+        EVENTS.split(' ').any(begins)
     })
 }
 

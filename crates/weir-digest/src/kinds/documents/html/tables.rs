@@ -117,7 +117,7 @@ impl Tables {
         self.rows += 1;
         let key = cells.first().is_some_and(|cell| cell.ends_with(':'));
         let text = cells.join(if key { " " } else { " | " });
-        table.grid.row(Some(table.line), &cells, &text);
+        table.grid.row(table.line, &cells, &text);
     }
 
     pub(super) fn end(&mut self, passages: &mut Passages) {
@@ -137,7 +137,7 @@ impl Tables {
         }
         self.kept.sort_by_key(|kept| u64::MAX - kept.grid.rows);
         let mut shown = 0;
-        for kept in &self.kept {
+        for kept in self.kept {
             let is_small = kept.grid.rows <= FEW && kept.tables == 1;
             if is_small || shown >= SHOWN {
                 as_passages(&kept.grid, passages);
@@ -155,7 +155,7 @@ impl Tables {
 
 /// Rows that speak for themselves.
 fn as_passages(grid: &Grid, passages: &mut Passages) {
-    for row in &grid.first {
-        passages.add(row.line, &row.text, USUAL * 11 / 10);
+    for (line, text) in &grid.first {
+        passages.add(Some(*line), text, USUAL * 11 / 10);
     }
 }
