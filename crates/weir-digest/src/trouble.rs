@@ -6,6 +6,8 @@
 
 mod verdict;
 
+use crate::kinds::stamp;
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
@@ -17,12 +19,17 @@ pub(crate) enum Trouble {
 
 /// The verdict of a line. `0 errors` is none, and neither is a numbered line of source text.
 pub(crate) fn of(line: &str) -> Option<Trouble> {
+    judge(line, level(line), stamp::of(line).map_or(line, |stamp| stamp.rest(line)))
+}
+
+/// The same of a line whose level and whose text after its time are known.
+pub(crate) fn judge(line: &str, level: Option<Level>, rest: &str) -> Option<Trouble> {
     if verdict::is_excerpt(line) {
         return None;
     }
-    match level(line) {
+    match level {
         Some(level) => level.trouble(),
-        None => verdict::of(line),
+        None => verdict::of(rest),
     }
 }
 

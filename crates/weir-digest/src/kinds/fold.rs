@@ -118,20 +118,12 @@ impl Fold {
         Some(page)
     }
 
-    fn count_level(&mut self, text: &str) {
-        if let Some(level) = trouble::level(text)
-            && let Some(count) = self.levels.get_mut(level.place())
-        {
-            *count += 1;
-        }
-    }
-
     /// What sort of line it is, counted.
-    fn sort(&mut self, line: &Line<'_>, rest: &str) -> u8 {
+    fn sort(&mut self, line: &Line<'_>, level: Option<Level>, rest: &str) -> u8 {
         if self.totals.take(line, rest.trim_start()) {
             return TOTAL;
         }
-        match trouble::of(line.text).filter(|_| !self.bodies.is_record) {
+        match trouble::judge(line.text, level, rest).filter(|_| !self.bodies.is_record) {
             Some(Trouble::Error) => {
                 self.errors += 1;
                 ERROR
@@ -246,10 +238,13 @@ impl Stretch for Fold {
             self.first.push((line.number, line.clip(LONGEST)));
         }
         let rest = stamp.map_or(line.text, |stamp| stamp.rest(line.text));
-        let sort = self.sort(line, rest);
+        let level = trouble::level(line.text);
+        let sort = self.sort(line, level, rest);
         let explains = sort == OTHER && self.bodies.take(line, stamp.is_some(), rest);
         if !explains {
-            self.count_level(line.text);
+            if let Some(count) = level.and_then(|level| self.levels.get_mut(level.place())) {
+                *count += 1;
+            }
             if sort == OTHER {
                 self.slow.add(line.number, line.text);
             }

@@ -1,7 +1,6 @@
 //! The words by which a line without a level begins to tell of trouble.
 
 use super::Trouble;
-use crate::kinds::stamp;
 use crate::text::number;
 
 /// How far into a line a verdict may begin.
@@ -10,11 +9,10 @@ const HEAD: usize = 300;
 const CLAUSES: usize = 6;
 const WORDS_BEFORE: usize = 6;
 
-/// The verdict that a line begins with.
-pub(super) fn of(line: &str) -> Option<Trouble> {
-    let head = &line[..line.floor_char_boundary(HEAD)];
-    let after_time = stamp::of(head).map_or(head, |stamp| stamp.rest(head));
-    let mut rest = without_prefix(after_time);
+/// The verdict that the text of a line begins with, after its time.
+pub(super) fn of(text: &str) -> Option<Trouble> {
+    let head = &text[..text.floor_char_boundary(HEAD)];
+    let mut rest = without_prefix(head);
     for place in 0..CLAUSES {
         let (clause, after) = match rest.find(": ") {
             Some(at) => (&rest[..at], Some(&rest[at + 2..])),

@@ -15,8 +15,8 @@ fn none_is_wrong(outputs: impl Iterator<Item = (String, Vec<u8>)>) {
         unchecked += verdict.unchecked;
         wrong.extend(verdict.wrong.into_iter().map(|why| format!("{name}: {why}")));
     }
-    println!("{right} right, {unchecked} unchecked, {} wrong", wrong.len());
-    assert!(wrong.is_empty(), "{} of {right}:\n{}", wrong.len(), wrong.join("\n"));
+    let count = wrong.len();
+    assert!(wrong.is_empty(), "{right} right, {unchecked} unchecked, {count} wrong:\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn reports_of_sanitizers() {
 fn builds_that_repeat_what_failed() {
     let mut raw = lines(60, |n| format!("#7 {n}.02 unpacking layer part {n}"));
     let errors = "src/useBasket.ts(48,17): error TS2339: Property 'couponCode' does not exist on type 'Basket'.\n";
-    write!(raw, "#11 14.02 {errors}#11 ERROR: process \"npm run build\" did not complete successfully: exit code: 2\n")
+    writeln!(raw, "#11 14.02 {errors}#11 ERROR: process \"npm run build\" did not complete successfully: exit code: 2")
         .unwrap();
     write!(
         raw,

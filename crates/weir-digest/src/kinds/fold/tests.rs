@@ -1,3 +1,5 @@
+//! Folded lines: what is shown of them, and what is not taken for an error.
+
 use expect_test::expect;
 
 use crate::check::{check, digest};

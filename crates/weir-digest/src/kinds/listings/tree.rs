@@ -35,7 +35,7 @@ fn is(sample: &Sample<'_>) -> bool {
             .mostly(90, |line| entry(line).is_some() || total(line).is_some() || is_root(line) || is_progress(line))
 }
 
-/// What `cargo` says on its way to a tree: `    Updating crates.io index`, `  Downloaded serde v1.0.200`.
+/// What `cargo` says on its way to a tree: `    Updating git repository`, `  Downloaded serde v1.0.200`.
 fn is_progress(line: &str) -> bool {
     line.starts_with(' ') && crate::kinds::packages::cargo_build::opens(line, crate::About::default())
 }

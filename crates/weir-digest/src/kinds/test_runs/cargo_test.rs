@@ -93,7 +93,15 @@ impl Runner for CargoTest {
             return true;
         }
         match self.state {
-            State::Passed => self.passed(line),
+            // With `--show-output` the tests that passed come first.
+            State::Passed if text == "failures:" || text.starts_with("test result: ") => {
+                self.state = State::Tests;
+                self.test(line)
+            }
+            State::Passed => {
+                self.printed_by_passed += u64::from(!text.is_empty());
+                true
+            }
             State::Printed => self.printed(line),
             State::Names => self.name(line),
             State::Targets => self.target(line),
@@ -182,19 +190,6 @@ impl CargoTest {
         {
             self.slow.add(value, || format!("{taken} {name}"));
         }
-    }
-
-    /// With `--show-output` the tests that passed come first.
-    fn passed(&mut self, line: &Line<'_>) -> bool {
-        if line.text == "failures:" {
-            self.state = State::Printed;
-            return self.printed(line);
-        }
-        match line.text.strip_prefix("test result: ") {
-            Some(counts) => self.result(counts),
-            None => self.printed_by_passed += u64::from(!line.text.is_empty()),
-        }
-        true
     }
 
     fn printed(&mut self, line: &Line<'_>) -> bool {
