@@ -73,8 +73,10 @@ fn call(world: &World, arguments: &[&str], input: &[u8], numbers: &mut Numbers) 
 }
 
 fn hook(world: &World, event: &str, more: Value, numbers: &mut Numbers) -> (Ended, Value) {
+    // One session after the other: of a session with very many events, the least important ones are dropped.
+    let session = format!("load{}", world.begun.elapsed().as_secs() / 60);
     let mut payload = json!({
-        "session_id": "load", "cwd": world.project, "hook_event_name": event, "permission_mode": "default",
+        "session_id": session, "cwd": world.project, "hook_event_name": event, "permission_mode": "default",
         "transcript_path": world.home.join(".claude/projects/p/load.jsonl"),
     });
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
