@@ -98,7 +98,10 @@ mod tests {
 
     #[test]
     fn the_core_costs_at_most_600_tokens() {
-        let list = serde_json::to_string(&crate::faces::mcp::tools(&ListedTools::Core)).unwrap();
+        // What a model reads of them.
+        let tools = crate::faces::mcp::tools(&ListedTools::Core);
+        let read = tools.iter().map(|tool| (&tool.name, &tool.description, &tool.input_schema)).collect::<Vec<_>>();
+        let list = serde_json::to_string(&read).unwrap();
         let tokens = weir_tokens::count(&list);
         assert!(tokens <= 600, "{tokens} tokens:\n{list}");
     }

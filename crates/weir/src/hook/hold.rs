@@ -14,7 +14,7 @@ pub(super) mod repeats;
 mod show;
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _, Take, Write as _};
 use std::path::Path;
 
 use weir_clients::{Done, Purpose, Tool, ToolCall};
@@ -23,7 +23,7 @@ use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, 
 use weir_store::{BlobReader, LONGEST_TEXT, NotKept, Store, TextWriter};
 
 pub(super) use self::show::Ask;
-use super::payload::copy;
+use super::payload::{Payload, copy};
 use super::rewrite::Rewritten;
 use super::{Call, LEAVE, TITLE, faults, unreadable};
 use crate::config::{self, HoldConfig};
@@ -155,13 +155,13 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
         outline::prepare(Path::new(path));
     }
     let mut writer = call.store.writer()?;
-    // Of a large file, a client reads the beginning; the digest is of the file that was asked for.
-    // The tool itself has just read it, through links too.
+    // Of a large file, a client reads the beginning; what is kept is the file that was asked for, if it still begins so.
+    // Something else may have taken its place since.
     let read = used.tool.path().and_then(|path| call.hook.folder.join(path).canonicalize().ok());
     call.store.set_limits(config::read(&call.paths.config)?.limits);
     let file = match saved {
         Some(saved) => open(saved).map(|file| file.take(u64::MAX)),
-        None => read.as_deref().and_then(open_read).map(|file| file.take(LARGEST_READ)),
+        None => read.as_deref().and_then(|path| open_read(path, call.payload, &done.output.text)),
     };
     match file {
         Some(mut file) => copy(&mut file, &mut |bytes| put(&mut writer, bytes)).map_err(unreadable)?,
@@ -201,9 +201,18 @@ fn open(path: &Path) -> Option<File> {
     is_file.then(|| foreign::open_of_user(path).ok()).flatten()
 }
 
-/// A file that a tool read, if it is not so large that a client would have to wait for it.
-fn open_read(path: &Path) -> Option<File> {
-    open(path).filter(|file| file.metadata().is_ok_and(|about| about.len() <= LARGEST_READ))
+/// A file that a tool read, if it is not so large that a client would have to wait for it, and begins with what the tool gave.
+fn open_read(path: &Path, payload: &Payload, text: &str) -> Option<Take<File>> {
+    let mut file = open(path)?;
+    let given = payload.bytes(text);
+    if file.metadata().ok()?.len() > LARGEST_READ || given > WHOLE_BYTES {
+        return None;
+    }
+    let (mut begins, mut beginning) = (Vec::new(), Vec::new());
+    payload.write(text, &mut |bytes| begins.write_all(bytes)).ok()?;
+    (&mut file).take(begins.len() as u64).read_to_end(&mut beginning).ok()?;
+    file.rewind().ok()?;
+    (begins == beginning).then(|| file.take(LARGEST_READ))
 }
 
 /// Writes on, also when that has failed: who keeps the text is told.

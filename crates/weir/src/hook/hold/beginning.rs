@@ -19,6 +19,8 @@ const BEGINNING: usize = 2_000;
 const REST: usize = 2_500;
 /// Widths at which long lines are cut, until all of them fit.
 const WIDTHS: [usize; 6] = [400, 240, 160, 120, 80, 60];
+/// Of fewer lines, the beginnings would be too little of the text.
+const MIN_LINES: usize = 20;
 /// More of a text is not looked at for its beginning.
 const MAX_BYTES: u64 = 8 << 20;
 
@@ -68,6 +70,9 @@ pub(super) fn shown(
 /// Every line of a text, cut at the greatest width at which they all fit.
 fn cut_lines(text: &str) -> Option<(usize, String)> {
     let count = text.lines().count();
+    if count < MIN_LINES {
+        return None;
+    }
     WIDTHS.into_iter().find_map(|width| {
         // A token has a byte at least, and some six at most in a text that is worth reading.
         let bytes: usize = text.lines().map(|line| line.len().min(width)).sum::<usize>() + count;

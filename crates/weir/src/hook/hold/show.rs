@@ -5,7 +5,7 @@ use std::path::Path;
 use weir_clients::Purpose;
 use weir_core::Origin;
 use weir_core::wording::one_line;
-use weir_digest::{About, Frame};
+use weir_digest::{About, Frame, Page};
 
 use super::{KeptText, beginning};
 use crate::error::CommandError;
@@ -13,6 +13,8 @@ use crate::hook::unreadable;
 use crate::run::read_on;
 use crate::text::Stored;
 
+/// Kinds of which no part speaks for the rest, so that a digest says more than a beginning.
+const DATA: [&str; 5] = ["json", "ndjson", "csv", "binary", "opaque"];
 /// How many tokens a digest may have that answers a question.
 const ANSWER: usize = 2_500;
 
@@ -34,20 +36,26 @@ pub(super) fn shown(kept: &KeptText, head: &str, ask: &Ask<'_>) -> Result<String
         Some(file) => format!("{}, or read {}", read_on(Origin::Model), file.display()),
         None => read_on(Origin::Model).to_owned(),
     };
-    match ask.purpose {
-        Purpose::AskedFor => beginning::shown(&kept.text, ask.path, (head, kept.reference), &more),
-        _ => digest(kept, head, (ask.question, &more)),
+    let source = Stored::new(&kept.text)?;
+    let page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
+    let is_data = !page.kinds.is_empty() && page.kinds.iter().all(|kind| DATA.contains(kind));
+    if ask.purpose == Purpose::AskedFor && !is_data {
+        return beginning::shown(&kept.text, ask.path, (head, kept.reference), &more);
     }
+    digest(kept, head, (&source, page), (ask.question, &more))
 }
 
-fn digest(kept: &KeptText, head: &str, (question, more): (Option<&str>, &str)) -> Result<String, CommandError> {
-    let source = Stored::new(&kept.text)?;
-    let mut page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
+fn digest(
+    kept: &KeptText,
+    head: &str,
+    (source, mut page): (&Stored<'_>, Page),
+    (question, more): (Option<&str>, &str),
+) -> Result<String, CommandError> {
     let mut remarks: Vec<String> = source.remark().into_iter().collect();
     let bytes = kept.text.bytes();
     let mut budget = weir_digest::budget(bytes);
     if let Some(question) = question {
-        let found = weir_digest::intent::find(&source, question).map_err(unreadable)?;
+        let found = weir_digest::intent::find(source, question).map_err(unreadable)?;
         if found.sections.total == 0 {
             remarks.push(format!("no line matches `{}`", one_line(question, 80)));
         } else {

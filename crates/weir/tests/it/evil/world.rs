@@ -113,9 +113,7 @@ impl<'a> Evil<'a> {
             let output = self.bounded(&["hook", "claude", event], payload.to_string().as_bytes());
             assert!(output.status.success() && output.stderr.is_empty(), "{} {event}: {output:?}", self.case.name);
             let said = String::from_utf8_lossy(&output.stdout);
-            // A file that the client has read is read again as the client read it, through links too.
-            let is_read = more["tool_name"] == "Read";
-            let widened = said.contains("permissionDecision") || (!is_read && said.contains(CANARY));
+            let widened = said.contains("permissionDecision") || said.contains(CANARY);
             assert!(!widened, "{} {event}: {said}", self.case.name);
         }
     }

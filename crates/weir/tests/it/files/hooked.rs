@@ -5,9 +5,9 @@ use serde_json::json;
 use super::world::{World, fenced, source};
 
 #[test]
-fn a_large_source_file_that_a_client_reads_is_shown_by_its_outline() {
+fn a_large_source_file_that_a_client_reads_is_shown_by_its_beginning_and_its_outline() {
     let world = World::new();
-    let text = source(90);
+    let text = source(140);
     world.write("big.rs", &text);
     world.write(
         "big.json",
@@ -22,17 +22,18 @@ fn a_large_source_file_that_a_client_reads_is_shown_by_its_outline() {
         answer["hookSpecificOutput"]["updatedToolOutput"]["file"]["content"].as_str().unwrap_or_default().to_owned()
     };
     let shown = answer("big.rs", &text);
-    assert!(shown.contains("big.rs; outline; ") && shown.contains("held as [ctx:"), "{shown}");
-    assert!(fenced(&shown).contains("add_89(n: u64) -> u64") && !shown.contains("println"), "{shown}");
-    assert!(shown.ends_with("or read a part of the file"), "{shown}");
+    assert!(shown.contains("big.rs; beginning and outline; ") && shown.contains("held as [ctx:"), "{shown}");
+    let (beginning, outline) = fenced(&shown).split_once(" left out; outline of the whole file:\n").unwrap();
+    assert!(text.starts_with(&beginning[..beginning.rfind("\n… lines ").unwrap()]), "{beginning}");
+    assert!(outline.contains("add_139(n: u64) -> u64") && !outline.contains("println"), "{outline}");
     // One whose outline is too long is cut, and says so.
-    world.write("huge.rs", source(300));
-    let huge = answer("huge.rs", &source(300));
-    assert!(huge.contains(" more lines of the outline by context_peek; more: ctx_get"), "{huge}");
-    assert!(huge.len() < 9_000 && fenced(&huge).contains("add_20"), "{huge}");
+    world.write("huge.rs", source(500));
+    let huge = answer("huge.rs", &source(500));
+    assert!(huge.contains(" more lines of the outline\n"), "{huge}");
+    assert!(huge.len() < 20_000 && fenced(&huge).contains("add_20"), "{huge}");
     // Of data, the values matter: that is what a digest is for.
     let json = answer("big.json", &world.read("big.json"));
-    assert!(json.contains("held as [ctx:") && !json.contains("outline;"), "{json}");
+    assert!(json.contains("held as [ctx:") && !json.contains("beginning"), "{json}");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn an_intent_finds_the_section_and_hides_no_failure() {
     assert!(unmatched.contains("no line matches the intent: looked for `zebra`, `unicorns`"), "{unmatched}");
     assert!(unmatched.contains("pool exhausted"), "{unmatched}");
     let nothing = server.call("ctx_get", json!({ "ref": reference(&answer), "intent": "zebra" }));
-    assert!(nothing.contains("nothing matches: try other words or a pattern"), "{nothing}");
+    assert!(nothing.contains("nothing matches: looked for `zebra`; try other words or a pattern"), "{nothing}");
 }
 
 #[test]
