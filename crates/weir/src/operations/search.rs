@@ -91,7 +91,6 @@ impl Declared for Search {
     const COMMAND: Option<&'static str> = Some("search");
     const EFFECT: Effect = Effect::Reads;
     const LISTING: Listing = Listing::Core;
-    const FOLLOWS_REFERENCES: bool = true;
     const EXAMPLES: &'static str = "\
 Examples:
   weir search why is the pool small

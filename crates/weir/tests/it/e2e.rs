@@ -115,7 +115,10 @@ fn check_runs(outcome: &Outcome) {
     let steps: Vec<&str> = requests.iter().map(|request| text(&request["why"])).collect();
     assert_eq!(steps, ["step:0", "step:1", "step:2"]);
     let [ran, batch] = [1, 2].map(|step| text(&requests[step]["last"]));
-    assert!(ran.contains("exit 0 in ") && ran.contains("sandbox full; 20000 lines, 106.3 KiB held as [ctx:"), "{ran}");
+    assert!(
+        ran.contains("exit 0 in ") && ran.contains("sandbox full; plain lines; 20000 lines, 106.3 KiB held as [ctx:"),
+        "{ran}"
+    );
     assert!(batch.contains("3 commands, 1 failed") && batch.contains("nobody is left"), "{batch}");
     assert!(outcome.stdout.contains("It counted to twenty thousand."), "{}", outcome.stdout);
 }

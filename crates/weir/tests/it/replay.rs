@@ -192,7 +192,7 @@ fn every_client_is_judged_by_the_same_rules_where_it_keeps_its_transcripts() {
     let sessions = report["sessions"].as_array().unwrap();
     assert_eq!(sessions.len(), 4);
     for (client, input_price, descriptions) in
-        [("claude", 1.25, 380.0), ("codex", 1.25, 647.0), ("opencode", 1.25, 1685.0), ("gemini", 1.0, 901.0)]
+        [("claude", 1.25, 250.0), ("codex", 1.25, 647.0), ("opencode", 1.25, 679.0), ("gemini", 1.0, 901.0)]
     {
         let session = sessions.iter().find(|session| session["client"] == client).unwrap();
         check(session, client, input_price, descriptions);
@@ -224,7 +224,7 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
         "░",
         "Used later and not visible:\n  shell list\n    ",
         "1 of 1 used later not visible: value_03456",
-        "Tokens of tool descriptions in every request: Claude Code 380.",
+        "Tokens of tool descriptions in every request: Claude Code 250.",
         "1 session has a model without a known price",
     ] {
         assert!(shown.contains(part), "{part:?} is not in\n{shown}");
