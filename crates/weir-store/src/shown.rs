@@ -74,19 +74,18 @@ impl ShownLines {
 
     /// A text as hashes of its lines, for this conversation.
     pub fn hash(&self, text: &str) -> HashedText {
-        let mut hashed = HashedText { lines: Vec::new(), ends: Vec::new() };
         let mut end = 0;
-        for line in text.split_inclusive('\n') {
+        let ends = text.split_inclusive('\n').map(|line| {
             end += line.len();
-            hashed.ends.push(end);
-            let line = matching::without_number(line.trim_end_matches(['\n', '\r'])).trim_end();
-            let hash = blake3::keyed_hash(&self.key, line.as_bytes());
-            let mut first = [0; 8];
-            first.copy_from_slice(&hash.as_bytes()[..8]);
+            end
+        });
+        let ends = ends.collect();
+        let lines = matching::without_numbers(text).into_iter().map(|line| match line.trim_end() {
             // Blank lines are in every text: they continue a run and never begin one.
-            hashed.lines.push(if line.is_empty() { matching::BLANK } else { u64::from_le_bytes(first) | 1 });
-        }
-        hashed
+            "" => matching::BLANK,
+            line => self.short_hash(line) | 1,
+        });
+        HashedText { lines: lines.collect(), ends }
     }
 
     /// The runs of at least `least` lines of a text that were shown before, in order and without overlap.
@@ -97,7 +96,7 @@ impl ShownLines {
 
     /// Whether this call was answered with lines left out before.
     pub fn was_shortened(&self, call: &str) -> bool {
-        let call = self.hash_call(call);
+        let call = self.short_hash(call);
         let records = self.records.as_deref().unwrap_or_default();
         record::all(records).any(|record| matches!(record, Record::Shortened(hash) if hash == call))
     }
@@ -109,7 +108,7 @@ impl ShownLines {
 
     /// Notes that a call was answered with lines left out.
     pub fn add_shortened(&mut self, call: &str) -> std::io::Result<()> {
-        let call = self.hash_call(call);
+        let call = self.short_hash(call);
         self.append(&Record::Shortened(call))
     }
 
@@ -118,7 +117,7 @@ impl ShownLines {
         if self.records.is_none() {
             return Ok(());
         }
-        self.append(&Record::Forgotten(part))
+        self.append(&Record::Forgotten(&redacted_text(part)))
     }
 
     /// How far the conversation's transcript has been searched.
@@ -136,17 +135,14 @@ impl ShownLines {
     pub fn restart(&mut self) -> std::io::Result<()> {
         let searched = self.transcript_searched();
         if self.records.take().is_some() {
-            std::fs::remove_file(&self.path)?;
+            remove(&self.path)?;
         }
         self.set_transcript_searched(searched)
     }
 
     /// Forgets everything that was shown to a conversation.
     pub fn clear(folder: &Path, conversation: &str) -> std::io::Result<()> {
-        match std::fs::remove_file(path_of(folder, conversation)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        remove(&path_of(folder, conversation))
     }
 
     /// Removes the files of conversations that have ended, or of all.
@@ -162,9 +158,9 @@ impl ShownLines {
         }
     }
 
-    fn hash_call(&self, call: &str) -> u64 {
+    fn short_hash(&self, text: &str) -> u64 {
         let mut first = [0; 8];
-        first.copy_from_slice(&blake3::keyed_hash(&self.key, call.as_bytes()).as_bytes()[..8]);
+        first.copy_from_slice(&blake3::keyed_hash(&self.key, text.as_bytes()).as_bytes()[..8]);
         u64::from_le_bytes(first)
     }
 
@@ -185,13 +181,26 @@ impl ShownLines {
             return Ok(());
         };
         if records.len() + bytes.len() > MAX_BYTES as usize {
-            std::fs::remove_file(&self.path)?;
+            remove(&self.path)?;
             self.records = None;
             return self.append(record);
         }
-        File::options().append(true).open(&self.path)?.write_all(&bytes)?;
+        match File::options().append(true).open(&self.path) {
+            Ok(mut file) => file.write_all(&bytes)?,
+            // Another process has started over; what this one knew no longer counts.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        }
         records.extend(bytes);
         Ok(())
+    }
+}
+
+/// Removes a file that another process may have removed already.
+fn remove(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -209,7 +218,7 @@ fn read(path: &Path) -> std::io::Result<Option<([u8; blake3::KEY_LEN], Vec<u8>)>
         Err(error) => return Err(error),
     };
     let Some(key) = record::key(&bytes).filter(|_| record::is_whole(&bytes[HEADER_BYTES..])) else {
-        std::fs::remove_file(path)?;
+        remove(path)?;
         return Ok(None);
     };
     bytes.drain(..HEADER_BYTES);

@@ -135,6 +135,12 @@ impl At<'_> {
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
         let place = Place::find(env, &paths, &hook.folder, session)?;
+        // This needs no store, and must not wait for one: what is left here would pass for what the model still has.
+        if loses_texts(&hook.point)
+            && let Err(error) = ShownLines::clear(&place.folder, &conversation(client, &hook))
+        {
+            faults::note("forgetting what was shown", &error.to_string());
+        }
         let telling = Telling { client, hook: &hook, payload: &payload, event, started };
         let store = match place.open(&paths, Patience::InAll(WAIT)) {
             Ok(store) => store,
@@ -165,6 +171,12 @@ impl At<'_> {
         let reply = (client.reply)(&wire, &hook, &said.as_reply());
         Ok(Some((said, reply)))
     }
+}
+
+/// The name of the conversation that a hook comes from: a session, or one of its subagents.
+fn conversation(client: &Client, hook: &Hook) -> String {
+    let subagent = hook.subagent.as_ref().map_or("", |subagent| &subagent.key);
+    format!("{}\0{}\0{subagent}", client.session, hook.session)
 }
 
 /// Makes a hook name no file of this machine: a path that a tool has read is taken from the session's folder on.
@@ -264,10 +276,9 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The name of the conversation: that of a session, or of one of its subagents.
+    /// The name of its conversation.
     fn conversation(&self) -> String {
-        let subagent = self.hook.subagent.as_ref().map_or("", |subagent| &subagent.key);
-        format!("{}\0{}\0{subagent}", self.client.session, self.hook.session)
+        conversation(self.client, self.hook)
     }
 
     /// What there is to say, if anything. Of a command that was killed, the client has not shown what it printed.
@@ -312,8 +323,10 @@ impl Call<'_> {
 
     /// Writes down what the hook told, and that it came.
     fn record(&mut self, mut told: Vec<Event>, seen: HookSeen) -> Result<(), CommandError> {
-        if let Point::AfterTool(used, done) = &self.hook.point {
-            hold::repeats::note_written(self, used, done).map_err(unreadable)?;
+        if let Point::AfterTool(used, done) = &self.hook.point
+            && let Err(error) = hold::repeats::note_written(self, used, done)
+        {
+            faults::note("noting what was written", &error.to_string());
         }
         let Self { store, scope, aside, .. } = self;
         let recorded = store.record(scope, &told, &seen);
@@ -323,7 +336,6 @@ impl Call<'_> {
         })?;
         if loses_texts(&self.hook.point) {
             put_off(store.session_lost_texts(scope), || aside.texts_lost = true)?;
-            ShownLines::clear(&self.folder, &self.conversation()).map_err(unreadable)?;
         }
         Ok(())
     }

@@ -27,15 +27,35 @@ struct Run<'a> {
     label: &'a str,
 }
 
-/// A line without the number that `cat -n`, `nl` or a client puts before it.
-pub(super) fn without_number(line: &str) -> &str {
+/// The lines of a text without the numbers that `cat -n`, `nl` or a client puts before them. A number counts as one of these only
+/// if it is one more than that of the line before, or one less than that of the line after: sizes and counts stay.
+pub(super) fn without_numbers(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let numbered: Vec<Option<(u64, &str)>> = lines.iter().map(|line| split_number(line)).collect();
+    let number = |at: Option<usize>| at.and_then(|at| numbered.get(at).copied().flatten()).map(|(number, _)| number);
+    let counts_on = |at: usize| {
+        let (before, own, after) = (number(at.checked_sub(1)), number(Some(at)), number(Some(at + 1)));
+        let next =
+            |from: Option<u64>, to: Option<u64>| from.zip(to).is_some_and(|(from, to)| from.checked_add(1) == Some(to));
+        next(before, own) || next(own, after)
+    };
+    let text_of = |at: usize| match numbered[at] {
+        Some((_, rest)) if counts_on(at) => rest,
+        _ => lines[at],
+    };
+    (0..lines.len()).map(text_of).collect()
+}
+
+/// The number before a line, and the line after it.
+fn split_number(line: &str) -> Option<(u64, &str)> {
     let text = line.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    if digits == 0 || line.len() - text.len() > 8 {
-        return line;
+    if line.len() - text.len() > 8 {
+        return None;
     }
-    let rest = &text[digits..];
-    rest.strip_prefix('\t').or_else(|| rest.strip_prefix('→')).unwrap_or(line)
+    let (number, rest) = text.split_at(digits);
+    let rest = rest.strip_prefix('\t').or_else(|| rest.strip_prefix('→'))?;
+    Some((number.parse().ok()?, rest))
 }
 
 /// The runs of at least `least` lines that were shown before, in order and without overlap. Of several that begin at a line, the longest

@@ -54,6 +54,27 @@ fn numbers_before_lines_do_not_matter() {
 }
 
 #[test]
+fn sizes_and_counts_before_lines_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut shown = ShownLines::open(folder.path(), SESSION).unwrap();
+    let sizes = |factor: usize| (0..20).map(|n| format!("{}\t./folder_{n}\n", n * factor)).collect::<String>();
+    shown.add("the output of `du`", &shown.hash(&sizes(4))).unwrap();
+    assert_eq!(repeats(&shown, &sizes(8)), []);
+    assert_eq!(repeats(&shown, &sizes(4)).len(), 1);
+}
+
+#[test]
+fn a_file_that_another_process_removed_is_no_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut shown = ShownLines::open(folder.path(), SESSION).unwrap();
+    shown.add("a read", &shown.hash(&numbered(0..20))).unwrap();
+    ShownLines::clear(folder.path(), SESSION).unwrap();
+    shown.add("a read", &shown.hash(&numbered(20..40))).unwrap();
+    shown.restart().unwrap();
+    assert_eq!(repeats(&ShownLines::open(folder.path(), SESSION).unwrap(), &numbered(20..40)), []);
+}
+
+#[test]
 fn the_longest_and_last_text_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let mut shown = ShownLines::open(folder.path(), SESSION).unwrap();

@@ -58,6 +58,13 @@ pub(super) fn output(
     if !call.hook.takes.output || done.output.cut || used.input.to_string().contains(LEAVE) {
         return Ok(None);
     }
+    // A rewritten command, whose digest was made as it ended.
+    if rewritten == Rewritten::Relayed && done.output.text.contains(HELD_AS) {
+        return Ok(None);
+    }
+    if saved.is_none() && call.payload.bytes(&done.output.text) < repeats::MIN_BYTES as u64 {
+        return Ok(None);
+    }
     let purpose = weir_clients::purpose(used);
     if purpose == Purpose::Settled {
         return Ok(None);
@@ -77,10 +84,6 @@ pub(super) fn output(
     }
     // A text that was asked for and that the client saved: what it shows of it, and the path it names, cost less.
     if is_part || (saved.is_some() && purpose == Purpose::AskedFor) {
-        return Ok(None);
-    }
-    // A rewritten command, whose digest was made as it ended.
-    if rewritten == Rewritten::Relayed && done.output.text.contains(HELD_AS) {
         return Ok(None);
     }
     match held(call, used, done)? {

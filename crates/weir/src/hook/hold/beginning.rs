@@ -46,7 +46,7 @@ pub(super) fn shown(
     let after = first.lines().count();
     let mut shown = first.to_owned();
     if !first.is_empty() && !first.ends_with('\n') {
-        shown.push('\n');
+        shown.push_str(&format!("\n… the rest of line {after} left out\n"));
     }
     let what = match outline {
         Some(outline) => {
@@ -55,7 +55,8 @@ pub(super) fn shown(
         }
         None => {
             let end = last_lines(text, REST)?;
-            let from = text.line_ends_before(bytes - end.len() as u64)? + 1;
+            let last = text.line_ends_before(bytes)? + u64::from(!end.is_empty() && !end.ends_with('\n'));
+            let from = last - end.lines().count() as u64 + 1;
             if from > after as u64 + 1 {
                 shown.push_str(&format!("… lines {}-{} left out\n", after + 1, from - 1));
             }
@@ -107,7 +108,8 @@ fn last_lines(text: &BlobReader, tokens: usize) -> Result<String, CommandError> 
     let bytes = text.bytes();
     // A token has a few bytes on average, and a text with more of them has its end cut further below.
     let end = lossy(&text.range(bytes.saturating_sub(tokens as u64 * 4)..bytes)?);
-    let mut end = &end[end.find('\n').map_or(0, |at| at + 1)..];
+    // What is there of a line that began before is not shown.
+    let mut end = end.find('\n').map_or("", |at| &end[at + 1..]);
     while weir_tokens::count(end) > tokens {
         let half = end.ceil_char_boundary(end.len() / 8 + 1);
         end = end[half..].find('\n').map_or("", |at| &end[half + at + 1..]);

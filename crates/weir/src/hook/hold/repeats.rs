@@ -21,7 +21,7 @@ use crate::hook::{Call, faults, unreadable};
 /// Fewer lines are shown again: a remark in their place would hardly be shorter.
 const MIN_LINES: usize = 6;
 /// The same for fewer bytes.
-const MIN_BYTES: usize = 300;
+pub(super) const MIN_BYTES: usize = 300;
 /// A longer text is not one that a model was shown whole.
 const MAX_BYTES: usize = 64 << 10;
 /// The longest name of a text in a remark.
@@ -62,19 +62,19 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
 /// Notes what the model wrote into files, and what it will need again word for word because an edit was refused.
 pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Done) -> std::io::Result<()> {
     let (Tool::Edit { path } | Tool::Write { path }) = &used.tool else { return Ok(()) };
-    if !done.failed && used.input.to_string().len() < MIN_BYTES {
+    let mut texts = weir_clients::written(used);
+    texts.retain(|text| text.len() <= MAX_BYTES && text.lines().count() >= MIN_LINES);
+    if texts.is_empty() && !done.failed {
         return Ok(());
     }
     let mut shown = ShownLines::open(&call.folder, &call.conversation())?;
-    let path = relative(path, &call.hook.folder);
+    // As it stands in the names of texts.
+    let path = one_line(relative(path, &call.hook.folder), MAX_NAME);
     if done.failed {
-        return shown.forget_about(path);
+        return shown.forget_about(&path);
     }
-    for text in weir_clients::written(used) {
-        let hashed = shown.hash(&text);
-        if hashed.len() >= MIN_LINES && text.len() <= MAX_BYTES {
-            shown.add(&format!("what you wrote to {}", one_line(path, MAX_NAME)), &hashed)?;
-        }
+    for text in texts {
+        shown.add(&format!("what you wrote to {path}"), &shown.hash(&text))?;
     }
     Ok(())
 }
@@ -87,7 +87,8 @@ fn leave_out(
     shown: &mut ShownLines,
 ) -> Result<Option<String>, CommandError> {
     let asked = format!("{} {}", used.name, used.input);
-    if shown.was_shortened(&asked) || !config::read(&call.paths.config)?.hold.repeats {
+    let config = config::read(&call.paths.config)?.hold;
+    if shown.was_shortened(&asked) || !config.repeats || config.leaves_alone(used, &call.hook.folder) {
         return Ok(None);
     }
     if let Some(transcript) = call.hook.transcript.as_deref()

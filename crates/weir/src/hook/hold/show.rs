@@ -4,13 +4,12 @@ use std::path::Path;
 
 use weir_clients::Purpose;
 use weir_core::Origin;
-use weir_core::wording::one_line;
 use weir_digest::{About, Frame, Page};
 
 use super::{KeptText, beginning};
 use crate::error::CommandError;
 use crate::hook::unreadable;
-use crate::run::read_on;
+use crate::run::{looked_for, read_on};
 use crate::text::Stored;
 
 /// Kinds of which no part speaks for the rest, so that a digest says more than a beginning.
@@ -57,9 +56,10 @@ fn digest(
     if let Some(question) = question {
         let found = weir_digest::intent::find(source, question).map_err(unreadable)?;
         if found.sections.total == 0 {
-            remarks.push(format!("no line matches `{}`", one_line(question, 80)));
+            remarks.push(format!("no line matches the question: {}", looked_for(question)));
         } else {
-            budget = budget.max(ANSWER);
+            // Half of the text at most: a token has some four bytes.
+            budget = budget.max(ANSWER.min(bytes as usize / 8));
             found.lead(&mut page);
         }
     }

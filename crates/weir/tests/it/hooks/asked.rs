@@ -43,6 +43,14 @@ fn a_large_text_is_shown_by_its_beginning() {
 }
 
 #[test]
+fn a_line_that_is_cut_says_so() {
+    let session = Session::new();
+    let answer = session.ran("cat bundle.js", &format!("{}\nlast\n", "call(argument); ".repeat(6_000)));
+    let text = shown(&answer);
+    assert!(text.contains("\n… the rest of line 1 left out\n") && text.contains("\nlast\n"), "{text}");
+}
+
+#[test]
 fn long_lines_are_cut_before_any_is_left_out() {
     let session = Session::new();
     let line = |n: u64| format!("package-{n} 1.{n}.0 {}\n", blake3::hash(&n.to_le_bytes()).to_hex().repeat(6));

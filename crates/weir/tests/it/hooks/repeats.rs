@@ -142,6 +142,16 @@ fn nothing_is_left_out_once_the_server_drops_results() {
 }
 
 #[test]
+fn small_results_of_a_tool_that_is_left_alone_stay_whole() {
+    let session = Session::new();
+    write(&session.home.path().join(".config/weir/config.toml"), "[hold]\noff = [\"Read\"]\n");
+    let text = source(0..10);
+    session.reads("src/a.rs", &text);
+    assert!(text.len() < 1_000);
+    assert_eq!(session.reads("src/a.rs", &text), Value::Null);
+}
+
+#[test]
 fn it_can_be_turned_off() {
     let session = Session::new();
     write(&session.home.path().join(".config/weir/config.toml"), "[hold]\nrepeats = false\n");
