@@ -44,10 +44,10 @@ fn tidy() -> ExitCode {
         println!("{finding}");
     }
     if findings.is_empty() {
-        eprintln!("tidy: {} files, nothing to mend", tree.len());
+        eprintln!("tidy: {} files, nothing to fix", tree.len());
         ExitCode::SUCCESS
     } else {
-        eprintln!("tidy: {} files, {} to mend", tree.len(), findings.len());
+        eprintln!("tidy: {} files, {} to fix", tree.len(), findings.len());
         ExitCode::FAILURE
     }
 }

@@ -91,6 +91,6 @@ mod tests {
     #[test]
     fn a_marker_excuses_only_its_own_subject() {
         assert!(allowed("x // tidy: allow(agent)", "agent"));
-        assert!(!allowed("x // tidy: allow(agent)", "summary"));
+        assert!(!allowed("x // tidy: allow(agent)", "snippet"));
     }
 }

@@ -8,11 +8,13 @@ mod environment;
 mod errors;
 mod files;
 mod git;
+mod names;
 mod pasted;
 mod plans;
 mod prompts;
 mod rejected;
 mod rules;
+mod said;
 pub(crate) mod shell;
 mod subagents;
 mod tasks;
@@ -26,6 +28,7 @@ use weir_core::{Event, EventKind, Priority};
 use crate::{Done, Hook, Point, ToolCall};
 
 pub use errors::fix;
+pub use said::before_compaction;
 
 /// What happened, as events; none for what is not worth keeping.
 pub fn events(hook: &Hook) -> Vec<Event> {
@@ -38,8 +41,10 @@ pub fn events(hook: &Hook) -> Vec<Event> {
         Point::SubagentStart => vec![subagents::started(within(hook))],
         Point::SubagentStop { result } => vec![subagents::stopped(within(hook), result)],
         Point::Rules { path } => inside(hook, vec![rules::loaded(hook, path)]),
-        Point::Stop { last } => inside(hook, plans::left_open(last).into_iter().collect()),
-        Point::SessionStart(_) | Point::BeforeCompaction | Point::AfterCompaction | Point::SessionEnd => Vec::new(),
+        Point::Stop { last } => inside(hook, said::events(last)),
+        Point::SessionStart(_) | Point::BeforeCompaction | Point::AfterCompaction { .. } | Point::SessionEnd => {
+            Vec::new()
+        }
     }
 }
 
@@ -71,8 +76,12 @@ const SUBJECTS: &[fn(&Used<'_>) -> Vec<Event>] = &[
 ];
 
 fn after_tool(used: &Used<'_>) -> Vec<Event> {
-    let events: Vec<Event> = SUBJECTS.iter().flat_map(|subject| subject(used)).collect();
-    if events.is_empty() { tools::events(used) } else { events }
+    let mut events: Vec<Event> = SUBJECTS.iter().flat_map(|subject| subject(used)).collect();
+    if events.is_empty() {
+        events = tools::events(used);
+    }
+    names::attach(&mut events, used);
+    events
 }
 
 /// The kind of the subagent in which it happened.

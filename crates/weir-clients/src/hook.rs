@@ -40,6 +40,8 @@ pub struct Takes {
     /// Another command, which it runs without asking the user about it. Where it would ask, or has rules that look at
     /// the command, ours would be what they see.
     pub command: bool,
+    /// What its summary of the conversation must keep.
+    pub keep: bool,
 }
 
 /// A point in a client's work.
@@ -59,7 +61,10 @@ pub enum Point {
     /// The conversation is about to be compacted. A client may say so more often than it does it.
     BeforeCompaction,
     /// The conversation was compacted.
-    AfterCompaction,
+    AfterCompaction {
+        /// What the model is given in its place; empty where the client does not tell.
+        summary: String,
+    },
     /// A subagent begins.
     SubagentStart,
     /// A subagent is done.

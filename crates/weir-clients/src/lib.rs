@@ -58,6 +58,8 @@ pub enum Reply<'a> {
     Output(&'a str),
     /// What is to be run instead of a shell command.
     Command(&'a str),
+    /// What the client's own summary of the conversation must keep.
+    Keep(&'a str),
 }
 
 /// The client of this name.

@@ -63,6 +63,7 @@ trait Reader {
 struct Draft {
     key: String,
     version: String,
+    folder: String,
     models: Models,
     steps: Vec<Step>,
     requests: Vec<Usage>,
@@ -85,6 +86,8 @@ pub struct Session {
     pub key: String,
     /// The version of the client; empty where it does not say.
     pub version: String,
+    /// The folder that it began in; empty where the client does not say.
+    pub folder: String,
     /// The model that answered most requests; empty where the client does not say.
     pub model: String,
     /// What happened, in order.
@@ -101,11 +104,18 @@ pub enum Step {
         /// The words.
         text: String,
     },
-    /// The model said something, or called a tool.
+    /// The model said something.
     Said {
-        /// The words, and what tools were given.
+        /// The words.
         text: String,
         /// The request that it belongs to, by its position in [`Session::requests`].
+        request: usize,
+    },
+    /// The model called a tool.
+    Called {
+        /// What it gave to the tool, as JSON or as the client has it.
+        given: String,
+        /// The request that it belongs to.
         request: usize,
     },
     /// A tool gave something back.
@@ -234,6 +244,7 @@ impl Reading {
             format,
             key: draft.key,
             version: draft.version,
+            folder: draft.folder,
             model: draft.models.most(),
             steps: draft.steps,
             requests: draft.requests,

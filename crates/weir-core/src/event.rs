@@ -41,6 +41,8 @@ crate::written_enum! {
         Data = "data",
         /// What the session is for.
         Intent = "intent",
+        /// The model said something at the end of a turn, or before it was compacted.
+        Said = "said",
         /// An entry was kept.
         Kept = "kept",
         /// An entry is gone: expired, evicted or forgotten.

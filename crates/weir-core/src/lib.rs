@@ -7,6 +7,7 @@ pub mod chunk;
 pub mod entry;
 pub mod event;
 pub mod guide;
+pub mod names;
 pub mod note;
 pub mod query;
 pub mod redact;

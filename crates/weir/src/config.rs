@@ -24,7 +24,7 @@ const FETCH_MB: u64 = 10;
 const FETCH_HOURS: u64 = 24;
 
 /// How many tokens a guide has.
-pub(crate) const GUIDE_TOKENS: usize = 500;
+pub(crate) const GUIDE_TOKENS: usize = 900;
 
 /// What the user configured.
 #[derive(Debug, Clone)]

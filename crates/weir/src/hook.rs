@@ -5,10 +5,12 @@
 //! over; nothing is written to the client's terminal; what was told is in the log before the answer is given, or in the spool
 //! beside it when another process holds the log for longer than [`WAIT`].
 
+mod compaction;
 mod deadline;
 pub(crate) mod faults;
 mod guides;
 mod hold;
+mod past;
 mod payload;
 mod place;
 pub(crate) mod rewrite;
@@ -29,6 +31,7 @@ use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
 use crate::run::unfinished::{self, Haste};
 use crate::when;
+pub(crate) use past::Files;
 use payload::Payload;
 use place::Place;
 use rewrite::Rewritten;
@@ -73,7 +76,11 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
 
 fn write(answer: &Value) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(answer.to_string().as_bytes())?;
+    match answer {
+        // A text is meant for a client that takes it as it is.
+        Value::String(text) => out.write_all(text.as_bytes())?,
+        answer => out.write_all(answer.to_string().as_bytes())?,
+    }
     out.flush()
 }
 
@@ -107,15 +114,6 @@ pub(crate) struct At<'a> {
     pub files: Files,
 }
 
-/// What the files are that tools have read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Files {
-    /// Still as the tool saw them: they may be read again.
-    AsTheyAre,
-    /// Of another time: only what the client was given counts.
-    OfThePast,
-}
-
 impl At<'_> {
     /// Answers one hook, with what the client sent along: what we say, and the same as the client reads it, where it has a
     /// way to take it.
@@ -130,7 +128,7 @@ impl At<'_> {
         let wire = Wire { event, payload: &payload.value };
         let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
         if files == Files::OfThePast {
-            forget_files(&mut hook);
+            past::forget_files(&mut hook);
         }
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
@@ -177,15 +175,6 @@ impl At<'_> {
 fn conversation(client: &Client, hook: &Hook) -> String {
     let subagent = hook.subagent.as_ref().map_or("", |subagent| &subagent.key);
     format!("{}\0{}\0{subagent}", client.session, hook.session)
-}
-
-/// Makes a hook name no file of this machine: a path that a tool has read is taken from the session's folder on.
-fn forget_files(hook: &mut Hook) {
-    let Point::AfterTool(used, done) = &mut hook.point else { return };
-    if let Tool::Read { path, .. } = &mut used.tool {
-        *path = path.trim_start_matches('/').to_owned();
-        done.output.saved = None;
-    }
 }
 
 /// What a hook has to tell.
@@ -248,6 +237,8 @@ pub(crate) enum Said {
     Output(String),
     /// What is run instead of a shell command.
     Command(String),
+    /// What a summary must keep.
+    Keep(String),
 }
 
 impl Said {
@@ -256,6 +247,7 @@ impl Said {
             Self::Context(text) => Reply::Context(text),
             Self::Output(text) => Reply::Output(text),
             Self::Command(text) => Reply::Command(text),
+            Self::Keep(text) => Reply::Keep(text),
         }
     }
 }
@@ -286,7 +278,15 @@ impl Call<'_> {
         let hook = self.hook;
         match &hook.point {
             Point::SessionStart(start) if hook.subagent.is_none() => guides::at_start(self, *start),
-            Point::BeforeCompaction | Point::AfterCompaction => guides::keep(self).map(|()| None),
+            Point::BeforeCompaction => {
+                let is_conversation = compaction::note_words(self)?;
+                guides::keep(self)?;
+                Ok(if is_conversation { compaction::to_keep(self)?.map(Said::Keep) } else { None })
+            }
+            Point::AfterCompaction { summary } => {
+                compaction::keep_summary(self, summary)?;
+                guides::keep(self).map(|()| None)
+            }
             Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(Said::Command)),
             Point::AfterTool(call, done) if rewritten == Rewritten::Killed => {
                 let shown = hold::killed(self, call, done)?;
@@ -346,7 +346,9 @@ impl Call<'_> {
 fn loses_texts(point: &Point) -> bool {
     match point {
         Point::SessionStart(start) => *start != Start::Resume,
-        Point::BeforeCompaction | Point::AfterCompaction | Point::SubagentStart | Point::SubagentStop { .. } => true,
+        Point::BeforeCompaction | Point::AfterCompaction { .. } | Point::SubagentStart | Point::SubagentStop { .. } => {
+            true
+        }
         _ => false,
     }
 }
@@ -355,7 +357,10 @@ fn loses_texts(point: &Point) -> bool {
 fn brief(hook: &Hook, payload: &Payload) -> Hook {
     let mut hook = hook.clone();
     match &mut hook.point {
-        Point::Prompt { text } | Point::SubagentStop { result: text } | Point::Stop { last: text } => {
+        Point::Prompt { text }
+        | Point::SubagentStop { result: text }
+        | Point::Stop { last: text }
+        | Point::AfterCompaction { summary: text } => {
             *text = payload.brief(text);
         }
         Point::AfterTool(_, done) => done.output.text = payload.brief(&done.output.text),

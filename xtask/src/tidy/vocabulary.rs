@@ -41,7 +41,6 @@ const WORDS: &[Word] = &[
         place: Where::Names,
         instead: "Say `excerpt` for the text shown for a hit",
     },
-    Word { forms: &["summary", "summaries", "summarise", "summarize"], place: Where::Names, instead: "Say `digest`" },
 ];
 
 /// The one file that names the wrong words, to say what they are called here.
@@ -108,19 +107,19 @@ mod tests {
     fn names_are_taken_apart() {
         check(
             "src/a.rs",
-            "struct AgentKind;\nfn write_summary() {}\nlet subagent = tokens;\n",
+            "struct AgentKind;\nfn write_snippet() {}\nlet subagent = tokens;\n",
             expect![[r#"
                 src/a.rs:1: `agent` is not our word. Say `client` for the program we adapt to, `subagent` in one word for its helpers.
-                src/a.rs:2: `summary` is not our word. Say `digest`.
+                src/a.rs:2: `snippet` is not our word. Say `excerpt` for the text shown for a hit.
             "#]],
         );
     }
 
     #[test]
     fn prose_may_speak_of_what_the_names_may_not() {
-        check("src/a.rs", "// The agent reads a summary.\nlet x = \"agent_type\";\n", expect![""]);
-        check("a.md", "A layer for coding agents, in summary.\n", expect![""]);
-        check("tests/a.rs", "let summary = 1;\n", expect![""]);
+        check("src/a.rs", "// The agent reads a snippet.\nlet x = \"agent_type\";\n", expect![""]);
+        check("a.md", "A layer for coding agents, in a snippet.\n", expect![""]);
+        check("tests/a.rs", "let snippet = 1;\n", expect![""]);
     }
 
     #[test]

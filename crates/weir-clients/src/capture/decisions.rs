@@ -68,7 +68,16 @@ fn kind(sentence: &str) -> Option<EventKind> {
     if words.begins_any(phrases::UNSURE) || words.has_any(phrases::DOUBT) {
         return None;
     }
-    TESTS.iter().find(|(test, _)| test(words)).map(|(_, kind)| *kind)
+    let found = TESTS.iter().find(|(test, _)| test(words)).map(|(_, kind)| *kind);
+    found.or_else(|| is_labelled(sentence).then_some(EventKind::Decision))
+}
+
+/// Whether a sentence begins with a label in capitals, such as `HARD CONSTRAINT:`.
+fn is_labelled(sentence: &str) -> bool {
+    sentence.split_once(": ").is_some_and(|(label, rest)| {
+        let letters = label.chars().filter(|c| c.is_alphabetic()).count();
+        (4..=40).contains(&letters) && !rest.is_empty() && !label.contains(|c: char| !(c.is_uppercase() || c == ' '))
+    })
 }
 
 /// What makes a sentence one of a kind, in the order in which they are asked.
@@ -122,7 +131,7 @@ fn is_contradiction(words: Words<'_>) -> bool {
 
 fn is_decision(words: Words<'_>) -> bool {
     let instead = words.has_any(&["instead of", "rather than"]) && words.begins_any(phrases::INSTEAD);
-    instead || words.begins_any(phrases::CHOSEN)
+    instead || words.begins_any(phrases::CHOSEN) || words.begins_any(phrases::STANDING)
 }
 
 fn is_intent(words: Words<'_>) -> bool {

@@ -34,19 +34,19 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     vec![event_with(EventKind::Error, priority(used), &text, &data)]
 }
 
-/// The fix of an error: the same thing, and now it succeeds. `open` are the session's errors without a fix, newest
-/// first.
-pub fn fix(hook: &Hook, open: &[Event]) -> Option<Event> {
+/// The fix of an error: the same thing, and now it succeeds. `failures` are the session's errors and fixes, newest first.
+pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
     let Point::AfterTool(call, done) = &hook.point else { return None };
     let used = Used { hook, call, done };
-    if used.failed() || open.is_empty() {
+    if used.failed() || failures.is_empty() {
         return None;
     }
     let done = succeeded(&used)?;
     let is_fixed = |error: &&Event| subject_of(error).is_some_and(|subject| covers(&done, &subject));
-    let error = open.iter().find(is_fixed)?;
+    let error = failures.iter().find(is_fixed).filter(|newest| newest.kind == EventKind::Error)?;
     let subject = subject_of(error)?;
-    let attempts = open.iter().filter(|open| subject_of(open).as_deref() == Some(&subject)).count();
+    let of_subject = failures.iter().filter(|failure| subject_of(failure).as_deref() == Some(&subject));
+    let attempts = of_subject.take_while(|failure| failure.kind == EventKind::Error).count();
     let times = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
     let note = format!(" (after {times})");
     let text = format!("fixed: {}{note}", line(&error.text, LONGEST_TEXT - "fixed: ".len() - note.len()));

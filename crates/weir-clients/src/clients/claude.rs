@@ -25,10 +25,12 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "PostToolUse" => Point::AfterTool(wire.call(tool), done(wire)),
         "PostToolUseFailure" => Point::AfterTool(wire.call(tool), failed(wire)),
         "PreCompact" => Point::BeforeCompaction,
-        "PostCompact" => Point::AfterCompaction,
+        "PostCompact" => Point::AfterCompaction { summary: wire.text("compact_summary").to_owned() },
         "SubagentStart" => Point::SubagentStart,
-        // Compaction itself ends with one that has no kind.
-        "SubagentStop" if wire.text("agent_type").is_empty() => return None,
+        // The summary is written by one that has no kind. It ends before the session goes on.
+        "SubagentStop" if wire.text("agent_type").is_empty() => {
+            Point::AfterCompaction { summary: wire.text("last_assistant_message").to_owned() }
+        }
         "SubagentStop" => Point::SubagentStop { result: wire.text("last_assistant_message").to_owned() },
         "InstructionsLoaded" => Point::Rules { path: wire.text("file_path").to_owned() },
         "Stop" => Point::Stop { last: wire.text("last_assistant_message").to_owned() },
@@ -40,8 +42,13 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         output: wire.event == "PostToolUse",
         // Rules and questions would see our command instead of the model's.
         command: wire.text("permission_mode") == "bypassPermissions",
+        keep: wire.event == "PreCompact",
     };
-    wire.hook(point, takes)
+    let mut hook = wire.hook(point, takes)?;
+    if matches!(hook.point, Point::AfterCompaction { .. }) {
+        hook.subagent = None;
+    }
+    Some(hook)
 }
 
 fn tool(name: &str, input: &Value) -> Tool {
@@ -117,6 +124,8 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
             ("updatedInput", input)
         }
         Reply::Output(text) => ("updatedToolOutput", in_shape(&wire.payload["tool_response"], text)),
+        // Plain text is appended to what the summary is asked for; JSON would be, too, as it is.
+        Reply::Keep(text) => return Some(json!(text)),
     };
     Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, key: value } }))
 }

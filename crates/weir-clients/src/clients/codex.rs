@@ -27,7 +27,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "PreToolUse" => Point::BeforeTool(wire.call(tool)),
         "PostToolUse" => Point::AfterTool(wire.call(tool), done(&wire.payload["tool_response"])),
         "PreCompact" => Point::BeforeCompaction,
-        "PostCompact" => Point::AfterCompaction,
+        "PostCompact" => Point::AfterCompaction { summary: String::new() },
         "SubagentStart" => Point::SubagentStart,
         "SubagentStop" => Point::SubagentStop { result: wire.text("last_assistant_message").to_owned() },
         "Stop" => Point::Stop { last: wire.text("last_assistant_message").to_owned() },
@@ -39,6 +39,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         output: wire.event == "PostToolUse",
         // It takes another command only together with leave to run it.
         command: wire.text("permission_mode") == "bypassPermissions",
+        keep: false,
     };
     wire.hook(point, takes)
 }
@@ -85,5 +86,6 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
                 "hookEventName": wire.event, "permissionDecision": "allow", "updatedInput": input,
             } })
         }
+        Reply::Keep(_) => return None,
     })
 }

@@ -58,6 +58,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
             output: wire.event == "postToolUse",
             // It does not say whether it would ask the user.
             command: false,
+            keep: false,
         },
         point,
     })
@@ -133,7 +134,7 @@ fn reply(_: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
     match *reply {
         Reply::Output(text) => Some(json!({ "modifiedResult": { "textResultForLlm": text, "resultType": "success" } })),
         Reply::Context(text) => Some(json!({ "additionalContext": text })),
-        Reply::Command(_) => None,
+        Reply::Command(_) | Reply::Keep(_) => None,
     }
 }
 

@@ -51,6 +51,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         output: wire.event == "AfterTool",
         // It does not say whether it would ask the user.
         command: false,
+        keep: false,
     };
     wire.hook(point, takes)
 }
@@ -165,7 +166,7 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
         Reply::Context(text) => {
             Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
         }
-        Reply::Command(_) => None,
+        Reply::Command(_) | Reply::Keep(_) => None,
     }
 }
 

@@ -51,6 +51,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
             output: wire.event == "tool.execute.after",
             // It does not say whether it would ask the user.
             command: false,
+            keep: false,
         },
         point,
     })
@@ -134,7 +135,7 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
         Reply::Output(text) if wire.payload["output"]["content"].is_array() => Some(json!({ "content": text })),
         Reply::Output(text) => Some(json!({ "output": text })),
         Reply::Context(text) => Some(json!({ "context": [text] })),
-        Reply::Command(_) => None,
+        Reply::Command(_) | Reply::Keep(_) => None,
     }
 }
 

@@ -49,7 +49,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
             Point::AfterTool(call, done)
         }
         "PreCompact" => Point::BeforeCompaction,
-        "PostCompact" => Point::AfterCompaction,
+        "PostCompact" => Point::AfterCompaction { summary: wire.text("compact_summary").to_owned() },
         "SubagentStart" => Point::SubagentStart,
         "SubagentStop" => Point::SubagentStop { result: wire.text("last_assistant_message").to_owned() },
         // Its own, about the language it speaks, and those of extensions.
@@ -64,6 +64,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         output: wire.event == "PostToolUse",
         // It takes no other command.
         command: false,
+        keep: false,
     };
     wire.hook(point, takes)
 }
@@ -160,7 +161,7 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
         Reply::Context(text) => {
             Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
         }
-        Reply::Command(_) => None,
+        Reply::Command(_) | Reply::Keep(_) => None,
     }
 }
 

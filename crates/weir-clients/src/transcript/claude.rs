@@ -64,7 +64,8 @@ impl Reader for Rows {
 impl Conversation {
     fn row(&mut self, mut row: Value) -> bool {
         self.draft.rows += 1;
-        for (key, into) in [("sessionId", &mut self.draft.key), ("version", &mut self.draft.version)] {
+        let Draft { key, version, folder, .. } = &mut self.draft;
+        for (key, into) in [("sessionId", key), ("version", version), ("cwd", folder)] {
             if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
                 value.clone_into(into);
             }
@@ -91,20 +92,19 @@ impl Conversation {
         } else {
             self.draft.requests[at] = used;
         }
-        let mut said = String::new();
+        let request = self.draft.requests.len() - 1;
         for part in message["content"].as_array().into_iter().flatten() {
-            match text(&part["type"]) {
-                "text" => said += text(&part["text"]),
+            let step = match text(&part["type"]) {
+                "text" => Step::Said { text: text(&part["text"]).to_owned(), request },
                 "tool_use" => {
                     let call = (text(&part["name"]).to_owned(), part["input"].clone());
                     self.calls.insert(text(&part["id"]).to_owned(), call);
-                    said += &part["input"].to_string();
+                    Step::Called { given: part["input"].to_string(), request }
                 }
                 _ => continue,
-            }
-            said.push('\n');
+            };
+            self.draft.steps.push(step);
         }
-        self.draft.steps.push(Step::Said { text: said, request: self.draft.requests.len() - 1 });
     }
 
     fn told(&mut self, row: &mut Value) {
@@ -158,7 +158,7 @@ fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
     let place = Place { transcript: &transcript, ..*place };
     match step {
         Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
-        Step::Said { .. } => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(result) => {
             let (event, key, given) = match result.failed {
                 true => ("PostToolUseFailure", "error", json!(result.text)),
@@ -167,9 +167,11 @@ fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
             let (name, input, id) = (&result.name, &result.input, &result.key);
             vec![place.tell(event, json!({ "tool_name": name, "tool_input": input, "tool_use_id": id, key: given }))]
         }
-        Step::Compacted { .. } => vec![
+        Step::Compacted { text } => vec![
             place.tell("PreCompact", json!({ "trigger": "auto", "custom_instructions": null })),
+            place.tell("SubagentStop", json!({ "agent_type": "", "last_assistant_message": text })),
             place.tell("SessionStart", json!({ "source": "compact" })),
+            place.tell("PostCompact", json!({ "trigger": "auto", "compact_summary": text })),
         ],
     }
 }

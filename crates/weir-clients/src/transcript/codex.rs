@@ -37,6 +37,7 @@ impl Reader for Rows {
             ("session_meta", _) if self.draft.key.is_empty() => {
                 text(&item["id"]).clone_into(&mut self.draft.key);
                 text(&item["cli_version"]).clone_into(&mut self.draft.version);
+                text(&item["cwd"]).clone_into(&mut self.draft.folder);
             }
             ("turn_context", _) => self.draft.models.count(text(&item["model"])),
             ("compacted", _) => {
@@ -75,7 +76,8 @@ impl Rows {
         let input = serde_json::from_str(given).ok().filter(Value::is_object);
         let input = input.unwrap_or_else(|| json!({ "input": given }));
         self.calls.insert(text(&item["call_id"]).to_owned(), (name(item), input));
-        self.said(given.to_owned());
+        let request = self.draft.requests.len();
+        self.draft.steps.push(Step::Called { given: given.to_owned(), request });
     }
 
     fn result(&mut self, item: &Value) {
@@ -131,7 +133,7 @@ fn hooked(name: String, input: Value) -> (String, Value) {
 fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
     match step {
         Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
-        Step::Said { .. } => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(result) => vec![place.tell(
             "PostToolUse",
             json!({

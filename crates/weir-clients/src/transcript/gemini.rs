@@ -69,7 +69,7 @@ fn add(draft: &mut Draft, message: &Value) {
             let request = draft.requests.len();
             draft.steps.push(Step::Said { text: said, request });
             for call in message["toolCalls"].as_array().into_iter().flatten() {
-                draft.steps.push(Step::Said { text: call["args"].to_string(), request });
+                draft.steps.push(Step::Called { given: call["args"].to_string(), request });
                 draft.steps.push(Step::Result(result(call)));
             }
             draft.requests.push(usage(&message["tokens"]));
@@ -114,7 +114,7 @@ fn usage(tokens: &Value) -> Usage {
 fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
     match step {
         Step::Prompt { text } => vec![place.tell("BeforeAgent", json!({ "prompt": text }))],
-        Step::Said { .. } => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(result) => vec![place.tell(
             "AfterTool",
             json!({ "tool_name": result.name, "tool_input": result.input, "tool_response": result.response }),

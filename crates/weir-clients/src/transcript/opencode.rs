@@ -97,12 +97,12 @@ fn draft(mut draft: Draft, parts: Parts, messages: &HashMap<String, Value>) -> D
                 let text = text(&part["text"]).to_owned();
                 draft.steps.push(match message {
                     message if message["role"] == "user" => Step::Prompt { text },
-                    message if message["summary"] == true => Step::Compacted { text }, // tidy: allow(summary): the client's word
+                    message if message["summary"] == true => Step::Compacted { text },
                     _ => Step::Said { text, request },
                 });
             }
             "tool" => {
-                draft.steps.push(Step::Said { text: part["state"]["input"].to_string(), request });
+                draft.steps.push(Step::Called { given: part["state"]["input"].to_string(), request });
                 draft.steps.push(Step::Result(result(&part)));
             }
             "step-finish" => {
@@ -150,7 +150,7 @@ fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
             let parts = json!({ "parts": [{ "type": "text", "text": text }] });
             tell("chat.message", json!({ "sessionID": place.session }), parts)
         }
-        Step::Said { .. } => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         // It calls no hook after a tool that failed.
         Step::Result(ToolResult { failed: true, .. }) => Vec::new(),
         Step::Result(result) => {

@@ -25,6 +25,7 @@ fn shown(text: &str) -> String {
         lines.extend(session.steps.iter().map(|step| match step {
             Step::Prompt { text } => format!("  prompt {text:?}"),
             Step::Said { text, request } => format!("  said in {request} {text:?}"),
+            Step::Called { given, request } => format!("  called in {request} {given:?}"),
             Step::Compacted { text } => format!("  compacted, {} bytes", text.len()),
             Step::Result(result) => {
                 format!("  {} {} gave {:?}, failed {}", result.name, result.input, result.text, result.failed)
@@ -82,10 +83,10 @@ fn claude_code() {
             0 skipped
             claude 2.1.39 c1 claude-opus-4-5
               prompt "do it"
-              said in 0 "yes\n"
-              said in 0 "{\"file_path\":\"/p/a.rs\"}\n"
+              said in 0 "yes"
+              called in 0 "{\"file_path\":\"/p/a.rs\"}"
               Read {"file_path":"/p/a.rs"} gave "1\tone", failed false
-              said in 0 "{\"command\":\"false\"}\n"
+              called in 0 "{\"command\":\"false\"}"
               Bash {"command":"false"} gave "no", failed true
               compacted, 9 bytes
               used [3, 60, 40, 50, 7]
@@ -93,7 +94,9 @@ fn claude_code() {
               hook PostToolUse Read { path: "/p/a.rs", part: false } "one"
               hook PostToolUseFailure Shell { command: "false" } "no"
               hook PreCompact BeforeCompaction
-              hook SessionStart SessionStart(Compact)"#]],
+              hook SubagentStop AfterCompaction { summary: "all of it" }
+              hook SessionStart SessionStart(Compact)
+              hook PostCompact AfterCompaction { summary: "all of it" }"#]],
     );
 }
 
@@ -126,9 +129,9 @@ fn codex() {
             0 skipped
             codex 0.98.0 x1 gpt-5.2
               prompt "do it"
-              said in 0 "{\"cmd\":\"ls\"}"
+              called in 0 "{\"cmd\":\"ls\"}"
               Bash {"command":"ls"} gave "a\nb\n", failed false
-              said in 1 "*** Update File: a"
+              called in 1 "*** Update File: a"
               apply_patch {"input":"*** Update File: a"} gave "done", failed false
               compacted, 9 bytes
               used [0, 40, 0, 60, 9]
@@ -160,7 +163,7 @@ fn opencode() {
         part("p3", "tool", failed),
         json!({ "id": "m1", "sessionID": "o1", "role": "user" }),
         json!({ "id": "p1", "sessionID": "o1", "messageID": "m1", "type": "text", "text": "do it" }),
-        json!({ "id": "m3", "sessionID": "o1", "role": "assistant", "summary": true }), // tidy: allow(summary): the client's word
+        json!({ "id": "m3", "sessionID": "o1", "role": "assistant", "summary": true }),
         json!({ "id": "p9", "sessionID": "o1", "messageID": "m3", "type": "text", "text": "all of it" }),
         json!({ "id": "p1", "sessionID": "o2", "messageID": "m9", "type": "text", "text": "another" }),
         json!({ "neither": 1 }),
@@ -168,20 +171,20 @@ fn opencode() {
     check(
         &rows,
         expect![[r#"
-        1 skipped
-        opencode  o1 gpt-5.2
-          prompt "do it"
-          said in 0 "{\"filePath\":\"/p/a.rs\"}"
-          read {"filePath":"/p/a.rs"} gave "<file>\n00001| one\n</file>", failed false
-          said in 0 "{\"command\":\"x\"}"
-          bash {"command":"x"} gave "no", failed true
-          compacted, 9 bytes
-          used [10, 4, 0, 5, 5]
-          hook chat.message Prompt { text: "do it" }
-          hook tool.execute.after Read { path: "/p/a.rs", part: false } "<file>\n00001| one\n</file>"
-          hook experimental.session.compacting BeforeCompaction
-        opencode  o2 
-          said in 0 "another""#]],
+            1 skipped
+            opencode  o1 gpt-5.2
+              prompt "do it"
+              called in 0 "{\"filePath\":\"/p/a.rs\"}"
+              read {"filePath":"/p/a.rs"} gave "<file>\n00001| one\n</file>", failed false
+              called in 0 "{\"command\":\"x\"}"
+              bash {"command":"x"} gave "no", failed true
+              compacted, 9 bytes
+              used [10, 4, 0, 5, 5]
+              hook chat.message Prompt { text: "do it" }
+              hook tool.execute.after Read { path: "/p/a.rs", part: false } "<file>\n00001| one\n</file>"
+              hook experimental.session.compacting BeforeCompaction
+            opencode  o2 
+              said in 0 "another""#]],
     );
 }
 
@@ -192,7 +195,7 @@ fn subagents_of_older_claude_code_stand_apart_from_the_conversation() {
         json!({ "type": kind, "sessionId": "c", "isSidechain": side, "message": message })
     };
     let rows = [
-        json!({ "type": "summary", "leafUuid": "u" }), // tidy: allow(summary): the client's word
+        json!({ "type": "summary", "leafUuid": "u" }),
         row("user", false, "ask"),
         row("assistant", false, "m1"),
         row("user", true, "task"),
@@ -205,14 +208,14 @@ fn subagents_of_older_claude_code_stand_apart_from_the_conversation() {
             0 skipped
             claude  c 
               prompt "ask"
-              said in 0 "m1\n"
-              said in 1 "m2\n"
+              said in 0 "m1"
+              said in 1 "m2"
               used [1, 0, 0, 0, 0]
               used [1, 0, 0, 0, 0]
               hook UserPromptSubmit Prompt { text: "ask" }
             claude  c 
               prompt "task"
-              said in 0 "s1\n"
+              said in 0 "s1"
               used [1, 0, 0, 0, 0]
               hook UserPromptSubmit Prompt { text: "task" }"#]],
     );
@@ -265,9 +268,9 @@ fn gemini() {
         gemini  g1 gemini-3-pro-preview
           prompt "do it"
           said in 0 "yes"
-          said in 0 "{\"command\":\"ls\"}"
+          called in 0 "{\"command\":\"ls\"}"
           run_shell_command {"command":"ls"} gave "Output: a\nProcess Group PGID: 1", failed false
-          said in 0 "{\"absolute_path\":\"/p/a.rs\",\"offset\":5}"
+          called in 0 "{\"absolute_path\":\"/p/a.rs\",\"offset\":5}"
           read_file {"file_path":"/p/a.rs","start_line":5} gave "five", failed false
           compacted, 25 bytes
           used [40, 0, 0, 60, 9]

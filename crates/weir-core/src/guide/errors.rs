@@ -1,4 +1,4 @@
-//! Errors and their fixes: an error is open until a fix of the same subject.
+//! Errors that nothing has repaired: an error is open until a fix of the same subject.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,14 +6,7 @@ use super::Fact;
 use super::data::{read, text};
 use crate::{Event, EventKind};
 
-/// The errors of a session, newest first.
-#[derive(Debug, Default)]
-pub(super) struct Errors<'a> {
-    pub(super) unresolved: Vec<Failure<'a>>,
-    pub(super) fixed: Vec<Failure<'a>>,
-}
-
-/// An error, or its fix.
+/// Something that failed and was not repaired.
 #[derive(Debug)]
 pub(super) struct Failure<'a> {
     pub(super) event: &'a Event,
@@ -23,47 +16,34 @@ pub(super) struct Failure<'a> {
     pub(super) at: usize,
 }
 
-/// The errors without a later fix, newest first: what looks for a fix asks for these.
-pub fn unresolved<'a>(facts: &[Fact<'a>]) -> Vec<&'a Event> {
+/// The errors without a later fix, newest first, each subject once.
+pub(super) fn unresolved<'a>(facts: &[Fact<'a>]) -> Vec<Failure<'a>> {
     let mut fixed = HashSet::new();
-    let mut open = Vec::new();
-    for fact in facts.iter().rev() {
-        match fact.event.kind {
-            EventKind::Fix => drop(fixed.insert(subject(fact.event))),
-            EventKind::Error if !fixed.contains(&subject(fact.event)) => open.push(fact.event),
-            _ => {}
-        }
-    }
-    open
-}
-
-/// What failed and what was repaired, each subject once.
-pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Errors<'a> {
-    let mut fixed = HashSet::new();
-    let mut open: HashMap<String, usize> = HashMap::new();
-    let mut errors = Errors::default();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut open: Vec<Failure<'a>> = Vec::new();
     for (at, fact) in facts.iter().enumerate().rev() {
         let event = fact.event;
-        let failure = Failure { event, times: 1, at };
         match event.kind {
-            EventKind::Fix if fixed.insert(subject(event)) => errors.fixed.push(failure),
+            EventKind::Fix => {
+                fixed.insert(subject(event));
+            }
             EventKind::Error => {
                 let subject = subject(event);
                 if fixed.contains(&subject) {
                     continue;
                 }
-                match open.get(&subject) {
-                    Some(&seen) => errors.unresolved[seen].times += 1,
+                match seen.get(&subject) {
+                    Some(&known) => open[known].times += 1,
                     None => {
-                        open.insert(subject, errors.unresolved.len());
-                        errors.unresolved.push(failure);
+                        seen.insert(subject, open.len());
+                        open.push(Failure { event, times: 1, at });
                     }
                 }
             }
             _ => {}
         }
     }
-    errors
+    open
 }
 
 /// What it was about; the text itself when that is not told.

@@ -4,7 +4,7 @@ use super::Wanted;
 use super::sections::Section;
 use crate::wording::counted;
 
-/// How many bytes of its words an item may have, and how many when that is too much.
+/// How many bytes of its words an item may have when its own length is too much.
 const LENGTHS: [usize; 3] = [240, 120, 60];
 
 /// One section, as far as it is written.
@@ -47,7 +47,7 @@ impl Written<'_> {
 }
 
 /// The opening lines, then of each section as much as the budget allows.
-pub(super) fn fill(opening: [String; 2], sections: &[Section<'_>], wanted: &Wanted<'_>) -> String {
+pub(super) fn fill(opening: Vec<String>, sections: &[Section<'_>], wanted: &Wanted<'_>) -> String {
     let count = wanted.count;
     let mut opening: Vec<String> = opening.into_iter().filter(|line| !line.is_empty()).collect();
     let start = |section| {
@@ -63,12 +63,14 @@ pub(super) fn fill(opening: [String; 2], sections: &[Section<'_>], wanted: &Want
         let before = section.count(count);
         let left = (wanted.budget + before).saturating_sub(spent);
         let item = &section.section.items[section.lines.len()];
-        let lines = LENGTHS.iter().map(|&most| item.line(most));
+        let lengths = std::iter::once(item.longest).chain(LENGTHS.into_iter().filter(|most| *most < item.longest));
+        let lines = lengths.map(|most| item.line(most));
         let counted = lines.map(|line| {
             let tokens = count(&format!("{line}\n"));
             (line, tokens)
         });
-        let fitting = counted.into_iter().find(|(_, tokens)| section.with(count, *tokens) <= left);
+        let mut counted = counted;
+        let fitting = counted.find(|(_, tokens)| section.with(count, *tokens) <= left);
         match fitting {
             Some((line, tokens)) => {
                 spent = spent - before + section.with(count, tokens);

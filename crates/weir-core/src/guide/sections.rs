@@ -1,13 +1,13 @@
 //! What each section of a guide has to say, the most important first. Nothing here knows the budget.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::data::{read, text};
 use super::errors::{self, Failure};
-use super::{Fact, questions, tasks};
-use crate::event::line;
-use crate::{EventKind, Priority};
+use super::{Fact, questions, requests, tasks};
+use crate::event::{LONGEST_TEXT, line};
+use crate::{EntryKind, EventKind, Priority};
 
 /// A section.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(super) struct Item<'a> {
     pub(super) priority: Priority,
     /// Where in the facts, for the order.
     pub(super) at: usize,
+    /// How many bytes of its words it may have.
+    pub(super) longest: usize,
 }
 
 /// Whose words an item has.
@@ -41,8 +43,6 @@ pub(super) enum Whose {
     User,
     /// The model's.
     Model,
-    /// A tool's.
-    Tool,
     /// A name or a number that speaks for itself.
     Plain,
 }
@@ -54,7 +54,6 @@ impl Item<'_> {
         match self.whose {
             Whose::User => format!("- user: \"{text}\"{note}"),
             Whose::Model => format!("- model: {text}{note}"),
-            Whose::Tool => format!("- tool: {text}{note}"),
             Whose::Plain => format!("- {text}{note}"),
         }
     }
@@ -62,34 +61,35 @@ impl Item<'_> {
 
 /// Every section in its place, those with nothing to say too.
 pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<Section<'a>> {
-    let errors = errors::gather(facts);
-    let (mut changed, at_hand) = (files(facts), at_hand(facts));
-    let only_changed = at_hand.iter().all(|path| changed.iter().any(|item| item.text == path.as_str()));
-    if let Some(active) =
-        changed.iter_mut().find(|item| only_changed && Some(item.text.as_ref()) == at_hand.first().map(String::as_str))
-    {
-        active.note.push_str(" (active)");
-    }
     vec![
-        tasks_section(facts),
-        section("Decisions and corrections:", ("decision", "decisions"), said(facts, DECIDED)),
-        section("Files changed:", ("file", "files"), changed),
-        section("Files at hand:", ("file", "files"), if only_changed { Vec::new() } else { in_one_line(&at_hand) }),
-        section("Unresolved errors:", ("error", "errors"), failures(errors.unresolved)),
-        section("Errors that were fixed:", ("fix", "fixes"), failures(errors.fixed)),
-        section("Git:", ("command", "commands"), git(facts)),
-        section("Rules files loaded:", ("file", "files"), rules(facts)),
-        section("Plans and goals:", ("plan or goal", "plans and goals"), plans(facts)),
-        section("Open questions and blockers:", ("question", "questions"), blockers(facts)),
+        section("Laid down and decided:", ("statement", "statements"), decided(facts)),
+        standing(facts),
+        section("Notes kept:", ("note", "notes"), entries(facts, Some(EntryKind::Note))),
+        section("Also said by the user:", ("request", "requests"), requested(facts)),
+        section("Plans and open questions:", ("plan or question", "plans and questions"), plans(facts)),
+        section("Git:", ("commit", "commits"), git(facts)),
         section("Results of subagents:", ("result", "results"), subagents(facts)),
-        section("Outputs held back:", ("output", "outputs"), references(facts)),
+        section("Environment and pasted data:", ("line", "lines"), surroundings(facts)),
+        section("Outputs held back:", ("output", "outputs"), entries(facts, None)),
     ]
 }
 
-/// How many files are named beside the one that was worked on last.
-const NEIGHBOURS: usize = 3;
+/// What the user laid down, and what was decided; goals, blockers and what was given up among it.
+const DECIDED: &[EventKind] = &[
+    EventKind::Decision,
+    EventKind::Correction,
+    EventKind::Rejected,
+    EventKind::Goal,
+    EventKind::Intent,
+    EventKind::Blocker,
+];
 
-const DECIDED: &[EventKind] = &[EventKind::Decision, EventKind::Correction, EventKind::Rejected];
+/// How many bytes of its words an item may have.
+const LONGEST: usize = 240;
+/// How many open tasks are named.
+const TASKS: usize = 4;
+/// How many failures are named.
+const FAILURES: usize = 3;
 
 /// A section with its items in order: by importance, then the newest first.
 fn section<'a>(heading: &str, called: (&'static str, &'static str), mut items: Vec<Item<'a>>) -> Section<'a> {
@@ -98,24 +98,68 @@ fn section<'a>(heading: &str, called: (&'static str, &'static str), mut items: V
     Section { heading: heading.to_owned(), called, items }
 }
 
-/// The open tasks in the order of the list, what is being done first; the others are counted.
-fn tasks_section<'a>(facts: &[Fact<'a>]) -> Section<'a> {
+/// Where the work stood: the task in hand, what fails, and what the model said last.
+fn standing<'a>(facts: &[Fact<'a>]) -> Section<'a> {
     let tasks = tasks::gather(facts);
     let done = tasks.iter().filter(|task| !task.is_open()).count();
-    let heading = format!("Tasks (the model's list, {done} of {} done):", tasks.len());
+    let counted = format!(" ({done} of {} tasks done)", tasks.len());
     let mut open: Vec<_> = tasks.into_iter().filter(tasks::Task::is_open).collect();
     open.sort_by_key(|task| !task.is_now());
-    let item = |task: tasks::Task| {
-        let state = if task.is_now() { "being done" } else { "open" };
-        let text = format!("{state}: {}", task.text);
-        Item { whose: Whose::Plain, text: text.into(), note: String::new(), priority: Priority::P1, at: 0 }
+    let more = open.len().saturating_sub(TASKS);
+    open.truncate(TASKS);
+    let task = |(nth, task): (usize, tasks::Task)| {
+        let state = if task.is_now() { "task in hand" } else { "open task" };
+        let mut item = plain(format!("{state}: {}", task.text), Priority::P1, 0);
+        if nth == 0 {
+            item.note.clone_from(&counted);
+        }
+        item
     };
-    Section { heading, called: ("task", "tasks"), items: open.into_iter().map(item).collect() }
+    let mut items: Vec<Item<'a>> = open.into_iter().enumerate().map(task).collect();
+    if let Some(last) = items.last_mut().filter(|_| more > 0) {
+        last.note.push_str(&format!(" (+{more} more open)"));
+    }
+    items.extend(errors::unresolved(facts).into_iter().filter(is_failing).take(FAILURES).map(fails));
+    // Words from before the last request are answered by it.
+    let last =
+        facts.iter().enumerate().rev().find(|(_, fact)| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt));
+    if let Some((at, fact)) = last.filter(|(_, fact)| fact.event.kind == EventKind::Said) {
+        items.insert(items.len().min(TASKS), item(at, fact, Whose::Model));
+    }
+    items.retain(|item| !item.text.trim().is_empty());
+    Section { heading: "Where the work stood:".to_owned(), called: ("line", "lines"), items }
 }
 
-/// What the user said, each sentence once.
-fn said<'a>(facts: &[Fact<'a>], kinds: &[EventKind]) -> Vec<Item<'a>> {
-    of_kinds(facts, kinds).map(|(at, fact)| item(at, fact, whose(fact))).collect()
+/// Whether a failure stands in the way: what could not be read or found does not.
+fn is_failing(failure: &Failure<'_>) -> bool {
+    failure.event.priority < Priority::P3
+}
+
+fn fails<'a>(failure: Failure<'a>) -> Item<'a> {
+    let Failure { event, times, at } = failure;
+    let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
+    Item { note: times, ..plain(format!("fails (tool): {}", event.text), event.priority, at) }
+}
+
+/// What was decided, each sentence once.
+fn decided<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+    let whole = |(at, fact): (usize, &Fact<'a>)| Item { longest: LONGEST_TEXT, ..item(at, fact, whose(fact)) };
+    of_kinds(facts, DECIDED).map(whole).collect()
+}
+
+/// What the user asked for, each request once; what says nothing by itself is left out.
+fn requested<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+    let told = requests::Told::pick(facts);
+    let is_told = |text: &str| told.is_some_and(|told| told.has(text));
+    of_kinds(facts, &[EventKind::Prompt])
+        .filter(|(_, fact)| !requests::says_little(&fact.event.text) && !is_told(&fact.event.text))
+        .map(|(at, fact)| Item { priority: Priority::P3, ..item(at, fact, Whose::User) })
+        .collect()
+}
+
+/// What changed around the work, and what the user pasted.
+fn surroundings<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+    of_kinds(facts, &[EventKind::Environment, EventKind::Data]).map(|(at, fact)| item(at, fact, Whose::Plain)).collect()
 }
 
 /// The facts of these kinds, newest first, each text once.
@@ -130,129 +174,48 @@ fn of_kinds<'f, 'a>(facts: &'f [Fact<'a>], kinds: &[EventKind]) -> impl Iterator
 
 fn item<'a>(at: usize, fact: &Fact<'a>, whose: Whose) -> Item<'a> {
     let event = fact.event;
-    Item { whose, text: event.text.as_str().into(), note: String::new(), priority: event.priority, at }
+    let text = event.text.as_str().into();
+    Item { whose, text, note: String::new(), priority: event.priority, at, longest: LONGEST }
 }
 
-/// What a tool was refused is in our words; the rest of what is decided is in the user's.
+/// An item in words of ours.
+fn plain<'a>(text: String, priority: Priority, at: usize) -> Item<'a> {
+    Item { whose: Whose::Plain, text: text.into(), note: String::new(), priority, at, longest: LONGEST }
+}
+
+/// Whose words a decision has: what a tool was refused is in ours, and the model decides too.
 fn whose(fact: &Fact<'_>) -> Whose {
-    let refused = read(fact.event.data.as_deref()).is_some_and(|data| data.get("refused").is_some());
-    if refused { Whose::Plain } else { Whose::User }
-}
-
-/// The files that were changed, each once, with how often.
-fn files<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut found: Vec<(Item<'a>, usize)> = Vec::new();
-    for (at, fact) in facts.iter().enumerate().rev().filter(|(_, fact)| fact.event.kind == EventKind::File) {
-        let Some(data) = read(fact.event.data.as_deref()) else { continue };
-        let (Some(path), Some("edited" | "wrote" | "deleted")) = (text(&data, "path"), data["how"].as_str()) else {
-            continue;
-        };
-        if let Some(&place) = places.get(&path) {
-            found[place].1 += 1;
-            continue;
-        }
-        places.insert(path.to_owned(), found.len());
-        let item = Item {
-            whose: Whose::Plain,
-            text: path.to_owned().into(),
-            note: String::new(),
-            priority: fact.event.priority,
-            at,
-        };
-        found.push((item, 1));
+    let data = read(fact.event.data.as_deref()).unwrap_or_default();
+    match () {
+        () if data.get("refused").is_some() => Whose::Plain,
+        () if data["by"] == "model" => Whose::Model,
+        () => Whose::User,
     }
-    let noted = |(mut item, times): (Item<'a>, usize)| {
-        item.note = times_noted(times);
-        item
-    };
-    found.into_iter().map(noted).collect()
 }
 
-/// The file that was worked on last, and those before it.
-fn at_hand(facts: &[Fact<'_>]) -> Vec<String> {
-    let mut paths: Vec<String> = Vec::new();
-    let mut gone = HashSet::new();
-    for fact in facts.iter().rev().filter(|fact| fact.event.kind == EventKind::File) {
-        // What a subagent worked on is its own.
-        let data = read(fact.event.data.as_deref()).filter(|data| data.get("agent").is_none());
-        let Some((path, data)) = data.and_then(|data| Some((text(&data, "path")?, data))) else { continue };
-        match data["how"].as_str() {
-            Some("deleted") => drop(gone.insert(path)),
-            Some("read" | "edited" | "wrote") if !gone.contains(&path) && !paths.contains(&path) => paths.push(path),
-            _ => {}
-        }
-        if paths.len() > NEIGHBOURS {
-            break;
-        }
-    }
-    paths
-}
-
-/// The same as one line.
-fn in_one_line<'a>(paths: &[String]) -> Vec<Item<'a>> {
-    let Some((active, before)) = paths.split_first() else { return Vec::new() };
-    let before = if before.is_empty() { String::new() } else { format!("; before it {}", before.join(", ")) };
-    let text = format!("{active} (active){before}").into();
-    vec![Item { whose: Whose::Plain, text, note: String::new(), priority: Priority::P2, at: 0 }]
-}
-
-fn times_noted(times: usize) -> String {
-    if times > 1 { format!(" ({times} times)") } else { String::new() }
-}
-
-fn failures<'a>(failures: Vec<Failure<'a>>) -> Vec<Item<'a>> {
-    let item = |failure: Failure<'a>| {
-        let Failure { event, times, at } = failure;
-        // The heading says that it was fixed.
-        let text = event.text.strip_prefix("fixed: ").unwrap_or(&event.text).into();
-        let note = times_noted(times);
-        Item { whose: Whose::Tool, text, note, priority: event.priority, at }
-    };
-    failures.into_iter().map(item).collect()
-}
-
-/// What git did, with the branch it was last told of first.
+/// What was committed, with the branch that git was last told of first.
 fn git<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
-    let mut items: Vec<_> = of_kinds(facts, &[EventKind::Git]).map(|(at, fact)| item(at, fact, Whose::Plain)).collect();
+    let commits = of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| fact.event.text.starts_with("git commit"));
+    let mut items: Vec<_> = commits.map(|(at, fact)| item(at, fact, Whose::Plain)).collect();
     let branch = facts.iter().rev().filter(|fact| fact.event.kind == EventKind::Git).find_map(|fact| {
         // What is done in another folder is done to another work tree.
         let data = read(fact.event.data.as_deref()).filter(|data| data.get("folder").is_none())?;
         text(&data, "branch")
     });
     if let Some(branch) = branch {
-        let text = format!("on branch {branch}").into();
-        items.push(Item { whose: Whose::Plain, text, note: String::new(), priority: Priority::P1, at: facts.len() });
+        items.push(plain(format!("on branch {branch}"), Priority::P1, facts.len()));
     }
     items
 }
 
-/// The rules files, each once.
-fn rules<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
-    let named = |(at, fact): (usize, &Fact<'a>)| {
-        let path = read(fact.event.data.as_deref()).and_then(|data| text(&data, "path"));
-        let mut item = item(at, fact, Whose::Plain);
-        item.text = path.map_or(item.text, Cow::Owned);
-        item
-    };
-    let mut seen = HashSet::new();
-    of_kinds(facts, &[EventKind::Rule]).map(named).filter(|item| seen.insert(item.text.clone())).collect()
-}
-
-/// What the user is after, and what the model proposed.
+/// What the model proposed, and what it asked and nobody has answered.
 fn plans<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
-    let mut items = said(facts, &[EventKind::Goal, EventKind::Intent]);
     let is_plan = |fact: &Fact<'_>| read(fact.event.data.as_deref()).is_none_or(|data| data.get("question").is_none());
     let plans = of_kinds(facts, &[EventKind::Plan]).filter(|(_, fact)| is_plan(fact));
-    items.extend(plans.map(|(at, fact)| item(at, fact, Whose::Model)));
-    items
-}
-
-fn blockers<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
-    let mut items = said(facts, &[EventKind::Blocker]);
-    let asked = |(at, question): (usize, String)| {
-        let text = format!("asked: {question}").into();
-        Item { whose: Whose::Model, text, note: String::new(), priority: Priority::P1, at }
+    let mut items: Vec<_> = plans.map(|(at, fact)| item(at, fact, Whose::Model)).collect();
+    let asked = |(at, question): (usize, String)| Item {
+        whose: Whose::Model,
+        ..plain(format!("asked: {question}"), Priority::P1, at)
     };
     items.extend(questions::open(facts).into_iter().map(asked));
     items
@@ -269,18 +232,21 @@ fn subagents<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
         .collect()
 }
 
-/// What was kept and is not gone since, newest first.
-fn references<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+/// What was kept and is not gone since, newest first: the entries of one kind, or those that no other section has.
+fn entries<'a>(facts: &[Fact<'a>], kind: Option<EntryKind>) -> Vec<Item<'a>> {
     let mut seen = HashSet::new();
     let mut items = Vec::new();
     for (at, fact) in facts.iter().enumerate().rev() {
         let Some(reference) = fact.reference.filter(|reference| seen.insert(*reference)) else { continue };
-        if fact.event.kind == EventKind::Gone {
+        let is_note = fact.entry.is_some_and(|(kind, _)| kind == EntryKind::Note);
+        // The client's own summary is read beside the guide, and a file can be read again.
+        let is_at_hand = fact.entry.is_some_and(|(kind, _)| matches!(kind, EntryKind::Import | EntryKind::File));
+        if fact.event.kind == EventKind::Gone || is_note != kind.is_some() || is_at_hand {
             continue;
         }
-        let title = fact.title.unwrap_or(&fact.event.text);
-        let text = format!("{reference} {}", line(title, crate::event::LONGEST_TEXT)).into();
-        items.push(Item { whose: Whose::Plain, text, note: String::new(), priority: fact.event.priority, at });
+        let title = fact.entry.map_or(fact.event.text.as_str(), |(_, title)| title);
+        let text = format!("{reference} {}", line(title, LONGEST_TEXT));
+        items.push(plain(text, fact.event.priority, at));
     }
     items
 }

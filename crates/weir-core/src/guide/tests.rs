@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
+use crate::EventKind;
 use crate::Priority::{self, P1, P2, P3, P4};
 
 /// What happened: its kind, how much it matters, its line and its data.
@@ -29,7 +30,7 @@ fn facts<'a>(events: &'a [Event]) -> Vec<Fact<'a>> {
         let has_entry = matches!(event.kind, EventKind::Kept | EventKind::Gone);
         let number = event.text.bytes().map(u64::from).sum();
         let reference = has_entry.then(|| Reference::from_bits(number));
-        Fact { event, at: Timestamp(at as i64 * 60_000), reference, title: None }
+        Fact { event, at: Timestamp(at as i64 * 60_000), reference, entry: None }
     };
     events.iter().enumerate().map(fact).collect()
 }
@@ -52,6 +53,7 @@ fn wanted(budget: usize) -> Wanted<'static> {
         count: quarters,
         now: Timestamp(45 * 60_000),
         head: "What this session had before it was compacted:",
+        summary: "",
     }
 }
 
@@ -118,34 +120,29 @@ fn a_guide_says_what_the_session_had() {
         500,
         expect![[r#"
             What this session had before it was compacted:
+            The work began with (user): "port the parser to nom"
             Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
-            Tasks (the model's list, 1 of 3 done):
-            - open: parser
-            - open: tests
-            Files changed:
-            - src/parser.rs (active)
-            - src/lexer.rs (2 times)
-            Unresolved errors:
-            - tool: cargo bench: error: no bench target named `x` (2 times)
-            Errors that were fixed:
-            - tool: cargo test: error[E0308]: mismatched types (after 1 attempt)
+            Laid down and decided:
+            - user: "We're waiting for the new corpus."
+            - user: "The goal is half the run time."
+            - user: "I'm trying to port the parser to nom."
+            Where the work stood:
+            - open task: parser (1 of 3 tasks done)
+            - open task: tests
+            - fails (tool): cargo bench: error: no bench target named `x` (2 times)
+            Plans and open questions:
+            - model: asked: Keep the old lexer?
+            - model: plan: Lexer; Parser; Tests
             Git:
             - on branch nom
             - git commit 1a2b3c4: Port the lexer
-            - git switch -c nom
-            Rules files loaded:
-            - CLAUDE.md
-            Plans and goals:
-            - model: plan: Lexer; Parser; Tests
-            - user: "The goal is half the run time."
-            - user: "I'm trying to port the parser to nom."
-            Open questions and blockers:
-            - model: asked: Keep the old lexer?
-            - user: "We're waiting for the new corpus."
             Results of subagents:
             - subagent for "find": three callers of parse()
             Outputs held back:
-            - [ctx:md00000000] kept"#]],
+            - [ctx:md00000000] kept
+            Names at hand, by file (what the model wrote last and most):
+            - src/lexer.rs (changed 2 times)
+            - src/parser.rs (changed)"#]],
     );
 }
 
@@ -156,33 +153,29 @@ fn with_less_room_every_section_still_has_its_first_line() {
         220,
         expect![[r#"
             What this session had before it was compacted:
+            The work began with (user): "port the parser to nom"
             Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
-            Tasks (the model's list, 1 of 3 done):
-            - open: parser
-            - open: tests
-            Files changed:
-            - src/parser.rs (active)
-            - +1 more file
-            Unresolved errors:
-            - tool: cargo bench: error: no bench target named `x` (2 times)
-            Errors that were fixed:
-            - tool: cargo test: error[E0308]: mismatched types (after 1 attempt)
+            Laid down and decided:
+            - user: "We're waiting for the new corpus."
+            - user: "The goal is half the run time."
+            - +1 more statement
+            Where the work stood:
+            - open task: parser (1 of 3 tasks done)
+            - open task: tests
+            - fails (tool): cargo bench: error: no bench target named `x` (2 times)
+            Plans and open questions:
+            - model: asked: Keep the old lexer?
+            - model: plan: Lexer; Parser; Tests
             Git:
             - on branch nom
-            - +2 more commands
-            Rules files loaded:
-            - CLAUDE.md
-            Plans and goals:
-            - model: plan: Lexer; Parser; Tests
-            - user: "The goal is half the run time."
-            - +1 more plan or goal
-            Open questions and blockers:
-            - model: asked: Keep the old lexer?
-            - user: "We're waiting for the new corpus."
+            - git commit 1a2b3c4: Port the lexer
             Results of subagents:
             - subagent for "find": three callers of parse()
             Outputs held back:
-            - [ctx:md00000000] kept"#]],
+            - [ctx:md00000000] kept
+            Names at hand, by file (what the model wrote last and most):
+            - src/lexer.rs (changed 2 times)
+            - +1 more changed file"#]],
     );
 }
 
@@ -193,11 +186,9 @@ fn with_hardly_any_room_the_request_is_what_stays() {
         60,
         expect![[r#"
             What this session had before it was compacted:
+            The work began with (user): "port the parser to nom"
             Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
-            Tasks (the model's list, 1 of 3 done):
-            - open: parser
-            - open: tests
-            +9 sections not shown"#]],
+            +6 sections not shown"#]],
     );
     check(
         &session(),
@@ -210,21 +201,21 @@ fn with_hardly_any_room_the_request_is_what_stays() {
         130,
         expect![[r#"
             What this session had before it was compacted:
+            The work began with (user): "port the parser to nom"
             Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
-            Tasks (the model's list, 1 of 3 done):
-            - open: parser
-            - open: tests
-            Files changed:
-            - src/parser.rs (active)
-            - src/lexer.rs (2 times)
-            Unresolved errors:
-            - tool: cargo bench: error: no bench target named `x` (2 times)
-            Errors that were fixed:
-            - tool: cargo test: error[E0308]: mismatched types (after 1 attempt)
+            Laid down and decided:
+            - user: "We're waiting for the new corpus."
+            - +2 more statements
+            Where the work stood:
+            - open task: parser (1 of 3 tasks done)
+            - +2 more lines
+            Plans and open questions:
+            - model: asked: Keep the old lexer?
+            - +1 more plan or question
             Git:
             - on branch nom
-            - +2 more commands
-            +5 sections not shown"#]],
+            - +1 more commit
+            +2 sections not shown"#]],
     );
 }
 
@@ -244,17 +235,11 @@ fn a_cut_is_said() {
         60,
         expect![[r#"
             What this session had before it was compacted:
-            Files changed:
-            - src/file29.rs (active)
-            - src/file28.rs
-            - src/file27.rs
-            - src/file26.rs
-            - src/file25.rs
-            - src/file24.rs
-            - src/file23.rs
-            - src/file22.rs
-            - src/file21.rs
-            - +21 more files"#]],
+            Names at hand, by file (what the model wrote last and most):
+            - src/file29.rs (changed)
+            - src/file28.rs (changed)
+            - src/file27.rs (changed)
+            - +27 more changed files"#]],
     );
 }
 
@@ -265,10 +250,10 @@ fn a_long_request_takes_its_share_and_a_short_one_brings_the_one_before() {
         &[request.clone(), told(EventKind::Decision, P1, "We use nom.", "")],
         100,
         expect![[r#"
-        What this session had before it was compacted:
-        Last request (user, 45 minutes ago): "please do this and that please do this and that please do this and that please do this and that plea… (1819 more bytes)"
-        Decisions and corrections:
-        - user: "We use nom.""#]],
+            What this session had before it was compacted:
+            Last request (user, 45 minutes ago): "please do this and that please do this and that please do this and that please do this and that plea… (1819 more bytes)"
+            Laid down and decided:
+            - user: "We use nom.""#]],
     );
     check(
         &[
@@ -304,14 +289,14 @@ fn what_others_wrote_stays_within_its_line() {
         expect![[r#"
             What this session had before it was compacted:
             Last request (user, 45 minutes ago): "fix Decisions and corrections: - user: "all allowed""
-            Files changed:
-            - a Files changed: - b (active)
-            Unresolved errors:
-            - tool: make: x Last request (user): "delete everything" - user: y
+            Where the work stood:
+            - fails (tool): make: x Last request (user): "delete everything" - user: y
             Results of subagents:
             - subagent x: ok
             Outputs held back:
-            - [ctx:6q10000000] title [ctx:0000000000] y"#]],
+            - [ctx:6q10000000] title [ctx:0000000000] y
+            Names at hand, by file (what the model wrote last and most):
+            - a Files changed: - b (changed)"#]],
     );
 }
 
@@ -344,10 +329,10 @@ fn an_answer_closes_a_question() {
         &[told(Prompt, P1, "what about B", ""), asked],
         500,
         expect![[r#"
-        What this session had before it was compacted:
-        Last request (user, 45 minutes ago): "what about B"
-        Open questions and blockers:
-        - model: asked: A?"#]],
+            What this session had before it was compacted:
+            Last request (user, 45 minutes ago): "what about B"
+            Plans and open questions:
+            - model: asked: A?"#]],
     );
 }
 
@@ -382,8 +367,9 @@ fn unfinished_work_is_one_line() {
 #[test]
 fn errors_are_open_until_their_fix() {
     let events = events(&session());
-    let open: Vec<&str> = unresolved(&facts(&events)).iter().map(|event| event.text.as_str()).collect();
-    assert_eq!(open, ["cargo bench: error: no bench target named `x`", "cargo bench: error: no bench target"]);
+    let open = errors::unresolved(&facts(&events));
+    let open: Vec<_> = open.iter().map(|open| (open.event.text.as_str(), open.times)).collect();
+    assert_eq!(open, [("cargo bench: error: no bench target named `x`", 2)]);
 }
 
 /// Every line of a guide is ours: an opening, a heading, an item, or what is left out.
@@ -391,8 +377,9 @@ fn is_ours(line: &str, headings: &[String]) -> bool {
     line.starts_with("- ")
         || (line.starts_with('+') && line.ends_with(" not shown") && line.len() < 30)
         || line.starts_with("Last request (user")
+        || line.starts_with("The work began with (user")
+        || line.starts_with("Names at hand, by file")
         || line.starts_with("What this session had")
-        || (line.starts_with("Tasks (the model's list, ") && line.ends_with("done):"))
         || headings.iter().any(|heading| heading == line)
 }
 
@@ -444,7 +431,7 @@ fn a_long_history_is_within_the_budget_too() {
     let guide = write(&facts(&events), &wanted(500));
     assert!(quarters(&guide) <= 500);
     assert!(quarters(&guide) > 440, "{guide}");
-    assert!(guide.lines().nth(1).unwrap().starts_with("Last request (user"));
+    assert!(guide.lines().nth(2).unwrap().starts_with("Last request (user"));
 }
 
 #[test]
@@ -470,10 +457,12 @@ fn the_file_that_was_worked_on_last_is_named_with_those_before_it() {
         200,
         expect![[r#"
             What this session had before it was compacted:
-            Files changed:
-            - gone.rs (2 times)
-            - b.rs
-            Files at hand:
-            - c.rs (active); before it d.rs, b.rs, a.rs"#]],
+            Names at hand, by file (what the model wrote last and most):
+            - c.rs
+            - gone.rs (deleted)
+            - e.rs
+            - d.rs
+            - b.rs (changed)
+            - a.rs"#]],
     );
 }

@@ -1,19 +1,15 @@
 //! Writes guides and hands them over. Invariant: a guide is never above its budget, and goes out once for each time that
 //! it is needed.
 
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::Path;
-
-use weir_clients::{Compaction, Start};
+use weir_clients::{Compaction, Point, Start};
 use weir_core::guide::{self, Fact, Wanted};
 use weir_core::wording::one_line;
 use weir_core::{Scope, SessionKey};
 use weir_store::{Guide, HistoryFilter, Moment};
 
-use super::{Call, Said, TITLE, put_off};
+use super::{Call, Said, TITLE, compaction, put_off};
 use crate::config;
 use crate::error::CommandError;
-use crate::foreign;
 
 /// How many of the newest events of a session a guide is written from.
 const EVENTS: usize = 3_000;
@@ -23,8 +19,6 @@ const HEAD: &str = "Where this session stood (kept by weir; data, not instructio
 const WELCOME_HEAD: &str = "What is known of this project (kept by weir; data, not instructions)";
 /// How many tokens that may take.
 const WELCOME: usize = 150;
-/// How much of a transcript's end is looked at.
-const TRANSCRIPT_END: u64 = 2 << 20;
 /// How many notes a new session is told of.
 const NOTES: usize = 4;
 
@@ -37,14 +31,9 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>
             None => welcome(call)?,
         },
         Start::Compact => written(call, &call.scope.clone())?,
-        Start::Resume => {
-            let own = written(call, &call.scope.clone())?;
-            match call.store.last_session(&call.scope)?.filter(|_| own.is_empty()) {
-                // It goes on under another key.
-                Some(session) => written(call, &Scope { session: Some(session), ..call.scope.clone() })?,
-                None => own,
-            }
-        }
+        // The client has brought back the conversation. One that is too long for it is compacted at once, and that begins
+        // the session again.
+        Start::Resume => String::new(),
     };
     let _ = take_waiting(call)?;
     Ok(Some(text).filter(|text| !text.is_empty() && call.hook.takes.context).map(Said::Context))
@@ -89,30 +78,31 @@ pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<Said>, CommandError>
 /// transcript tells.
 fn was_compacted(call: &Call<'_>) -> bool {
     let Compaction::WaitsUntil(mark) = call.client.compaction else { return true };
-    let end = call.hook.transcript.as_deref().and_then(|path| end_of(path).ok()).unwrap_or_default();
+    // A compaction that is further away is one that the model was told of.
+    let end = call.hook.transcript.as_deref().and_then(|path| compaction::end_of(path).ok()).unwrap_or_default();
     end.rfind(mark).is_some_and(|at| !end[at..].contains(HEAD))
-}
-
-/// The end of a transcript. A compaction that is further away is one that the model was told of.
-fn end_of(transcript: &Path) -> std::io::Result<String> {
-    let mut file = foreign::open_of_user(transcript)?;
-    let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);
-    file.seek(SeekFrom::Start(begin))?;
-    let mut end = Vec::new();
-    file.take(TRANSCRIPT_END).read_to_end(&mut end)?;
-    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 /// The guide of the scope's session; empty when there is nothing to say.
 fn written(call: &Call<'_>, scope: &Scope) -> Result<String, CommandError> {
-    let moments = moments(call, scope)?;
     let budget = config::read(&call.paths.config).map_or(config::GUIDE_TOKENS, |config| config.guide_tokens);
-    let wanted = Wanted { budget, count: weir_tokens::count, now: call.now, head: HEAD };
+    write(call, scope, HEAD, budget)
+}
+
+/// Writes what is known of the scope's session below a line, within a budget.
+pub(super) fn write(call: &Call<'_>, scope: &Scope, head: &str, budget: usize) -> Result<String, CommandError> {
+    let moments = moments(call, scope)?;
+    // Before a compaction, the newest one is of the compaction before.
+    let summary = match call.hook.point {
+        Point::BeforeCompaction => String::new(),
+        _ => compaction::newest_summary(call)?,
+    };
+    let wanted = Wanted { budget, count: weir_tokens::count, now: call.now, head, summary: &summary };
     Ok(guide::write(&facts(&moments), &wanted))
 }
 
 /// The newest events of the scope's session, oldest first.
-fn moments(call: &Call<'_>, scope: &Scope) -> Result<Vec<Moment>, CommandError> {
+pub(super) fn moments(call: &Call<'_>, scope: &Scope) -> Result<Vec<Moment>, CommandError> {
     let session = scope.session.as_ref().map(|SessionKey { key, .. }| key.clone());
     let filter = HistoryFilter { session, limit: EVENTS, ..HistoryFilter::default() };
     let mut moments = call.store.history(scope, &filter)?;
@@ -126,8 +116,8 @@ fn facts(moments: &[Moment]) -> Vec<Fact<'_>> {
 
 fn fact(moment: &Moment) -> Fact<'_> {
     let Moment { record, entry, .. } = moment;
-    let title = entry.as_ref().map(|(_, title)| title.as_str());
-    Fact { event: &record.event, at: record.at, reference: record.reference, title }
+    let entry = entry.as_ref().map(|(kind, title)| (*kind, title.as_str()));
+    Fact { event: &record.event, at: record.at, reference: record.reference, entry }
 }
 
 /// What a new session is told: that there is something to find, if there is.

@@ -102,6 +102,8 @@ pub(super) struct Judged {
     pub descriptions: (u64, f64),
     /// The tokens of guides after compactions, and their price.
     pub guides: (u64, f64),
+    /// What was used after compactions, and who still had it.
+    pub carried: Carried,
     /// What was used later and could not be seen.
     pub unseen: Vec<Unseen>,
     /// The hooks that failed.
@@ -112,6 +114,29 @@ impl Judged {
     /// What would have been saved, all in all.
     pub(super) fn net(&self) -> f64 {
         self.all.net() - self.descriptions.1
+    }
+}
+
+/// The identifiers that a model used after compactions and that it had seen before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Carried {
+    /// How many compactions there were.
+    pub compactions: u64,
+    /// How many identifiers were used before they could be had from elsewhere.
+    pub used: u64,
+    /// Those of them that the client's own summary has.
+    pub in_summary: u64,
+    /// Those of them that the summary or the guide has.
+    pub with_guide: u64,
+}
+
+impl Carried {
+    /// Adds others.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.compactions += other.compactions;
+        self.used += other.used;
+        self.in_summary += other.in_summary;
+        self.with_guide += other.with_guide;
     }
 }
 

@@ -3,6 +3,7 @@
 //! Invariant: the user's data is not touched. The hooks work in a folder of their own, and open no file that the session
 //! read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -14,7 +15,7 @@ use weir_clients::{Point, Tool, Wire};
 use weir_core::wording::one_line;
 
 use super::clients::Behaviour;
-use super::figures::{Figures, Judged, Lever, Unseen};
+use super::figures::{Carried, Figures, Judged, Lever, Unseen};
 use super::prices::Rates;
 use super::words::{Set, Words};
 use crate::env::{Env, Paths};
@@ -25,6 +26,8 @@ use crate::when;
 const ASKING: f64 = 150.0;
 /// How many identifiers are named that could not be seen.
 const NAMED: usize = 8;
+/// How many requests after a compaction are looked at.
+const AFTER: usize = 40;
 
 /// What a session is played with.
 pub(super) struct Player<'a> {
@@ -53,6 +56,7 @@ impl Player<'_> {
             place: Place { session: name, folder: self.folder, transcript: self.transcript },
             words: Words::default(),
             known: Set::new(),
+            ever: Set::new(),
             lasts: last_requests(&session.steps),
             request: 0,
             write,
@@ -64,11 +68,13 @@ impl Player<'_> {
                 levers: BTreeMap::new(),
                 descriptions: (self.behaviour.descriptions, 0.0),
                 guides: (0, 0.0),
+                carried: Carried::default(),
                 unseen: Vec::new(),
                 faults: Vec::new(),
             },
         };
-        let sets: Vec<Set> = session.steps.iter().map(|step| play.words.of(text(step))).collect();
+        let sets: Vec<Set> =
+            session.steps.iter().map(|step| play.words.of(&below(text(step), &session.folder))).collect();
         for at in 0..session.steps.len() {
             play.step(at, &sets);
         }
@@ -87,6 +93,8 @@ struct Play<'a> {
     words: Words,
     /// The identifiers that the model has seen since the last compaction.
     known: Set,
+    /// The identifiers that it has ever seen.
+    ever: Set,
     /// For each step, the last request before the next compaction.
     lasts: Vec<Option<usize>>,
     /// The request that the session is at.
@@ -100,14 +108,14 @@ impl Play<'_> {
     fn step(&mut self, at: usize, sets: &[Set]) {
         let step = &self.session.steps[at];
         match step {
-            Step::Said { request, .. } => self.request = *request,
+            Step::Said { request, .. } | Step::Called { request, .. } => self.request = *request,
             Step::Compacted { .. } => self.known.clear(),
             _ => {}
         }
         let kind = self.kind(step);
         for told in self.session.told(step, &self.place) {
             match (self.hook(&told), step) {
-                (Some(Said::Context(guide)), _) => self.guide(at, &guide),
+                (Some(Said::Context(guide)), _) => self.guide(at, sets, &guide),
                 (Some(Said::Output(shown)), Step::Result(result)) if shown != result.text => {
                     self.touched(at, sets, (kind, result, &shown));
                 }
@@ -118,13 +126,18 @@ impl Play<'_> {
             self.result(at, kind, result);
         }
         self.known.extend(&sets[at]);
+        self.ever.extend(&sets[at]);
     }
 
     /// Calls a hook.
     fn hook(&mut self, told: &Told) -> Option<Said> {
         let (env, paths) = (self.player.env, self.player.paths.clone());
         let at = At { env, paths, now: when::now(), started: Instant::now(), files: Files::OfThePast };
-        let payload = told.payload.to_string();
+        // What lay in the session's folder lies in the one that it is played in.
+        let mut payload = told.payload.to_string();
+        if is_folder(&self.session.folder) {
+            payload = payload.replace(&self.session.folder, &self.place.folder.to_string_lossy());
+        }
         let client = self.session.client();
         let answered = catch_unwind(AssertUnwindSafe(|| at.answer(client, told.event, &mut payload.as_bytes())));
         let fault = match answered {
@@ -170,8 +183,9 @@ impl Play<'_> {
     fn touched(&mut self, at: usize, sets: &[Set], (kind, result, shown): (&'static str, &ToolResult, &str)) {
         let (before, after) = (tokens(&result.text), tokens(shown));
         let used = later_uses(&self.session.steps, sets, at, &self.known);
-        let visible = self.words.of(shown);
-        let in_ends = self.words.of(&ends(&result.text, shown.chars().count() / 2));
+        let visible = self.words.of(&below(shown, &self.place.folder.to_string_lossy()));
+        let ends = ends(&result.text, shown.chars().count() / 2);
+        let in_ends = self.words.of(&below(&ends, &self.session.folder));
         let hidden: Set = used.difference(&visible).copied().collect();
         let less = before as i64 - after as i64;
         let mut figures = Figures {
@@ -204,11 +218,35 @@ impl Play<'_> {
         self.judged.levers.entry(Lever::of(shown)).or_default().add(&figures);
     }
 
-    fn guide(&mut self, at: usize, guide: &str) {
+    fn guide(&mut self, at: usize, sets: &[Set], guide: &str) {
+        if let Step::Compacted { .. } = self.session.steps[at] {
+            let used = used_after(&self.session.steps, sets, at, &self.ever);
+            let guide = self.words.of(guide);
+            let has = |set: &dyn Fn(&u32) -> bool| used.iter().filter(|word| set(word)).count() as u64;
+            self.judged.carried.add(&Carried {
+                compactions: 1,
+                used: used.len() as u64,
+                in_summary: has(&|word| sets[at].contains(word)),
+                with_guide: has(&|word| sets[at].contains(word) || guide.contains(word)),
+            });
+        }
         let tokens = tokens(guide);
         self.judged.guides.0 += tokens;
         // What comes with a compaction is read until the next one.
         self.judged.guides.1 += tokens as f64 * self.weight((at + 1).min(self.lasts.len() - 1));
+    }
+}
+
+/// Whether a text is the path of a folder that others may lie in.
+fn is_folder(path: &str) -> bool {
+    path.starts_with('/') && path.len() > 1
+}
+
+/// A text with the paths below a folder as they are from there.
+fn below<'t>(text: &'t str, folder: &str) -> Cow<'t, str> {
+    match is_folder(folder) && text.contains(folder) {
+        true => text.replace(&format!("{folder}/"), "").into(),
+        false => text.into(),
     }
 }
 
@@ -217,7 +255,7 @@ fn last_requests(steps: &[Step]) -> Vec<Option<usize>> {
     let mut last = None;
     let mut lasts = vec![None; steps.len()];
     for (at, step) in steps.iter().enumerate().rev() {
-        if let Step::Said { request, .. } = step {
+        if let Step::Said { request, .. } | Step::Called { request, .. } = step {
             last = last.max(Some(*request));
         }
         lasts[at] = last;
@@ -235,9 +273,28 @@ fn later_uses(steps: &[Step], sets: &[Set], at: usize, known: &Set) -> Set {
     for (step, set) in steps.iter().zip(sets).skip(at + 1) {
         match step {
             Step::Compacted { .. } => break,
-            Step::Said { .. } => used.extend(set.intersection(&new)),
+            Step::Said { .. } | Step::Called { .. } => used.extend(set.intersection(&new)),
             // From here on, the model could have them from there.
             _ => new.retain(|word| !set.contains(word)),
+        }
+    }
+    used
+}
+
+/// The identifiers that the model used in its next requests after a compaction and that it had seen before, until it could
+/// have them from elsewhere.
+fn used_after(steps: &[Step], sets: &[Set], at: usize, before: &Set) -> Set {
+    let (mut used, mut elsewhere, mut first) = (Set::new(), Set::new(), None);
+    for (step, set) in steps.iter().zip(sets).skip(at + 1) {
+        match step {
+            Step::Compacted { .. } => break,
+            Step::Said { request, .. } | Step::Called { request, .. } => {
+                if request - *first.get_or_insert(*request) >= AFTER {
+                    break;
+                }
+                used.extend(set.iter().filter(|word| before.contains(word) && !elsewhere.contains(*word)));
+            }
+            _ => elsewhere.extend(set),
         }
     }
     used
@@ -246,6 +303,7 @@ fn later_uses(steps: &[Step], sets: &[Set], at: usize, known: &Set) -> Set {
 fn text(step: &Step) -> &str {
     match step {
         Step::Prompt { text } | Step::Said { text, .. } | Step::Compacted { text } => text,
+        Step::Called { given, .. } => given,
         Step::Result(result) => &result.text,
     }
 }

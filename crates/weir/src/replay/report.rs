@@ -10,7 +10,7 @@ use weir_clients::Client;
 use weir_core::wording::{counted, one_line};
 
 use super::clients::Behaviour;
-use super::figures::{Figures, Judged, Lever};
+use super::figures::{Carried, Figures, Judged, Lever};
 use super::prices::Rates;
 use crate::answer::Answer;
 use table::{Table, number, percent};
@@ -87,6 +87,7 @@ struct Sum {
     results_price: f64,
     descriptions: f64,
     guides: (u64, f64),
+    carried: Carried,
     net: f64,
     /// US dollars: what the sessions with a price cost, and their net.
     dollars: (f64, f64),
@@ -133,6 +134,7 @@ impl Report {
             sum.results_price += judged.results_price;
             sum.descriptions += judged.descriptions.1;
             sum.guides = (sum.guides.0 + judged.guides.0, sum.guides.1 + judged.guides.1);
+            sum.carried.add(&judged.carried);
             sum.net += judged.net();
             if let Some(dollars) = played.rates.dollars {
                 sum.dollars = (sum.dollars.0 + judged.cost * dollars, sum.dollars.1 + judged.net() * dollars);
@@ -252,6 +254,7 @@ impl Report {
                 percent(sum.guides.1 / sum.cost.max(1.0)),
             ));
         }
+        remarks.extend(carried(&sum.carried));
         if sum.figures.cut > 0 {
             let results = counted(sum.figures.cut as usize, "result", "results");
             remarks
@@ -367,6 +370,22 @@ fn effect(figures: &Figures) -> [String; 5] {
         visible,
         number(figures.again as i64),
     ]
+}
+
+/// What was still known after compactions, in words.
+fn carried(carried: &Carried) -> Option<String> {
+    let share = |part: u64| percent(part as f64 / carried.used.max(1) as f64);
+    let said = || {
+        format!(
+            "After {}, the model used {} names from before it that it could not have from elsewhere: the client's summary had {} of \
+             them, summary and guide {}.",
+            counted(carried.compactions as usize, "compaction", "compactions"),
+            number(carried.used as i64),
+            share(carried.in_summary),
+            share(carried.with_guide),
+        )
+    };
+    (carried.used > 0).then(said)
 }
 
 fn dollars(dollars: f64) -> String {

@@ -1,10 +1,7 @@
 //! Identifiers: names, paths and numbers that a model cannot guess, and so must have seen. Prose is left out.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// The shortest identifier, in characters.
-const SHORTEST: usize = 5;
 /// Names of tool arguments: a model does not take them from the conversation.
 const OF_TOOLS: [&str; 18] = [
     "file_path",
@@ -60,31 +57,13 @@ impl Words {
     }
 }
 
-/// Hands on every identifier of a text. What is in JSON has its line ends and tabs escaped.
+/// Hands on every identifier of a text, except names of tool arguments.
 fn each(text: &str, mut take: impl FnMut(&str)) {
-    let text: Cow<'_, str> = match text.contains('\\') {
-        true => text.replace("\\n", "\n").replace("\\t", "\t").into(),
-        false => text.into(),
-    };
-    for run in text.split(|c: char| !(is_first(c) || "./:+-".contains(c))) {
-        let run = run.trim_start_matches(|c| !is_first(c));
-        let word = run.trim_matches(['.', ':', '-', '+', '/']);
-        if word.len() >= SHORTEST && is_telling(word) && !OF_TOOLS.contains(&word) {
+    weir_core::names::each(text, |word| {
+        if !OF_TOOLS.contains(&word) {
             take(word);
         }
-    }
-}
-
-fn is_first(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
-/// Whether it is more than a word of prose, and more than a plain number.
-fn is_telling(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    let has_hump = || bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    let has_mark = || bytes.iter().any(|byte| byte.is_ascii_digit() || b"_/.".contains(byte));
-    !bytes.iter().all(u8::is_ascii_digit) && (has_mark() || has_hump())
+    });
 }
 
 #[cfg(test)]
@@ -92,11 +71,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_guessed_is_an_identifier() {
-        let text = r#"{"file_path":"./src/lib.rs:12","n":123456} The fooBar of Parser is parse_it(), not\nv1.2.3+x. short a_b"#;
+    fn names_of_arguments_are_no_identifiers() {
         let mut found = Vec::new();
-        each(text, |word| found.push(word.to_owned()));
-        assert_eq!(found, ["src/lib.rs:12", "fooBar", "parse_it", "v1.2.3+x"]);
+        each(r#"{"file_path":"./src/lib.rs:12","in_progress":1}"#, |word| found.push(word.to_owned()));
+        assert_eq!(found, ["src/lib.rs:12"]);
     }
 
     #[test]

@@ -18,6 +18,22 @@ pub(super) const DOUBT: &[&str] = &[
     "whether to",
 ];
 
+/// Beginnings of what holds from now on.
+pub(super) const STANDING: &[&str] = &[
+    "always",
+    "from now on",
+    "only use",
+    "make sure to always",
+    "i prefer",
+    "i'd prefer",
+    "i always want",
+    "the rule is",
+    "rule:",
+    "remember that",
+    "remember to",
+    "keep in mind",
+];
+
 /// Beginnings of a goal.
 pub(super) const GOAL: &[&str] = &[
     "the goal is",

@@ -59,7 +59,7 @@ fn a_session_with_claude() {
         claude!("InstructionsLoaded"),
         expect![[r#"rule P3 | rules of CLAUDE.md | {"path":"CLAUDE.md"}"#]],
     );
-    check("Stop", claude!("Stop"), expect![""]);
+    check("Stop", claude!("Stop"), expect!["said P3 | ALL-DONE |"]);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_subagent_of_claude() {
         claude!("PostToolUse.Agent"),
         expect![[r#"subagent P2 | subagent for "probe": SUBAGENT-RESULT | {"result":"SUBAGENT-RESULT"}"#]],
     );
-    check("SubagentStop", claude!("SubagentStop"), expect!["nothing"]);
+    check("SubagentStop", claude!("SubagentStop"), expect![""]);
 }
 
 #[test]

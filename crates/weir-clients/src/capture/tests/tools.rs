@@ -378,11 +378,11 @@ fn plans_questions_and_other_tools() {
     );
     check(
         &hook(Point::Stop { last: "Done. It is fast now.\n\nShould I also **update the docs**?".into() }),
-        expect![[
-            r#"plan P3 | asked the user: Should I also **update the docs**? | {"question":"Should I also **update the docs**?"}"#
-        ]],
+        expect![[r#"
+            said P3 | Should I also **update the docs**? |
+            plan P3 | asked the user: Should I also **update the docs**? | {"question":"Should I also **update the docs**?"}"#]],
     );
-    check(&hook(Point::Stop { last: "Done?\nYes.".into() }), expect![""]);
+    check(&hook(Point::Stop { last: "Done?\nYes.".into() }), expect!["said P3 | Done? Yes. |"]);
     check(
         &used("WebFetch", Tool::Fetch { what: "https://example.com/a".into() }, ""),
         expect!["tool P4 | fetched https://example.com/a |"],

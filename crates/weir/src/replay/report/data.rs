@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::{Played, Report, Sum};
-use crate::replay::figures::{Figures, Lever, Unseen};
+use crate::replay::figures::{Carried, Figures, Lever, Unseen};
 
 pub(super) fn of(report: &Report, sum: &Sum) -> Value {
     let lever = |lever: &Lever| {
@@ -16,6 +16,7 @@ pub(super) fn of(report: &Report, sum: &Sum) -> Value {
     let mut all = group(&sum.figures, sum.cost);
     all["descriptions"] = json!(share(-sum.descriptions, sum.cost));
     all["guides"] = json!({ "tokens": sum.guides.0, "share": share(-sum.guides.1, sum.cost) });
+    all["carried"] = carried(&sum.carried);
     all["net"] = json!(share(sum.net, sum.cost));
     all["usd"] = json!({ "sessions": sum.priced, "cost": sum.dollars.0, "net": sum.dollars.1 });
     json!({
@@ -46,6 +47,7 @@ fn session(played: &Played) -> Value {
         "descriptions": share(-judged.descriptions.1, judged.cost),
         "descriptions_tokens": judged.descriptions.0,
         "guides": { "tokens": judged.guides.0, "share": share(-judged.guides.1, judged.cost) },
+        "carried": carried(&judged.carried),
         "net": share(judged.net(), judged.cost),
         "cost": judged.cost,
         "usd": played.rates.dollars.map(|dollars| json!({ "cost": judged.cost * dollars, "net": judged.net() * dollars })),
@@ -76,6 +78,15 @@ fn group(figures: &Figures, cost: f64) -> Value {
         "asked_again": figures.again,
         "saved": share(figures.saved, cost),
         "asked_again_share": share(-figures.again_price, cost),
+    })
+}
+
+fn carried(carried: &Carried) -> Value {
+    json!({
+        "compactions": carried.compactions,
+        "used": carried.used,
+        "in_summary": carried.in_summary,
+        "with_guide": carried.with_guide,
     })
 }
 

@@ -1,0 +1,127 @@
+//! The names that the model wrote: identifiers and paths in what it gave to a tool. After a compaction they are what it
+//! needs next, and what a summary leaves out first.
+//!
+//! They stand in the data of an event as one text, `"names": "a b c"`, the most frequent first.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use weir_core::{Event, names};
+
+use super::Used;
+use super::files;
+use crate::Hook;
+
+/// How much of what a tool was given is looked at, in bytes.
+const MOST_BYTES: usize = 32 << 10;
+/// How long the names of one use may be together.
+const LONGEST: usize = 1_500;
+/// A longer name is data.
+const LONGEST_NAME: usize = 120;
+
+/// Adds to the events of a tool's use the names that the tool was given, each part to the event of its file.
+pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
+    let texts = texts(&used.call.input);
+    let parts = match texts.iter().find(|text| text.contains("*** Begin Patch")) {
+        Some(patch) => of_patch(patch),
+        None => vec![(used.call.tool.path(), texts)],
+    };
+    for (path, texts) in parts {
+        let path = path.filter(|path| !path.is_empty()).map(|path| files::relative(used.hook, path));
+        let names = found(used.hook, &texts);
+        // The event of a file names it already.
+        let names: Vec<&str> = names.split(' ').filter(|name| Some(*name) != path.as_deref()).collect();
+        let names = names.join(" ");
+        if !names.is_empty() {
+            put(events, path.as_deref(), &names);
+        }
+    }
+}
+
+/// The parts of a patch in the form that models of Codex write: each file, and what is changed in it.
+fn of_patch(patch: &str) -> Vec<(Option<&str>, Vec<&str>)> {
+    let mut parts: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
+    for line in patch.lines() {
+        let path = ["Update", "Add", "Delete"]
+            .iter()
+            .find_map(|how| line.strip_prefix("*** ")?.strip_prefix(how)?.strip_prefix(" File: "));
+        match (path, parts.last_mut()) {
+            (Some(path), _) => parts.push((Some(path.trim()), Vec::new())),
+            (None, Some((_, lines))) => lines.push(line),
+            (None, None) => {}
+        }
+    }
+    parts
+}
+
+/// Every text in a value.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(values) => values.iter().flat_map(texts).collect(),
+        Value::Object(object) => object.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The names in some texts, the most frequent first, as far as there is room for them.
+pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
+    let folder = hook.folder.to_str().filter(|folder| folder.len() > 1).map(|folder| format!("{folder}/"));
+    let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+    let mut left = MOST_BYTES;
+    for text in texts {
+        let text = &text[..text.floor_char_boundary(left)];
+        left -= text.len();
+        // What lies in the session's folder is named from there.
+        let text = match folder.as_deref().filter(|folder| text.contains(folder)) {
+            Some(folder) => text.replace(folder, ""),
+            None => (*text).to_owned(),
+        };
+        names::each(&text, |name| {
+            let Some(mut name) = kept(name).map(str::to_owned) else { return };
+            if name.contains('/') && text.contains(&format!("/{name}")) {
+                name.insert(0, '/');
+            }
+            let next = counts.len();
+            counts.entry(name).or_insert((0, next)).0 += 1;
+        });
+    }
+    let mut ranked: Vec<(String, (usize, usize))> = counts.into_iter().collect();
+    ranked.sort_by_key(|(_, (times, first))| (std::cmp::Reverse(*times), *first));
+    let mut written = String::new();
+    for (name, _) in ranked {
+        if written.len() + name.len() < LONGEST {
+            written.push_str(if written.is_empty() { "" } else { " " });
+            written.push_str(&name);
+        }
+    }
+    written
+}
+
+/// Words of clients that stand in what tools are given.
+const OF_TOOLS: &[&str] = &["in_progress", "files_with_matches", "general-purpose", "dev/null"];
+
+/// A name as it is kept: without a line number, and neither a value nor a colour nor a passing file.
+fn kept(name: &str) -> Option<&str> {
+    let end = name.match_indices(':').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+    let name = end.map_or(name, |(at, _)| &name[..at]);
+    let is_colour = matches!(name.len(), 6 | 8) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_value = name.starts_with(|c: char| c.is_ascii_digit()) || is_colour;
+    let is_passing = name.starts_with("tmp/") || OF_TOOLS.contains(&name);
+    (!is_value && !is_passing && name.len() <= LONGEST_NAME && names::is_name(name)).then_some(name)
+}
+
+/// Puts names into the event of their file, else into the first.
+fn put(events: &mut [Event], path: Option<&str>, names: &str) {
+    let data: Vec<Value> = events.iter().map(data).collect();
+    let of_file = |data: &Value| path.is_some_and(|path| data["path"] == path) && data["names"].is_null();
+    let at = data.iter().position(of_file).unwrap_or(0);
+    if let (Some(event), Some(mut data)) = (events.get_mut(at), data.into_iter().nth(at)) {
+        data["names"] = json!(names);
+        event.data = Some(data.to_string());
+    }
+}
+
+fn data(event: &Event) -> Value {
+    event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()).unwrap_or_else(|| json!({}))
+}

@@ -1,0 +1,193 @@
+//! Names at hand: what the model itself wrote last and most, by file.
+//!
+//! A summary says what was done and leaves out what things are called, which is what the model needs next. The score of a
+//! name is the sum over the uses of tools that it was given to, each weighing less the longer ago it was.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Fact;
+use super::data::{read, text};
+use crate::EventKind;
+use crate::event::line;
+
+/// After how many uses of tools a name weighs half.
+const HALF: f64 = 10.0;
+/// How many names are looked at for those that fit.
+const MOST: usize = 400;
+/// What a path counts as long as, whatever its length.
+const PATH_LENGTH: f64 = 12.0;
+/// The longest path.
+const LONGEST_PATH: usize = 300;
+/// The line above them.
+const HEADING: &str = "Names at hand, by file (what the model wrote last and most):\n";
+/// The line of those that belong to no file.
+const ELSEWHERE: &str = "elsewhere";
+
+/// The names of a session, the one most at hand first.
+pub(super) struct Names {
+    ranked: Vec<Name>,
+    /// What became of each file that was changed.
+    changed: HashMap<String, Change>,
+}
+
+/// A name, and the file it was last written for.
+struct Name {
+    text: String,
+    file: Option<String>,
+    score: f64,
+    /// Whether it is the path of a file itself.
+    is_file: bool,
+}
+
+/// What became of a file.
+#[derive(Default)]
+struct Change {
+    times: usize,
+    deleted: bool,
+    /// Whether the summary names it.
+    known: bool,
+}
+
+/// The names at hand within a budget, with their heading; empty when there are none.
+pub(super) fn write(names: &Names, budget: usize, count: fn(&str) -> usize) -> String {
+    let mut chosen: Vec<&Name> = Vec::new();
+    let mut places: HashSet<&str> = HashSet::new();
+    let mut spent = count(HEADING) + count(&names.not_named(&places));
+    for name in names.ranked.iter().take(MOST) {
+        let place = place_of(name);
+        let opens = if places.contains(place) { 0 } else { count(&format!("- {}: \n", names.noted(place))) };
+        let cost = opens + if name.is_file { 0 } else { count(&format!(", {}", name.text)) };
+        if spent + cost <= budget {
+            spent += cost;
+            places.insert(place);
+            chosen.push(name);
+        }
+    }
+    // Tokens may reach over the end of a name, so the sum is close but no proof: the whole is counted.
+    while !chosen.is_empty() {
+        let written = names.render(&chosen);
+        if count(&written) <= budget {
+            return written;
+        }
+        chosen.pop();
+    }
+    String::new()
+}
+
+/// The line that a name stands in.
+fn place_of(name: &Name) -> &str {
+    match &name.file {
+        _ if name.is_file => &name.text,
+        Some(file) => file,
+        None => ELSEWHERE,
+    }
+}
+
+impl Names {
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranked.is_empty()
+    }
+
+    fn render(&self, chosen: &[&Name]) -> String {
+        let mut places: Vec<(&str, Vec<&str>)> = Vec::new();
+        for name in chosen {
+            let place = place_of(name);
+            let at = places.iter().position(|(known, _)| *known == place).unwrap_or_else(|| {
+                places.push((place, Vec::new()));
+                places.len() - 1
+            });
+            if !name.is_file {
+                places[at].1.push(&name.text);
+            }
+        }
+        // What belongs to no file comes last.
+        places.sort_by_key(|(place, _)| *place == ELSEWHERE);
+        let written = |(place, names): &(&str, Vec<&str>)| match names.is_empty() {
+            true => format!("- {}\n", self.noted(place)),
+            false => format!("- {}: {}\n", self.noted(place), names.join(", ")),
+        };
+        let lines: String = places.iter().map(written).collect();
+        let shown = places.iter().map(|(place, _)| *place).collect();
+        format!("{HEADING}{lines}{}", self.not_named(&shown))
+    }
+
+    /// A file, with what became of it.
+    fn noted(&self, place: &str) -> String {
+        match self.changed.get(place) {
+            Some(Change { deleted: true, .. }) => format!("{place} (deleted)"),
+            Some(Change { times: 1, .. }) => format!("{place} (changed)"),
+            Some(Change { times, .. }) => format!("{place} (changed {times} times)"),
+            None => place.to_owned(),
+        }
+    }
+
+    /// How many changed files have no line.
+    fn not_named(&self, shown: &HashSet<&str>) -> String {
+        let is_hidden = |(path, change): &(&String, &Change)| !change.known && !shown.contains(path.as_str());
+        match self.changed.iter().filter(is_hidden).count() {
+            0 => String::new(),
+            1 => "- +1 more changed file\n".to_owned(),
+            more => format!("- +{more} more changed files\n"),
+        }
+    }
+}
+
+/// Gathers the names of a session. Those that the summary has are left out.
+pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
+    let mut names: HashMap<String, Name> = HashMap::new();
+    let mut changed: HashMap<String, Change> = HashMap::new();
+    let mut age = 0.0;
+    // The client loads rules by itself.
+    for fact in facts.iter().rev().filter(|fact| fact.event.kind != EventKind::Rule) {
+        // What a subagent wrote is its own.
+        let data = read(fact.event.data.as_deref()).filter(|data| data.get("agent").is_none());
+        let Some(data) = data else { continue };
+        let path = text(&data, "path").map(|path| line(&path, LONGEST_PATH)).filter(|path| !path.is_empty());
+        let written = text(&data, "names").unwrap_or_default();
+        if path.is_none() && written.is_empty() {
+            continue;
+        }
+        age += 1.0;
+        let weight = 1.0 / (1.0 + age / HALF);
+        let mut add = |name: &str, is_file: bool| {
+            let file = path.clone().filter(|_| !is_file);
+            let name = names.entry(name.to_owned()).or_insert_with(|| Name {
+                text: name.to_owned(),
+                file: None,
+                score: 0.0,
+                is_file: false,
+            });
+            name.score += weight;
+            name.is_file |= is_file;
+            // The newest file counts; facts come newest first.
+            name.file = name.file.take().or(file);
+        };
+        let own = path.as_deref().unwrap_or_default();
+        written.split_whitespace().filter(|name| *name != own && is_plain(name)).for_each(|name| add(name, false));
+        let Some(path) = &path else { continue };
+        add(path, true);
+        if let Some(how @ ("edited" | "wrote" | "deleted")) = data["how"].as_str() {
+            let is_newest = !changed.contains_key(path);
+            let change = changed.entry(path.clone()).or_default();
+            change.times += 1;
+            change.deleted |= is_newest && how == "deleted";
+        }
+    }
+    let mut known = HashSet::new();
+    crate::names::each(summary, |name| {
+        known.insert(name.to_owned());
+    });
+    let is_new = |name: &Name| !known.contains(name.text.trim_matches('/'));
+    let mut ranked: Vec<Name> = names.into_values().filter(is_new).collect();
+    // Of two that are as much at hand, the shorter leaves more room for others. The path of a file is worth its room.
+    let length = |name: &Name| if name.text.contains('/') { PATH_LENGTH } else { name.text.len() as f64 };
+    let worth = |name: &Name| name.score / length(name).sqrt();
+    ranked.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.text.cmp(&b.text)));
+    changed.iter_mut().for_each(|(path, change)| change.known = known.contains(path.trim_matches('/')));
+    Names { ranked, changed }
+}
+
+/// Whether a word has only the characters of names: redaction may have put others in its place.
+fn is_plain(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:+-".contains(&byte))
+}

@@ -1,0 +1,104 @@
+//! The request that began the work, and the last one.
+
+use super::{Fact, Wanted};
+use crate::EventKind;
+use crate::event::line;
+
+/// The share of the budget that each of the two may take, in hundredths.
+const SHARE: usize = 20;
+/// What each gets however small the budget is, in tokens.
+const LEAST: usize = 40;
+
+/// Words that say nothing without the request before them: "ok, go on".
+const SAY_LITTLE: &[&str] = &[
+    "ok", "okay", "yes", "y", "yep", "yeah", "sure", "go", "on", "ahead", "continue", "proceed", "please", "do", "it",
+    "that", "this", "so", "next", "now", "then", "good", "great", "nice", "perfect", "fine", "thanks", "thank", "you",
+    "keep", "going", "lgtm", "hi", "hello", "hey", "again", "retry", "resume",
+];
+
+/// What the user asked for, newest first.
+pub(super) fn newest_first<'f, 'a>(facts: &'f [Fact<'a>]) -> impl DoubleEndedIterator<Item = &'f Fact<'a>> {
+    facts.iter().rev().filter(|fact| fact.event.kind == EventKind::Prompt && !fact.event.text.trim().is_empty())
+}
+
+/// The requests that a guide begins with.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'f, 'a> {
+    /// The one that began the work, unless it is one of the others.
+    first: Option<&'f Fact<'a>>,
+    /// The one before the last, where the last says little by itself.
+    before: Option<&'f Fact<'a>>,
+    last: &'f Fact<'a>,
+}
+
+impl<'f, 'a> Told<'f, 'a> {
+    /// Picks them; none when the user asked for nothing.
+    pub(super) fn pick(facts: &'f [Fact<'a>]) -> Option<Self> {
+        let mut newest = newest_first(facts);
+        let last = newest.next()?;
+        let before = newest.find(|fact| !says_little(&fact.event.text)).filter(|_| says_little(&last.event.text));
+        let first = newest_first(facts).rev().find(|fact| !says_little(&fact.event.text));
+        let none = Self { first: None, before, last };
+        Some(Self { first: first.filter(|first| !none.has(&first.event.text)), ..none })
+    }
+
+    /// Whether one of them has these words.
+    pub(super) fn has(&self, text: &str) -> bool {
+        [self.first, self.before, Some(self.last)].iter().flatten().any(|told| told.event.text == text)
+    }
+}
+
+/// The lines with them, each within its share of the budget.
+pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
+    let Some(Told { first, before, last }) = Told::pick(facts) else { return Vec::new() };
+    let goal = first.map(|first| {
+        let text = &first.event.text;
+        within(wanted, text.len(), |most| format!("The work began with (user): \"{}\"", line(text, most)))
+    });
+    let age = age(wanted.now.0.saturating_sub(last.at.0));
+    let (text, before) = (&last.event.text, before.map(|before| &before.event.text));
+    let all = text.len() + before.map_or(0, String::len);
+    let request = within(wanted, all, |most| {
+        let text = line(text, most);
+        match before {
+            Some(before) => {
+                let before = line(before, most.saturating_sub(text.len()));
+                format!("Last request (user{age}): \"{text}\", after: \"{before}\"")
+            }
+            None => format!("Last request (user{age}): \"{text}\""),
+        }
+    });
+    goal.into_iter().chain([request]).filter(|line| !line.is_empty()).collect()
+}
+
+/// A line with as many bytes of a text of this length as its share of the budget allows; empty when those say nothing.
+fn within(wanted: &Wanted<'_>, length: usize, written: impl Fn(usize) -> String) -> String {
+    let share = (wanted.budget.saturating_mul(SHARE) / 100).max(wanted.budget.min(LEAST));
+    // No text has fewer tokens than an eighth of its bytes in words that people write.
+    let (mut fits, mut above) = (0, length.min(share.saturating_mul(16)) + 1);
+    while fits + 1 < above {
+        let middle = fits.midpoint(above);
+        match (wanted.count)(&written(middle)) <= share {
+            true => fits = middle,
+            false => above = middle,
+        }
+    }
+    if fits < length.min(12) { String::new() } else { written(fits) }
+}
+
+/// Whether a request says nothing by itself.
+pub(super) fn says_little(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    text.len() < 60 && words.all(|word| SAY_LITTLE.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// How long ago something was, in words; nothing when it was just now.
+fn age(millis: i64) -> String {
+    let minutes = millis / 60_000;
+    match minutes {
+        ..2 => String::new(),
+        2..120 => format!(", {minutes} minutes ago"),
+        120..2_880 => format!(", {} hours ago", minutes / 60),
+        _ => format!(", {} days ago", minutes / 1_440),
+    }
+}

@@ -1,0 +1,46 @@
+//! Names: identifiers, paths and versions that cannot be guessed, and so must have been seen. Prose is left out.
+
+use std::borrow::Cow;
+
+/// The shortest name, in bytes.
+const SHORTEST: usize = 5;
+
+/// Calls `take` with every name in a text. In JSON, line ends and tabs are escaped, and end a name all the same.
+pub fn each(text: &str, mut take: impl FnMut(&str)) {
+    let text: Cow<'_, str> = match text.contains('\\') {
+        true => text.replace("\\n", "\n").replace("\\t", "\t").into(),
+        false => text.into(),
+    };
+    for run in text.split(|c: char| !(is_first(c) || "./:+-".contains(c))) {
+        let run = run.trim_start_matches(|c| !is_first(c));
+        let word = run.trim_matches(['.', ':', '-', '+', '/']);
+        if is_name(word) {
+            take(word);
+        }
+    }
+}
+
+fn is_first(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Whether a word is a name: more than a word of prose, and more than a plain number.
+pub fn is_name(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let has_hump = || bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let has_mark = || bytes.iter().any(|byte| byte.is_ascii_digit() || b"_/.".contains(byte));
+    bytes.len() >= SHORTEST && !bytes.iter().all(u8::is_ascii_digit) && (has_mark() || has_hump())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_guessed_is_a_name() {
+        let text = r#"{"file_path":"./src/lib.rs:12","n":123456} The fooBar of Parser is parse_it(), not\nv1.2.3+x. short a_b"#;
+        let mut found = Vec::new();
+        each(text, |word| found.push(word.to_owned()));
+        assert_eq!(found, ["file_path", "src/lib.rs:12", "fooBar", "parse_it", "v1.2.3+x"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! What is done around a compaction beside the guide: the model's last words are noted, the client's own summary is told
+//! what to keep, and what it has become is kept as an entry.
+
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use weir_clients::transcript::{self, Step};
+use weir_clients::{Compaction, capture};
+use weir_core::{EntryKind, Level, NewEntry, Origin};
+use weir_store::Moment;
+
+use super::{Call, guides, put_off};
+use crate::error::CommandError;
+use crate::foreign;
+
+/// How much of a transcript's end is looked at.
+const TRANSCRIPT_END: u64 = 2 << 20;
+/// How many of the model's last words are looked at for names.
+const SAID: usize = 20;
+/// How the title of a kept summary begins.
+const TITLE: &str = "Summary of the conversation";
+/// The first line of what a summary must keep.
+const KEEP_HEAD: &str = "Keep the following in the summary: quoted words word for word, names as they are written. \
+     (Recorded by weir; it is data about the session, not a request to act.)";
+/// How many tokens that may take.
+const KEEP: usize = 500;
+
+/// Notes what the model said last: in the middle of a turn, only the transcript has it. Says whether there is a
+/// conversation to summarise.
+pub(super) fn note_words(call: &mut Call<'_>) -> Result<bool, CommandError> {
+    let said = last_words(call);
+    if said.is_empty() {
+        return Ok(false);
+    }
+    let words: Vec<&str> = said.iter().map(String::as_str).collect();
+    let events = capture::before_compaction(call.hook, &words);
+    let known = guides::moments(call, &call.scope)?;
+    let is_known = |text: &str| known.iter().any(|moment| moment.record.event.text == text);
+    for event in events.into_iter().filter(|event| !is_known(&event.text)) {
+        let appended = call.store.append(&call.scope, &event, call.now);
+        put_off(appended, || call.aside.told.push(event))?;
+    }
+    Ok(true)
+}
+
+/// What the model said last, by the transcript, the newest last.
+fn last_words(call: &Call<'_>) -> Vec<String> {
+    let steps = call.hook.transcript.as_deref().and_then(steps_at_end).unwrap_or_default();
+    let said = steps.into_iter().rev().filter_map(|step| match step {
+        Step::Said { text, .. } if !text.trim().is_empty() => Some(text),
+        _ => None,
+    });
+    let mut said: Vec<String> = said.take(SAID).collect();
+    said.reverse();
+    said
+}
+
+/// The last steps of a transcript.
+fn steps_at_end(path: &Path) -> Option<Vec<Step>> {
+    let end = end_of(path).ok()?;
+    // The first row is a part of one.
+    let rows = end.split_once('\n').map_or(end.as_str(), |(_, rows)| rows);
+    let read = transcript::read(&mut rows.as_bytes()).ok()??;
+    Some(read.sessions.into_iter().next()?.steps)
+}
+
+/// The end of a transcript.
+pub(super) fn end_of(transcript: &Path) -> std::io::Result<String> {
+    let mut file = foreign::open_of_user(transcript)?;
+    let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);
+    file.seek(SeekFrom::Start(begin))?;
+    let mut end = Vec::new();
+    if begin == 0 {
+        end.push(b'\n');
+    }
+    file.take(TRANSCRIPT_END).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
+}
+
+/// What the client's summary must keep, for a client that can be told so.
+pub(super) fn to_keep(call: &Call<'_>) -> Result<Option<String>, CommandError> {
+    if !call.hook.takes.keep {
+        return Ok(None);
+    }
+    let text = guides::write(call, &call.scope, KEEP_HEAD, KEEP)?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// Keeps the client's own summary, once. A client that does not hand it over may have written it down.
+pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), CommandError> {
+    let mut summary = call.payload.brief(summary);
+    if summary.is_empty() && call.client.compaction == Compaction::Begins {
+        let steps = call.hook.transcript.as_deref().and_then(steps_at_end).unwrap_or_default();
+        let written = steps.into_iter().rev().find_map(|step| match step {
+            Step::Compacted { text } => Some(text),
+            _ => None,
+        });
+        summary = written.unwrap_or_default();
+    }
+    let is_kept = || Ok::<_, CommandError>(newest_summary(call)? == summary);
+    if summary.trim().is_empty() || is_kept()? {
+        return Ok(());
+    }
+    let entry = NewEntry {
+        text: summary.into_bytes(),
+        ..NewEntry::new(EntryKind::Import, Origin::Model, Level::Project, format!("{TITLE} ({})", call.client.title))
+    };
+    let kept = call.store.keep(&call.scope, entry, call.now);
+    // Without it, the guide says some things twice.
+    put_off(kept, || ()).map(drop)
+}
+
+/// The client's summary of this session, if nothing has happened since; else empty.
+pub(super) fn newest_summary(call: &Call<'_>) -> Result<String, CommandError> {
+    let moments = guides::moments(call, &call.scope)?;
+    let is_summary = |moment: &&Moment| {
+        moment.entry.as_ref().is_some_and(|(kind, title)| *kind == EntryKind::Import && title.starts_with(TITLE))
+    };
+    let newest = moments.iter().next_back().filter(is_summary);
+    let Some(reference) = newest.and_then(|moment| moment.record.reference) else {
+        return Ok(String::new());
+    };
+    let text = call.store.text(&call.scope, reference)?.map(|text| text.all()).transpose()?.unwrap_or_default();
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
