@@ -25,6 +25,8 @@ crate::written_enum! {
         File = "file",
         /// Something taken over from a client's transcript.
         Import = "import",
+        /// Something that was said or that happened in a session.
+        Said = "said",
     }
 }
 

@@ -9,7 +9,7 @@ pub struct Limits {
     pub run_days: u32,
     /// Days a page, a file or an import is kept.
     pub page_days: u32,
-    /// Days an event is kept that belongs to no entry, and what says that an entry is gone.
+    /// Days an event is kept that belongs to no entry, what was said, and what says that an entry is gone.
     pub event_days: u32,
     /// Bytes a store may take on the disk, its index included; unpinned runs are evicted above it.
     pub quota_bytes: u64,
@@ -27,6 +27,7 @@ impl Limits {
         match kind {
             EntryKind::Run => Some(now.plus_days(self.run_days)),
             EntryKind::Page | EntryKind::File | EntryKind::Import => Some(now.plus_days(self.page_days)),
+            EntryKind::Said => Some(now.plus_days(self.event_days)),
             EntryKind::Note | EntryKind::Document => None,
         }
     }

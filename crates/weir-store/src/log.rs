@@ -16,6 +16,7 @@ pub(crate) mod places;
 pub(crate) mod projects;
 pub(crate) mod retention;
 pub(crate) mod runs;
+pub(crate) mod said;
 pub(crate) mod sources;
 pub(crate) mod spooled;
 
@@ -32,6 +33,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0005_session_files", sql: include_str!("log/migrations/0005_session_files.sql") },
     Migration { name: "0006_identity", sql: include_str!("log/migrations/0006_identity.sql") },
     Migration { name: "0007_spool", sql: include_str!("log/migrations/0007_spool.sql") },
+    Migration { name: "0008_said", sql: include_str!("log/migrations/0008_said.sql") },
 ];
 
 /// Reads a column that holds the written form of an enum.

@@ -12,6 +12,7 @@ mod keep;
 mod lost;
 mod map;
 mod notes;
+mod said;
 mod search;
 mod sources;
 mod spool;

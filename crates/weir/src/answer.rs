@@ -4,8 +4,8 @@
 //! by itself; whatever is left out is said.
 
 use serde_json::Value;
-use weir_core::Entry;
 pub(crate) use weir_core::wording::{counted, fence, one_line, size};
+use weir_core::{Entry, EntryKind};
 use weir_store::BlobReader;
 
 use crate::when;
@@ -59,14 +59,16 @@ impl Answer {
 
 /// One line about an entry: reference, what it is, whose words, when.
 pub(crate) fn headline(entry: &Entry) -> String {
-    let mut line = format!("{} {}", entry.reference, entry.kind);
+    // What was said is known by what it was: a prompt, a decision.
+    let said = entry.source.as_deref().filter(|_| entry.kind == EntryKind::Said);
+    let mut line = format!("{} {}", entry.reference, said.unwrap_or(entry.kind.as_str()));
     if let Some(note) = &entry.note {
         line.push_str(&format!("/{}", note.kind));
         if let Some(topic) = &note.topic {
             line.push_str(&format!(" on {} (rev {})", one_line(topic, 60), note.revision));
         }
     }
-    if let Some(source) = &entry.source {
+    if let Some(source) = entry.source.as_deref().filter(|_| said.is_none()) {
         line.push_str(&format!(" from {}", one_line(source, 80)));
     }
     line.push_str(&format!(" by {}, {}", entry.origin, when::show(entry.at)));

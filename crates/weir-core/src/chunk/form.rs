@@ -50,7 +50,7 @@ impl Form {
             // A page was made into Markdown, whatever its address ends with.
             EntryKind::Page if looks_like_json(head) => Self::Json,
             EntryKind::Page => Self::Markdown,
-            EntryKind::Note | EntryKind::Document | EntryKind::File => {
+            EntryKind::Note | EntryKind::Document | EntryKind::File | EntryKind::Said => {
                 source.and_then(by_ending).unwrap_or_else(|| by_look(head))
             }
         }

@@ -240,7 +240,7 @@ fn entries<'a>(facts: &[Fact<'a>], kind: Option<EntryKind>) -> Vec<Item<'a>> {
         let Some(reference) = fact.reference.filter(|reference| seen.insert(*reference)) else { continue };
         let is_note = fact.entry.is_some_and(|(kind, _)| kind == EntryKind::Note);
         // The client's own summary is read beside the guide, and a file can be read again.
-        let is_at_hand = fact.entry.is_some_and(|(kind, _)| matches!(kind, EntryKind::Import | EntryKind::File));
+        let is_at_hand = fact.entry.is_some_and(|(kind, _)| matches!(kind, EntryKind::Said | EntryKind::File));
         if fact.event.kind == EventKind::Gone || is_note != kind.is_some() || is_at_hand {
             continue;
         }

@@ -7,6 +7,7 @@ use super::entries::read_reference;
 use super::events;
 use super::places::{self, Place, VISIBLE};
 use super::retention::{self, Removed};
+use super::said;
 use super::written;
 use crate::blobs::Blobs;
 use crate::error::{Fault, Result, StoreError};
@@ -88,7 +89,7 @@ pub struct Forgotten {
 pub(crate) fn plan(connection: &Connection, place: Place, selection: &Selection) -> rusqlite::Result<Plan> {
     let chosen = Chosen::new(connection, place, selection)?;
     let entries = chosen.entries(connection)?;
-    let events = chosen.events(connection)?;
+    let events = chosen.events(connection, &entries)?;
     let mut hasher = blake3::Hasher::new();
     for id in entries.iter().map(|entry| entry.id).chain([-1]).chain(events.iter().copied()) {
         hasher.update(&id.to_le_bytes());
@@ -113,7 +114,7 @@ pub(crate) fn run(
     if plan.events > 0 {
         events::append_events_gone(tx, plan.events, now)?;
     }
-    let events = chosen.events(tx)?;
+    let events = chosen.events(tx, &plan.entries)?;
     // A guide repeats what its session's events and entries said, and is made anew from what is left. An entry has the id
     // of the event that kept it.
     for id in events.iter().copied().chain(plan.entries.iter().map(|entry| entry.id)) {
@@ -226,8 +227,19 @@ impl<'a> Chosen<'a> {
         Ok(entries)
     }
 
+    /// Events that go with the entries: those that an entry repeats, and those of their own.
+    fn events(&self, connection: &Connection, entries: &[PlannedEntry]) -> rusqlite::Result<Vec<i64>> {
+        let mut events = self.own_events(connection)?;
+        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Said) {
+            events.extend(said::event_of(connection, entry.id)?);
+        }
+        events.sort_unstable();
+        events.dedup();
+        Ok(events)
+    }
+
     /// Events of their own: a selection by session, time or everything takes them along.
-    fn events(&self, connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    fn own_events(&self, connection: &Connection) -> rusqlite::Result<Vec<i64>> {
         let selection = self.selection;
         if !selection.references.is_empty() || selection.topic.is_some() || selection.source.is_some() {
             return Ok(Vec::new());

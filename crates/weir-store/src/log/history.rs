@@ -52,6 +52,7 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
          FROM events v LEFT JOIN sessions s ON s.id = v.session_id LEFT JOIN works w ON w.id = v.work_id
              LEFT JOIN entries e ON e.id = v.entry_id LEFT JOIN gone g ON g.entry_id = v.entry_id
          WHERE v.id < ?4 AND {driver} AND (?5 IS NULL OR w.name = ?5)
+             AND (v.entry_id IS NULL OR NOT EXISTS (SELECT 1 FROM said x WHERE x.entry_id = v.entry_id))
              AND (v.entry_id IS NULL OR {VISIBLE} OR g.level IN ('project', 'user'))
          ORDER BY v.id DESC"
     );

@@ -60,7 +60,8 @@ const LOOKED_AT: usize = 40;
 /// Where the newest entries came from that are seen from a place, newest first and each once.
 pub(crate) fn newest(connection: &Connection, place: Place) -> rusqlite::Result<Vec<String>> {
     let sql = format!(
-        "SELECT coalesce(e.source, e.title) FROM entries e WHERE {VISIBLE} AND e.id > 0 ORDER BY e.id DESC LIMIT ?3"
+        "SELECT coalesce(e.source, e.title) FROM entries e
+         WHERE {VISIBLE} AND e.id > 0 AND e.kind <> 'said' ORDER BY e.id DESC LIMIT ?3"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map(params![place.session, place.work, LOOKED_AT as i64], |row| row.get(0))?;

@@ -205,7 +205,7 @@ pub(super) fn insert(
 fn durability_of(entry: &NewEntry) -> Durability {
     match entry.kind {
         EntryKind::Note | EntryKind::Document => Durability::Power,
-        EntryKind::Run | EntryKind::Page | EntryKind::File | EntryKind::Import => Durability::Process,
+        EntryKind::Run | EntryKind::Page | EntryKind::File | EntryKind::Import | EntryKind::Said => Durability::Process,
     }
 }
 

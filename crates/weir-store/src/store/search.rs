@@ -15,6 +15,8 @@ use crate::log::{entries, places};
 
 /// How long a search indexes before it takes what there is. The next one goes on from there.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a search makes entries of what was said.
+const SAID_PATIENCE: Duration = Duration::from_secs(2);
 /// How many entries are named whose text cannot be read.
 const MOST_NAMED: usize = 5;
 
@@ -22,6 +24,13 @@ impl Store {
     /// The best chunks for a query, best first.
     pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
+        let all_said = match self.take_in_said(SAID_PATIENCE) {
+            Ok(all) => all,
+            // What cannot be written now is found by a later search.
+            Err(error) if error.may_pass() => false,
+            Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => false,
+            Err(other) => return Err(other),
+        };
         self.open_index()?;
         if let Some(index) = self.index.as_mut().filter(|_| self.model.is_some()) {
             index.map_for_reading()?;
@@ -33,7 +42,7 @@ impl Store {
                 if stepped {
                     self.note_index_size();
                 }
-                return Ok(findings);
+                return Ok(Findings { behind: findings.behind || !all_said, ..findings });
             }
             // While another process indexes, or when very much is new, what is indexed has to do: all of it may take
             // minutes, and an answer may not.

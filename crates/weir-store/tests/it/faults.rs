@@ -125,6 +125,8 @@ fn a_damaged_page_of_the_log_is_told_and_nothing_is_made_worse() {
     const PAGE: usize = 4_096;
     let (folder, mut store) = new_store();
     let kept = furnish(&mut store);
+    // What was said is an entry once it was searched for.
+    store.search(&here(), &Query::new("entry", 1)).unwrap();
     drop(store);
     let whole = fs::read(folder.path().join("log.db")).unwrap();
     let mut told = 0;

@@ -23,6 +23,7 @@ mod properties;
 mod rebuild;
 mod retention;
 mod room;
+mod said;
 mod search;
 mod sources;
 mod spool;

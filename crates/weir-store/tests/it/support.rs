@@ -124,7 +124,7 @@ pub(crate) fn plain_note() -> Note {
 
 /// An ordinary fact.
 pub(crate) fn event(text: impl Into<String>) -> Event {
-    Event { kind: EventKind::Prompt, priority: Priority::P2, text: text.into(), data: None }
+    Event { kind: EventKind::Tool, priority: Priority::P2, text: text.into(), data: None }
 }
 
 /// Keeps an entry in the usual scope at the beginning of time.

@@ -103,7 +103,8 @@ pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), Com
     }
     let entry = NewEntry {
         text: summary.into_bytes(),
-        ..NewEntry::new(EntryKind::Import, Origin::Model, Level::Project, format!("{TITLE} ({})", call.client.title))
+        source: Some("summary".to_owned()),
+        ..NewEntry::new(EntryKind::Said, Origin::Model, Level::Project, format!("{TITLE} ({})", call.client.title))
     };
     let kept = call.store.keep(&call.scope, entry, call.now);
     // Without it, the guide says some things twice.
@@ -114,7 +115,7 @@ pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), Com
 pub(super) fn newest_summary(call: &Call<'_>) -> Result<String, CommandError> {
     let moments = guides::moments(call, &call.scope)?;
     let is_summary = |moment: &&Moment| {
-        moment.entry.as_ref().is_some_and(|(kind, title)| *kind == EntryKind::Import && title.starts_with(TITLE))
+        moment.entry.as_ref().is_some_and(|(kind, title)| *kind == EntryKind::Said && title.starts_with(TITLE))
     };
     let newest = moments.iter().next_back().filter(is_summary);
     let Some(reference) = newest.and_then(|moment| moment.record.reference) else {

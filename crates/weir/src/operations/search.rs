@@ -34,6 +34,8 @@ written_enum! {
         Page = "page",
         /// A file that was read.
         File = "file",
+        /// What was said or happened in a session.
+        Said = "said",
     }
 }
 
@@ -45,6 +47,7 @@ impl Searched {
             Self::Document => EntryKind::Document,
             Self::Page => EntryKind::Page,
             Self::File => EntryKind::File,
+            Self::Said => EntryKind::Said,
         }
     }
 }
@@ -98,6 +101,7 @@ Examples:
   weir search parseHttp            finds parse_http and HttpParser too
   weir search 'deploy*' --scope work
   weir search timeouts --source docs --timeline
+  weir search token --kind said --source decision    what was decided; sources are prompt, correction, error, summary …
 
 Words are looked for by their stems, and a misspelt one by what it is nearest to. Texts that say the same in other words are found by meaning.
 Exit code 3 means that nothing was found.";

@@ -80,8 +80,9 @@ pub(super) fn put_newer_first(candidates: &mut [Candidate], vectors: &HashMap<i6
 /// Whether one text came later than another on the same subject. The order is the log's, as it is for revisions: a clock
 /// may have been set back in between.
 fn is_newer(one: &Candidate, other: &Candidate, vectors: &HashMap<i64, Quantised>) -> bool {
-    let tells_of_its_time =
-        |candidate: &Candidate| matches!(candidate.kind, Some(EntryKind::Note | EntryKind::Run | EntryKind::Import));
+    let tells_of_its_time = |candidate: &Candidate| {
+        matches!(candidate.kind, Some(EntryKind::Note | EntryKind::Run | EntryKind::Import | EntryKind::Said))
+    };
     if one.entry_id <= other.entry_id || !tells_of_its_time(one) || !tells_of_its_time(other) {
         return false;
     }

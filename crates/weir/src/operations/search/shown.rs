@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
+use weir_core::wording::counted;
 use weir_core::{Entry, Query, Reference};
 use weir_store::Hit;
 
@@ -133,7 +134,8 @@ fn meaning_line(context: &Context, found: &[Found]) -> Option<String> {
         return Some(format!("found by words alone: {}", one_line(problem, 200)));
     }
     let waiting = found.iter().map(|one| one.findings.without_vectors).max().unwrap_or_default();
-    (waiting > 0).then(|| format!("{waiting} chunks are found by their words alone until they are embedded"))
+    let waiting = (waiting > 0).then(|| counted(waiting as usize, "chunk is", "chunks are"));
+    waiting.map(|waiting| format!("{waiting} found by words alone until embedded"))
 }
 
 /// Names entries whose text could not be read.

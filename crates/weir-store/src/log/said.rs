@@ -1,0 +1,83 @@
+//! Events that say something, on their way to being entries. Invariant: each is looked at once, in the order of the log.
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use weir_core::{Event, EventKind, Origin, Priority, Timestamp};
+
+use super::places::Place;
+use super::written;
+
+/// An event that says something.
+pub(crate) struct Spoken {
+    pub(crate) id: i64,
+    pub(crate) at: Timestamp,
+    pub(crate) place: Place,
+    pub(crate) event: Event,
+}
+
+/// A shorter text says nothing that anybody would search for.
+const SHORTEST: usize = 12;
+
+impl Spoken {
+    /// Whose words they are; none for an event that nobody would search for.
+    pub(crate) fn origin(&self) -> Option<Origin> {
+        use EventKind::{Blocker, Correction, Decision, Error, Fix, Git, Goal, Plan, Prompt, Rejected, Said, Subagent};
+        if self.event.text.len() < SHORTEST {
+            return None;
+        }
+        let by_model = || self.event.data.as_deref().is_some_and(|data| data.contains(r#""by":"model""#));
+        match self.event.kind {
+            Decision | Rejected if by_model() => Some(Origin::Model),
+            Prompt | Decision | Correction | Rejected | Goal | Blocker => Some(Origin::User),
+            Said | Plan | Subagent => Some(Origin::Model),
+            Error | Fix | Git => Some(Origin::Tool),
+            _ => None,
+        }
+    }
+}
+
+/// How far the events have been looked at.
+pub(crate) fn taken_to(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("SELECT said_to FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))
+}
+
+/// Notes how far the events have been looked at.
+pub(crate) fn note_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE totals SET said_to = ?1 WHERE id = 1")?.execute([id]).map(drop)
+}
+
+/// The next events after one, oldest first.
+pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<Spoken>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, at, session_id, work_id, kind, priority, text, data FROM events
+         WHERE id > ?1 AND entry_id IS NULL ORDER BY id LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![id, most.cast_signed()], |row| {
+        Ok(Spoken {
+            id: row.get(0)?,
+            at: Timestamp(row.get(1)?),
+            place: Place { session: row.get(2)?, work: row.get(3)? },
+            event: Event {
+                kind: written(row, 4, EventKind::parse)?,
+                priority: written(row, 5, Priority::parse)?,
+                text: row.get(6)?,
+                data: row.get(7)?,
+            },
+        })
+    })?;
+    rows.collect()
+}
+
+/// Notes which event an entry repeats.
+pub(crate) fn link(tx: &Transaction<'_>, entry_id: i64, event_id: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO said (entry_id, event_id) VALUES (?1, ?2)")?
+        .execute(params![entry_id, event_id])
+        .map(drop)
+}
+
+/// The event that an entry repeats, as long as it is there.
+pub(crate) fn event_of(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT v.id FROM said s CROSS JOIN events v ON v.id = s.event_id WHERE s.entry_id = ?1")?
+        .query_row([entry_id], |row| row.get(0))
+        .optional()
+}

@@ -1,0 +1,69 @@
+//! Makes what was said in sessions findable. Hooks only append events; the next search makes entries of those that say
+//! something, so that they are found, shown and forgotten like everything else.
+
+use std::time::{Duration, Instant};
+
+use weir_core::{EntryKind, Level, NewEntry, Timestamp};
+
+use super::{Owner, Store};
+use crate::db::Durability;
+use crate::error::{Fault, Result};
+use crate::log::{entries, events, said};
+
+/// How many events one transaction looks at.
+const BATCH: usize = 256;
+/// After how many events it is noted how far the log has been looked at, although there was nothing to keep.
+const LOOKED_AT: usize = 4_096;
+
+impl Store {
+    /// Makes entries of the events that no search has seen yet, for at most this long. Says whether there are none left.
+    pub fn take_in_said(&mut self, patience: Duration) -> Result<bool> {
+        let begun = Instant::now();
+        let (mut seen, mut looked_at) = (0, 0);
+        while self.owner != Owner::User && begun.elapsed() < patience {
+            // Mostly there is nothing, and looking takes no lock.
+            let (from, spoken) = self.log.read_at_once(|c| -> rusqlite::Result<_> {
+                let from = said::taken_to(c)?;
+                Ok((from, said::since(c, from.max(seen), BATCH)?))
+            })?;
+            let Some(last) = spoken.last().map(|spoken| spoken.id) else { return Ok(true) };
+            let now = spoken.iter().map(|spoken| spoken.at.0).max().map_or(Timestamp(0), Timestamp);
+            let mut staged = Vec::new();
+            for spoken in &spoken {
+                let Some(origin) = spoken.origin() else { continue };
+                let kind = spoken.event.kind.as_str();
+                let entry = NewEntry {
+                    source: Some(kind.to_owned()),
+                    ..NewEntry::new(EntryKind::Said, origin, Level::Project, kind)
+                };
+                staged.push((spoken, entry, self.blobs.stage(spoken.event.text.as_bytes())?));
+            }
+            // A search that finds nothing to keep writes nothing, unless it had to look at much.
+            (seen, looked_at) = (last, looked_at + spoken.len());
+            if staged.is_empty() && looked_at < LOOKED_AT {
+                continue;
+            }
+            looked_at = 0;
+            let (blobs, limits) = (&self.blobs, &self.limits);
+            self.log.write(Durability::Process, |tx| {
+                // Another process may have been here since.
+                if said::taken_to(tx)? != from {
+                    return Ok::<_, Fault>(());
+                }
+                for (spoken, entry, staged) in &staged {
+                    let blob_id = blobs.commit(tx, staged)?;
+                    let id = events::append_kept(tx, spoken.place, now)?;
+                    let expires_at = limits.expiry(EntryKind::Said, spoken.at);
+                    let place = spoken.place;
+                    let row = entries::NewRow { id, place, blob_id, redactions: 0, now: spoken.at, expires_at, entry };
+                    entries::insert(tx, &row)?;
+                    said::link(tx, id, spoken.id)?;
+                }
+                said::note_taken(tx, last)?;
+                blobs.settle()?;
+                Ok(())
+            })?;
+        }
+        Ok(self.owner == Owner::User)
+    }
+}

@@ -1,0 +1,68 @@
+//! What was said in sessions is found, shown once and forgotten with proof.
+
+use std::time::Duration;
+
+use weir_core::{EntryKind, Event, EventKind, Origin, Priority, Query};
+use weir_store::HistoryFilter;
+
+use crate::support::{at, forget, here, open, these};
+
+fn event(kind: EventKind, text: &str) -> Event {
+    Event { kind, priority: Priority::P1, text: text.to_owned(), data: None }
+}
+
+fn query(text: &str) -> Query {
+    Query { kind: Some(EntryKind::Said), ..Query::new(text, 5) }
+}
+
+#[test]
+fn what_was_said_is_found_by_what_it_was_and_by_whom() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let told = [
+        event(EventKind::Prompt, "port the tokenizer to the new lexer"),
+        event(EventKind::Correction, "never log the token of the tokenizer"),
+        event(EventKind::Error, "cargo test: tokenizer panicked at byte 12"),
+        event(EventKind::Said, "Next I will fuzz the tokenizer."),
+        event(EventKind::Tool, "ran tokenizer --bench"),
+        event(EventKind::Prompt, "go on"),
+    ];
+    for (nth, event) in told.iter().enumerate() {
+        store.append(&here(), event, at(nth as i64)).unwrap();
+    }
+    let hits = store.search(&here(), &query("tokenizer")).unwrap().hits;
+    let mut found: Vec<_> =
+        hits.iter().map(|hit| (hit.entry.source.clone().unwrap(), hit.entry.origin, hit.entry.at)).collect();
+    found.sort();
+    let expected = [
+        ("correction", Origin::User, 1),
+        ("error", Origin::Tool, 2),
+        ("prompt", Origin::User, 0),
+        ("said", Origin::Model, 3),
+    ];
+    assert_eq!(found, expected.map(|(source, origin, time)| (source.to_owned(), origin, at(time))));
+    // Another search finds no more, and history tells each once.
+    assert!(store.take_in_said(Duration::from_secs(1)).unwrap());
+    let only = Query { source: Some("correction".to_owned()), ..query("tokenizer") };
+    assert_eq!(store.search(&here(), &only).unwrap().hits.len(), 1);
+    let filter = HistoryFilter { limit: 100, ..HistoryFilter::default() };
+    assert_eq!(store.history(&here(), &filter).unwrap().len(), told.len());
+}
+
+#[test]
+fn what_was_said_is_forgotten_with_its_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    store.append(&here(), &event(EventKind::Prompt, "the password of staging is in the vault"), at(0)).unwrap();
+    store.append(&here(), &event(EventKind::Prompt, "deploy the staging server tonight"), at(1)).unwrap();
+    let hits = store.search(&here(), &query("vault")).unwrap().hits;
+    let selection = these(&[hits[0].entry.reference]);
+    let plan = store.plan_to_forget(&here(), &selection).unwrap();
+    assert_eq!((plan.entries.len(), plan.events), (1, 1));
+    forget(&mut store, &selection);
+    assert!(store.search(&here(), &query("vault")).unwrap().hits.is_empty());
+    let filter = HistoryFilter { limit: 100, ..HistoryFilter::default() };
+    let history = store.history(&here(), &filter).unwrap();
+    assert!(history.iter().all(|moment| !moment.record.event.text.contains("vault")), "{history:?}");
+    assert_eq!(store.search(&here(), &query("staging")).unwrap().hits.len(), 1);
+}
