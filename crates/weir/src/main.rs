@@ -27,6 +27,7 @@ mod run;
 mod text;
 mod truth;
 mod when;
+mod window;
 
 use std::process::ExitCode;
 

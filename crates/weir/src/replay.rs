@@ -5,9 +5,9 @@
 mod clients;
 mod figures;
 mod judge;
-mod places;
-mod prices;
-mod report;
+pub(crate) mod places;
+pub(crate) mod prices;
+pub(crate) mod report;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -25,14 +25,13 @@ use clients::Behaviour;
 use judge::Player;
 use places::Found;
 use prices::Prices;
+pub(crate) use report::progress;
 use report::{Played, Report};
 
 /// How many transcripts of the clients are played, unless it is said.
 const NEWEST: usize = 100;
 /// How many results are shown of which something could not be seen.
 const SHOWN: usize = 5;
-/// A file of the user's own with prices, beside the configuration.
-const PRICES: &str = "prices.toml";
 
 const LONG_ABOUT: &str = "\
 Play recorded sessions of your clients through Weir's hooks, and see what it would have saved, what it would have hidden and \
@@ -95,9 +94,8 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let most = number("newest").unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX });
     let left_out = found.len().saturating_sub(most);
     found.truncate(most);
-    let own = context.paths().config.with_file_name(PRICES);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
-    let prices = Prices::read(named.or_else(|| own.exists().then_some(own)).as_deref())?;
+    let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
     let (behaviours, show) = (clients::all()?, number("show").unwrap_or(SHOWN));
     let mut report = Report { left_out, prices_of: prices.date.clone(), behaviours, show, ..Report::default() };
     if paths.is_empty() {
@@ -105,7 +103,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     }
     let scratch = Scratch::new(&context.paths().cache)?;
     for (at, transcript) in found.iter().enumerate() {
-        context.tell(&report::progress(at, found.len(), &transcript.name));
+        context.tell(&progress(at, found.len(), &transcript.name));
         play(context, transcript, (&prices, scratch.path()), &mut report)?;
     }
     context.tell("");

@@ -18,6 +18,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::operations::OPERATIONS;
 use crate::replay;
 use crate::run::unfinished::{self, Haste};
+use crate::window;
 
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
@@ -49,6 +50,7 @@ One minute:
   weir get k7f2m9q4xz                                       read it by its reference
   weir history                                              see what happened
   weir replay                                               see what it would have saved in your past sessions
+  weir window                                               see what a smaller window would have cost
   weir mcp                                                  serve all of this to a client
 
 Every command has --help with examples, and --json for scripts.";
@@ -81,7 +83,7 @@ fn command() -> Command {
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())
         .subcommands(stores::commands())
-        .subcommands([notes::command(), policy::command(), replay::command(), mcp, completions])
+        .subcommands([notes::command(), policy::command(), replay::command(), window::command(), mcp, completions])
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
@@ -124,6 +126,9 @@ fn call(
     }
     if name == "replay" {
         return finish(replay::run(&context, arguments)?, arguments.get_flag("json"));
+    }
+    if name == "window" {
+        return finish(window::run(&context, arguments)?, arguments.get_flag("json"));
     }
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;

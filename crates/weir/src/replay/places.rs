@@ -25,7 +25,7 @@ const INFLATED: u64 = 1 << 30;
 const DOCUMENT: u64 = 32 << 20;
 
 /// Where one transcript lies.
-pub(super) struct Found {
+pub(crate) struct Found {
     /// What it is called.
     pub name: String,
     /// The file, or the folder of OpenCode's messages.
@@ -34,7 +34,7 @@ pub(super) struct Found {
 }
 
 /// The transcripts at these paths, the newest first.
-pub(super) fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
+pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
     let mut found = Vec::new();
     for path in paths {
         let about = std::fs::metadata(path).map_err(|error| {
@@ -51,7 +51,7 @@ pub(super) fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
 }
 
 /// The transcripts of every client, where it usually writes them, the newest first.
-pub(super) fn of_clients(env: &Env) -> Vec<Found> {
+pub(crate) fn of_clients(env: &Env) -> Vec<Found> {
     let mut found = Vec::new();
     for (_, folder) in transcript::folders() {
         if let Some(home) = &env.home {
@@ -62,7 +62,7 @@ pub(super) fn of_clients(env: &Env) -> Vec<Found> {
 }
 
 /// What clients keep in a form that is not read, in words.
-pub(super) fn unread(env: &Env) -> Vec<String> {
+pub(crate) fn unread(env: &Env) -> Vec<String> {
     let there = |path: &str| env.home.as_ref().is_some_and(|home| home.join(path).exists());
     let said = |client: &Client, command: &str| {
         format!(
@@ -109,7 +109,7 @@ fn file(path: &Path) -> Option<Found> {
 
 impl Found {
     /// Reads it; none when it is not a transcript.
-    pub(super) fn read(&self) -> io::Result<Option<Transcript>> {
+    pub(crate) fn read(&self) -> io::Result<Option<Transcript>> {
         if self.path.is_dir() {
             return stored(&self.path);
         }

@@ -1,20 +1,27 @@
 //! What tokens cost. Prices are dated data: built in, and added to or replaced by a file of the user's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use weir_clients::transcript::Usage;
 
+use crate::env::Paths;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
 /// The prices inside the program.
 const BUILT_IN: &str = include_str!("prices.toml");
 
+/// The file of the user's own with prices, beside the configuration, if there is one.
+pub(crate) fn of_user(paths: &Paths) -> Option<PathBuf> {
+    let own = paths.config.with_file_name("prices.toml");
+    own.exists().then_some(own)
+}
+
 /// A table of prices.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Prices {
+pub(crate) struct Prices {
     /// The day for which it is right.
     pub date: String,
     /// Whether the prices inside the program count too.
@@ -55,7 +62,7 @@ fn relative() -> Price {
 
 /// What tokens of a model cost, in multiples of its input's price.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rates {
+pub(crate) struct Rates {
     /// What is written to a cache.
     pub write: f64,
     /// What is written to a cache for an hour.
@@ -70,7 +77,7 @@ pub(super) struct Rates {
 
 impl Rates {
     /// What a request cost, in tokens of input.
-    pub(super) fn cost(&self, used: &Usage) -> f64 {
+    pub(crate) fn cost(&self, used: &Usage) -> f64 {
         used.input as f64
             + used.cache_write as f64 * self.write
             + used.cache_write_hour as f64 * self.write_hour
@@ -79,7 +86,7 @@ impl Rates {
     }
 
     /// What writing one token to the cache cost in these requests on average.
-    pub(super) fn written(&self, requests: &[Usage]) -> f64 {
+    pub(crate) fn written(&self, requests: &[Usage]) -> f64 {
         let sum = |of: fn(&Usage) -> u64| requests.iter().map(of).sum::<u64>() as f64;
         let (plain, hour) = (sum(|used| used.cache_write), sum(|used| used.cache_write_hour));
         if plain + hour > 0.0 { (plain * self.write + hour * self.write_hour) / (plain + hour) } else { self.write }
@@ -88,7 +95,7 @@ impl Rates {
 
 impl Prices {
     /// The prices of a file, and below them those inside the program. Without a file, the latter alone.
-    pub(super) fn read(file: Option<&Path>) -> Result<Self, CommandError> {
+    pub(crate) fn read(file: Option<&Path>) -> Result<Self, CommandError> {
         let built_in = Self::parse(BUILT_IN).map_err(|problem| CommandError::broken(&problem))?;
         let Some(path) = file else { return Ok(built_in) };
         let cannot = |problem: &str| {
@@ -122,7 +129,7 @@ impl Prices {
     }
 
     /// What tokens of a model cost.
-    pub(super) fn of(&self, model: &str) -> Rates {
+    pub(crate) fn of(&self, model: &str) -> Rates {
         let named = |price: &&Price| price.names.iter().any(|name| is_named(model, name));
         let found = self.models.iter().find(named);
         let price = found.unwrap_or(&self.fallback);

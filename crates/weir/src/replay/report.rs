@@ -1,7 +1,7 @@
 //! What is said of the sessions that were played: for people, and as data.
 
 mod data;
-mod table;
+pub(crate) mod table;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -299,7 +299,7 @@ impl Report {
 }
 
 /// How far it is.
-pub(super) fn progress(at: usize, of: usize, name: &str) -> String {
+pub(crate) fn progress(at: usize, of: usize, name: &str) -> String {
     let done = at * 20 / of.max(1);
     format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, NAME))
 }
@@ -388,7 +388,8 @@ fn carried(carried: &Carried) -> Option<String> {
     (carried.used > 0).then(said)
 }
 
-fn dollars(dollars: f64) -> String {
+/// An amount of US dollars.
+pub(crate) fn dollars(dollars: f64) -> String {
     let sign = if dollars < 0.0 { "−" } else { "" };
     format!("{sign}${:.2}", dollars.abs())
 }

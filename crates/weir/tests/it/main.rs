@@ -19,3 +19,4 @@ mod replay;
 mod runs;
 mod setup;
 mod stores;
+mod window;

@@ -1,20 +1,20 @@
 //! Figures in columns.
 
 /// A table: the first column to the left, the others to the right, but for a last one without a title.
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(super) fn new(titles: &[&str]) -> Self {
+    pub(crate) fn new(titles: &[&str]) -> Self {
         Self { rows: vec![titles.iter().map(|title| (*title).to_owned()).collect()] }
     }
 
-    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let titles = &self.rows[0];
         let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..titles.len()).map(width).collect();
@@ -30,7 +30,7 @@ impl Table {
 }
 
 /// A number with its thousands apart.
-pub(super) fn number(number: i64) -> String {
+pub(crate) fn number(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let first = digits.len() % 3;
     let mut parts: Vec<&str> = Vec::new();
@@ -42,12 +42,12 @@ pub(super) fn number(number: i64) -> String {
 }
 
 /// A share in percent.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0).replace('-', "−")
 }
 
 /// A share in percent with its sign, unless it is too small to be seen.
-pub(super) fn signed(share: f64) -> String {
+pub(crate) fn signed(share: f64) -> String {
     if share.abs() < 0.0005 { "0.0 %".to_owned() } else { format!("{:+.1} %", share * 100.0).replace('-', "−") }
 }
 

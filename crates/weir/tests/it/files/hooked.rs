@@ -37,7 +37,7 @@ fn a_large_source_file_that_a_client_reads_is_shown_by_its_beginning_and_its_out
 }
 
 #[test]
-fn the_guide_names_the_active_file_and_those_before_it() {
+fn the_guide_names_the_files_at_hand() {
     let world = World::new();
     for name in ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs"] {
         world.write(name, source(2));
@@ -49,6 +49,7 @@ fn the_guide_names_the_active_file_and_those_before_it() {
     }
     server.ok("context_edit", &json!({ "path": "b.rs", "old": "add_0", "new": "sum_0" }));
     let guide = world.hook("s1", "SessionStart", &json!({ "source": "compact" })).to_string();
-    assert!(guide.contains("Files at hand:\\n- b.rs (active); before it e.rs, d.rs, c.rs"), "{guide}");
+    assert!(guide.contains("by file (what the model wrote last and most):\\n- b.rs (changed)"), "{guide}");
+    assert!(guide.find("- e.rs") < guide.find("- a.rs"), "{guide}");
     assert_eq!(fenced(&server.read("b.rs")), world.read("b.rs").trim_end_matches('\n'), "the text is given again");
 }

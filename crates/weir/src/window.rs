@@ -1,0 +1,103 @@
+//! `weir window`: what recorded sessions would have cost, had their conversations been compacted at other lengths.
+//!
+//! Invariants: nothing is written, and nothing leaves the machine; figures that were not measured are said to be assumed.
+
+mod clients;
+mod report;
+mod simulation;
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::replay::places;
+use crate::replay::prices::{self, Prices};
+use report::Report;
+use simulation::{Aftermath, Course};
+
+/// How many transcripts of the clients are read, unless it is said.
+const NEWEST: usize = 100;
+/// A shorter session is over before a window matters.
+const SHORTEST: usize = 30;
+/// The lengths that are tried, in tokens.
+const LENGTHS: [u64; 9] = [60_000, 80_000, 100_000, 120_000, 167_000, 200_000, 300_000, 500_000, 967_000];
+/// The length that others are compared with, unless it is said: what clients had before windows of a million tokens.
+const AGAINST: u64 = 167_000;
+
+const LONG_ABOUT: &str = "\
+See what your recorded sessions would have cost, had their conversations been compacted earlier or later.
+
+Every request pays for the whole conversation before it, most of it at the price of a cached read. Compacting earlier makes requests \
+shorter, and costs a summary and what has to be read again. Both are taken from your own sessions where they have compactions, and \
+assumed where they have none; the answer says which.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  weir window                               the newest 100 sessions of every client
+  weir window ~/.claude/projects/-home-me-app --against 967000
+  weir window --json > window.json          for scripts
+
+A smaller window forgets more: `weir replay` shows how much of what models used after compactions a guide brings back. \
+docs/carry-over.md explains the figures.";
+
+/// The command.
+pub(crate) fn command() -> Command {
+    let paths = Arg::new("path")
+        .value_name("PATH")
+        .num_args(0..)
+        .value_parser(value_parser!(PathBuf))
+        .help("Transcripts, or folders with transcripts; those of every client by default");
+    let newest = Arg::new("newest")
+        .long("newest")
+        .value_name("N")
+        .value_parser(value_parser!(u32).range(1..))
+        .help("Read the N newest transcripts only [default: 100, or all at a PATH]");
+    let against = Arg::new("against")
+        .long("against")
+        .value_name("TOKENS")
+        .value_parser(value_parser!(u64).range(20_000..=2_000_000))
+        .help("Compare with compaction at this length [default: 167000]");
+    let prices = Arg::new("prices")
+        .long("prices")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help("Take prices from this file [default: prices.toml beside the configuration]");
+    Command::new("window")
+        .about("See what your sessions would have cost with a smaller or larger window")
+        .long_about(LONG_ABOUT)
+        .after_help(AFTER_HELP)
+        .args([paths, newest, against, prices])
+}
+
+/// Reads the sessions, and tries every length.
+pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let env = context.env();
+    let paths: Vec<PathBuf> =
+        arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
+    let mut found = if paths.is_empty() { places::of_clients(env) } else { places::named(&paths)? };
+    let newest = arguments.get_one::<u32>("newest").map(|number| *number as usize);
+    found.truncate(newest.unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX }));
+    let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
+    let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
+    let against = arguments.get_one::<u64>("against").copied().unwrap_or(AGAINST);
+
+    let (mut courses, mut aftermath, mut short) = (Vec::new(), Aftermath::default(), 0);
+    for (at, transcript) in found.iter().enumerate() {
+        context.tell(&crate::replay::progress(at, found.len(), &transcript.name));
+        let Ok(Some(read)) = transcript.read() else { continue };
+        for session in &read.sessions {
+            aftermath.learn(session);
+            if session.requests.len() < SHORTEST {
+                short += 1;
+                continue;
+            }
+            courses.push(Course::of(session, &transcript.name, prices.of(&session.model)));
+        }
+    }
+    context.tell("");
+    let clients = clients::all()?;
+    Ok(Report { courses, aftermath, short, against, clients }.answer())
+}

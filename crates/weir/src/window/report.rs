@@ -1,0 +1,201 @@
+//! What is said of windows: for people, and as data.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use weir_core::wording::counted;
+
+use super::LENGTHS;
+use super::clients::Setting;
+use super::simulation::{Aftermath, Course, Priced};
+use crate::answer::Answer;
+use crate::replay::report::dollars;
+use crate::replay::report::table::{Table, number, signed};
+
+/// How many characters the longest bar has.
+const LONGEST_BAR: f64 = 24.0;
+
+/// The sessions, and what is known beside them.
+pub(super) struct Report {
+    pub courses: Vec<Course>,
+    pub aftermath: Aftermath,
+    /// How many sessions were too short to matter.
+    pub short: usize,
+    /// The length that others are compared with.
+    pub against: u64,
+    pub clients: BTreeMap<String, Setting>,
+}
+
+/// All sessions at one length.
+struct Row {
+    length: u64,
+    cost: f64,
+    /// US dollars, of the sessions with a known price.
+    dollars: f64,
+    compactions: u64,
+    /// How many sessions would have been full again at once.
+    too_small: usize,
+}
+
+impl Report {
+    pub(super) fn answer(&self) -> Answer {
+        if self.courses.is_empty() {
+            let text = format!(
+                "There is no session of 30 requests or more to look at ({}).",
+                counted(self.short, "shorter one", "shorter ones")
+            );
+            return Answer::nothing(text, json!({ "sessions": [], "shorter": self.short }));
+        }
+        let rows: Vec<Row> = self.lengths().into_iter().map(|length| self.row(length)).collect();
+        let against = self.row(self.against);
+        let best = rows.iter().filter(|row| row.too_small == 0).min_by(|a, b| a.cost.total_cmp(&b.cost));
+        let mut parts = vec![self.head(), self.table(&rows, &against)];
+        parts.extend(best.map(|best| self.advice(best, &against)));
+        parts.push(self.remarks().join("\n"));
+        Answer::new(parts.join("\n\n"), self.data(&rows, &against, best))
+    }
+
+    fn lengths(&self) -> Vec<u64> {
+        let mut lengths = LENGTHS.to_vec();
+        if !lengths.contains(&self.against) {
+            lengths.push(self.against);
+            lengths.sort_unstable();
+        }
+        lengths
+    }
+
+    fn row(&self, length: u64) -> Row {
+        let mut row = Row { length, cost: 0.0, dollars: 0.0, compactions: 0, too_small: 0 };
+        for course in &self.courses {
+            let Priced { cost, compactions, too_small } = course.at(length, &self.aftermath);
+            row.cost += cost;
+            row.dollars += cost * course.rates.dollars.unwrap_or(0.0);
+            row.compactions += compactions;
+            row.too_small += usize::from(too_small && compactions > 0);
+        }
+        row
+    }
+
+    fn head(&self) -> String {
+        let requests: usize = self.courses.iter().map(Course::requests).sum();
+        let longest = self.courses.iter().map(|course| course.longest).max().unwrap_or(0);
+        let sessions = counted(self.courses.len(), "session", "sessions");
+        format!(
+            "{sessions} of 30 requests or more: {} requests, the longest window {} tokens.\n\
+             What they would have cost, compacted at:",
+            number(requests as i64),
+            number(longest as i64)
+        )
+    }
+
+    fn table(&self, rows: &[Row], against: &Row) -> String {
+        let most = rows.iter().map(|row| row.cost).fold(1.0, f64::max);
+        let compared = format!("against {}", number(self.against as i64));
+        let mut table = Table::new(&["length", "compactions", "price", &compared, ""]);
+        for row in rows {
+            let bar = "█".repeat((row.cost / most * LONGEST_BAR).round() as usize);
+            let small = match row.too_small {
+                0 => String::new(),
+                sessions => format!("  too small for {}", counted(sessions, "session", "sessions")),
+            };
+            table.row([
+                number(row.length as i64),
+                number(row.compactions as i64),
+                if against.dollars > 0.0 { dollars(row.dollars) } else { String::new() },
+                signed(row.cost / against.cost - 1.0),
+                format!("{bar}{small}"),
+            ]);
+        }
+        table.text()
+    }
+
+    /// The length that would have cost least, and how it is set.
+    fn advice(&self, best: &Row, against: &Row) -> String {
+        let share = signed(best.cost / against.cost - 1.0);
+        let mut lines = vec![format!("Least at {} tokens: {share}. To have it so:", number(best.length as i64))];
+        let mut names: Vec<(&str, &str)> =
+            self.courses.iter().map(|course| (course.client.name, course.client.title)).collect();
+        names.sort_unstable();
+        names.dedup();
+        for (name, title) in names {
+            lines.push(match self.clients.get(name) {
+                Some(client) => {
+                    let how = client
+                        .at(best.length)
+                        .unwrap_or_else(|| format!("not below {} tokens", number(client.smallest as i64)));
+                    let Setting { version, default, note, .. } = client;
+                    format!(
+                        "  {title} ({version}): {how}; it compacts at {} {note} unless told otherwise",
+                        number(*default as i64)
+                    )
+                }
+                None => format!("  {title}: when it compacts is not known"),
+            });
+        }
+        lines.join("\n")
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let [summary, again, requests] = self.aftermath.means().map(|mean| number(mean.round() as i64));
+        let basis = match self.aftermath.compactions {
+            0 => "assumed, since these sessions have none".to_owned(),
+            times => format!("measured at {}", counted(times as usize, "compaction", "compactions")),
+        };
+        let mut remarks = vec![format!(
+            "A compaction is taken to cost a summary of {summary} tokens, {again} tokens read again and {requests} requests for them ({basis})."
+        )];
+        let unpriced = self.courses.iter().filter(|course| course.rates.dollars.is_none()).count();
+        if unpriced > 0 {
+            remarks.push(format!(
+                "{} a model without a known price: relative prices stand in for it, and its money is not counted.",
+                counted(unpriced, "session has", "sessions have")
+            ));
+        }
+        if self.short > 0 {
+            remarks.push(format!("{} left out.", counted(self.short, "shorter session was", "shorter sessions were")));
+        }
+        remarks
+    }
+
+    fn data(&self, rows: &[Row], against: &Row, best: Option<&Row>) -> Value {
+        let [summary, again, requests] = self.aftermath.means();
+        let row = |row: &Row| {
+            json!({
+                "length": row.length,
+                "cost": row.cost,
+                "usd": row.dollars,
+                "compactions": row.compactions,
+                "too_small_for": row.too_small,
+                "against": row.cost / against.cost - 1.0,
+            })
+        };
+        let session = |course: &Course| {
+            let base = course.at(self.against, &self.aftermath).cost;
+            let at = |length: &u64| {
+                let priced = course.at(*length, &self.aftermath);
+                json!({ "length": length, "against": priced.cost / base - 1.0, "compactions": priced.compactions })
+            };
+            json!({
+                "name": course.name,
+                "client": course.client.name,
+                "requests": course.requests(),
+                "begins_with": course.base,
+                "longest": course.longest,
+                "lengths": self.lengths().iter().map(at).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "against": self.against,
+            "lengths": rows.iter().map(row).collect::<Vec<_>>(),
+            "least": best.map(|best| best.length),
+            "sessions": self.courses.iter().map(session).collect::<Vec<_>>(),
+            "shorter": self.short,
+            "aftermath": {
+                "compactions": self.aftermath.compactions,
+                "summary": summary,
+                "read_again": again,
+                "requests": requests,
+            },
+        })
+    }
+}

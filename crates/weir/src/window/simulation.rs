@@ -1,0 +1,161 @@
+//! A session as its window grew, and what it would have cost with compactions at another length.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+use weir_clients::Client;
+use weir_clients::transcript::{Session, Step};
+
+use crate::replay::prices::Rates;
+
+/// What a model writes to ask for something again, in tokens.
+const ASKING: f64 = 150.0;
+/// The part of a summary that the model writes; the client adds the rest.
+const WRITTEN: f64 = 0.8;
+/// A larger step is a file or an image that came in from outside, and no part of the conversation's course.
+const LARGEST_STEP: u64 = 40_000;
+/// How many requests after a compaction are looked at for what is read again.
+const AFTER: usize = 40;
+/// A window with less room than this after a compaction is full again in a few requests.
+const LEAST_ROOM: f64 = 20_000.0;
+
+/// What follows a compaction, on average.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Aftermath {
+    /// How many compactions it was learned from.
+    pub compactions: u64,
+    summary: u64,
+    again: u64,
+    requests: u64,
+}
+
+impl Aftermath {
+    /// Learns from the compactions of a session: the summary, and the files that were read before it and again after it.
+    pub(super) fn learn(&mut self, session: &Session) {
+        let mut known: HashSet<&str> = HashSet::new();
+        let mut since: Option<usize> = None;
+        let mut request = 0;
+        let mut asked: HashSet<usize> = HashSet::new();
+        for step in &session.steps {
+            match step {
+                Step::Said { request: at, .. } | Step::Called { request: at, .. } => request = *at,
+                Step::Compacted { text } => {
+                    self.compactions += 1;
+                    self.summary += weir_tokens::count(text) as u64;
+                    since = Some(request);
+                }
+                Step::Result(result) => {
+                    let Some(path) = path(&result.input) else { continue };
+                    let is_again = since.is_some_and(|since| request - since < AFTER) && known.contains(path);
+                    if is_again && result.name.eq_ignore_ascii_case("read") {
+                        self.again += weir_tokens::count(&result.text) as u64;
+                        self.requests += u64::from(asked.insert(request));
+                    }
+                    known.insert(path);
+                }
+                Step::Prompt { .. } => {}
+            }
+        }
+    }
+
+    /// Tokens of a summary, tokens read again, and requests for them: as measured, else as assumed.
+    pub(super) fn means(&self) -> [f64; 3] {
+        match self.compactions {
+            0 => [5_000.0, 11_000.0, 5.0],
+            times => [self.summary, self.again, self.requests].map(|sum| sum as f64 / times as f64),
+        }
+    }
+}
+
+fn path(input: &Value) -> Option<&str> {
+    ["file_path", "filePath", "path", "absolute_path"].iter().find_map(|key| input[*key].as_str())
+}
+
+/// A session as its window grew.
+pub(super) struct Course {
+    pub name: String,
+    pub client: &'static Client,
+    pub rates: Rates,
+    /// The length of the first request.
+    pub base: u64,
+    /// The length of the longest.
+    pub longest: u64,
+    /// What each later request added, and what the model wrote in it.
+    steps: Vec<(u64, u64)>,
+}
+
+/// What a session would have cost at a length.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Priced {
+    /// In tokens of input.
+    pub cost: f64,
+    pub compactions: u64,
+    /// Whether a compaction leaves so little room that the next is due at once.
+    pub too_small: bool,
+}
+
+impl Course {
+    /// The course of a session.
+    pub(super) fn of(session: &Session, name: &str, rates: Rates) -> Self {
+        let lengths: Vec<u64> = session.requests.iter().map(weir_clients::transcript::Usage::window).collect();
+        let grown = lengths.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+        let grown = grown.map(|grown| if grown < LARGEST_STEP { grown } else { 0 });
+        Self {
+            name: name.to_owned(),
+            client: session.client(),
+            rates,
+            base: lengths.first().copied().unwrap_or(0),
+            longest: lengths.iter().copied().max().unwrap_or(0),
+            steps: grown.zip(session.requests.iter().skip(1).map(|used| used.output)).collect(),
+        }
+    }
+
+    /// How many requests it had.
+    pub(super) fn requests(&self) -> usize {
+        self.steps.len() + 1
+    }
+
+    /// What it would have cost with compactions at a length.
+    pub(super) fn at(&self, length: u64, aftermath: &Aftermath) -> Priced {
+        let Rates { write, read, output, .. } = self.rates;
+        let [summary, again, requests] = aftermath.means();
+        let base = self.base as f64;
+        let after = base + summary + again;
+        let (mut now, mut cost, mut compactions) = (base, base * write, 0);
+        for (grown, written) in &self.steps {
+            cost += now * read + *grown as f64 * write + *written as f64 * output;
+            now += *grown as f64;
+            if now > length as f64 {
+                compactions += 1;
+                cost += now * read + summary * WRITTEN * output + (summary + again) * write;
+                now = after;
+                cost += requests * (now * read + ASKING * output);
+            }
+        }
+        Priced { cost, compactions, too_small: after + LEAST_ROOM > length as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::prices::Prices;
+
+    /// A session of many equal requests.
+    fn course(requests: usize, grown: u64) -> Course {
+        let client = weir_clients::find("claude").unwrap();
+        let rates = Prices::read(None).unwrap().of("unknown");
+        let steps = vec![(grown, 100); requests];
+        Course { name: String::new(), client, rates, base: 20_000, longest: 0, steps }
+    }
+
+    #[test]
+    fn a_long_session_is_cheaper_in_a_smaller_window_and_a_short_one_is_not() {
+        let none = Aftermath::default();
+        let (long, short) = (course(400, 1_500), course(45, 1_500));
+        assert!(long.at(80_000, &none).cost < 0.8 * long.at(500_000, &none).cost);
+        assert!(short.at(80_000, &none).cost > short.at(500_000, &none).cost);
+        assert_eq!((short.at(500_000, &none).compactions, short.at(80_000, &none).compactions), (0, 1));
+        assert!(long.at(50_000, &none).too_small && !long.at(80_000, &none).too_small);
+    }
+}
