@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::hooked::{REQUEST, check_guide, check_held, numbers};
+use super::hooked::{PROMPTS, REQUEST, check_carried, check_guide, check_held, numbers};
 use super::{Client, Outcome, Place, SCRIPTS, replayed, tax};
 
 const ENVIRONMENT: &[&str] = &[
@@ -81,6 +81,33 @@ fn the_users_rules_still_see_the_commands() {
     let with = run(&place, "claude_hooks.json", &["--print", "Do it"]);
     let denied = with.steps()[1];
     assert!(denied.contains("denied") && !denied.contains("held as"), "{denied}");
+}
+
+#[test]
+#[ignore = "needs the real clients; .ci/run installs them"]
+fn what_was_said_is_carried_over_a_compaction() {
+    let place = place();
+    place.set_up("claude");
+    let key = "11111111-2222-4333-8444-666666666666";
+    let [first, correction, decision, nothing] = PROMPTS;
+    run(&place, "says_end.json", &["--print", first, "--session-id", key]);
+    run(&place, "says_end.json", &["--print", correction, "--resume", key]);
+    run(&place, "says_end.json", &["--print", decision, "--resume", key]);
+    let last = run(&place, "claude_carries.json", &["--print", nothing, "--resume", key]);
+    let [summary] = last.ruled("compaction")[..] else { panic!("{:?}", last.ruled("compaction").len()) };
+    let asked = summary["body"].to_string();
+    let keep = asked.find("Keep the following in the summary").unwrap_or_else(|| panic!("nothing to keep in {asked}"));
+    for text in [first, correction, decision, "no such table", "export_rows"] {
+        assert!(asked[keep..].contains(text), "no {text} in {}", &asked[keep..]);
+    }
+    check_carried(&last.requests.last().unwrap()["body"].to_string());
+    // It is found from elsewhere, and a new session is told what is left.
+    let found = place.weir(&["search", "never log", "--kind", "said"]);
+    assert!(String::from_utf8_lossy(&found.stdout).contains(correction), "{found:?}");
+    let new = run(&place, "says_end.json", &["--print", "Hello"]);
+    let told = new.requests.last().unwrap()["body"].to_string();
+    assert!(told.contains("no such table: invoices") && told.contains("kept by weir; data"), "{told}");
+    place.assert_no_faults();
 }
 
 #[test]

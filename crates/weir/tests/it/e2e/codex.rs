@@ -1,6 +1,6 @@
 //! Codex with hooks.
 
-use super::hooked::{REQUEST, check_guide, check_held, numbers};
+use super::hooked::{PROMPTS, REQUEST, check_carried, check_guide, check_held, numbers};
 use super::{CODEX_CONFIG, Client, Outcome, Place, SCRIPTS, replayed, tax};
 
 fn place() -> Place {
@@ -44,6 +44,21 @@ fn outputs_are_held_and_nothing_is_asked_twice() {
     check_held(&place, failed, &(numbers(9_000) + "error: it broke\n"));
     assert!(mcp.contains("probe/lines") && place.whole(mcp).ends_with("probe line 2000 of 2000"), "{mcp}");
     check_held(&place, file, &numbers(30_000));
+    place.assert_no_faults();
+}
+
+#[test]
+#[ignore = "needs the real clients; .ci/run installs them"]
+fn what_was_said_is_carried_over_a_compaction() {
+    let place = place();
+    place.set_up("codex");
+    let [first, correction, decision, nothing] = PROMPTS;
+    run(&place, "says_end.json", &[first]);
+    run(&place, "says_end.json", &["resume", "--last", correction]);
+    run(&place, "says_end.json", &["resume", "--last", decision]);
+    let last = run(&place, "codex_carries.json", &["resume", "--last", nothing]);
+    assert_eq!(last.ruled("compaction").len(), 1);
+    check_carried(&last.requests.last().unwrap()["body"].to_string());
     place.assert_no_faults();
 }
 

@@ -66,6 +66,36 @@ pub(super) fn check_held(place: &Place, seen: &str, whole: &str) {
 /// A request with a decision in it.
 pub(super) const REQUEST: &str = "Export the invoices. Let's use semicolons instead of commas.";
 
+/// What a user says before a compaction: what the work is, a correction, a decision, and nothing.
+pub(super) const PROMPTS: [&str; 4] = [
+    "Export the invoices as CSV",
+    "Use the tokenizer instead, and never log the token",
+    "Let's use semicolons instead of commas",
+    "ok go on",
+];
+
+/// Checks that a request after a compaction has what the work began with, what was laid down, what fails, what comes next and
+/// the names at hand, and none that the summary has. Returns the guide.
+pub(super) fn check_carried(request: &str) -> String {
+    let at = request.find("Where this session stood").unwrap_or_else(|| panic!("no guide in {request}"));
+    let guide = &request[at..request.len().min(at + 6_000)];
+    let guide = guide.split("\",\"").next().unwrap_or(guide).split("\"}").next().unwrap_or_default();
+    let said = [
+        "The work began with (user): \\\"Export the invoices as CSV",
+        "\\\"ok go on\\\", after: \\\"Let's use semicolons instead of commas",
+        "- user: \\\"Use the tokenizer instead, and never log the token",
+        "no such table: invoices",
+        "- model: Next I will add the header row.",
+        "export_rows",
+    ];
+    for expected in said {
+        assert!(guide.contains(expected), "no {expected} in {guide}");
+    }
+    assert!(!guide.contains("InvoiceTable"), "the summary has it: {guide}");
+    assert_eq!(request.matches("Where this session stood").count(), 1, "{request}");
+    guide.to_owned()
+}
+
 /// Checks that the guide of the scenarios that compact is in a request: the last request first, then what failed and what
 /// was repaired.
 pub(super) fn check_guide(request: &str) {
