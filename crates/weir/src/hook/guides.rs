@@ -31,8 +31,11 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>
             None => welcome(call)?,
         },
         Start::Compact => written(call, &call.scope.clone())?,
-        // The client has brought back the conversation. One that is too long for it is compacted at once, and that begins
-        // the session again.
+        // The client has brought back the conversation; some without what hooks had said after a compaction. One that is
+        // too long for it is compacted at once, and that begins the session again.
+        Start::Resume if call.store.guide(&call.scope)?.is_some() && !has_guide(call) => {
+            written(call, &call.scope.clone())?
+        }
         Start::Resume => String::new(),
     };
     let _ = take_waiting(call)?;
@@ -81,6 +84,12 @@ fn was_compacted(call: &Call<'_>) -> bool {
     // A compaction that is further away is one that the model was told of.
     let end = call.hook.transcript.as_deref().and_then(|path| compaction::end_of(path).ok()).unwrap_or_default();
     end.rfind(mark).is_some_and(|at| !end[at..].contains(HEAD))
+}
+
+/// Whether the transcript has a guide, so that the conversation has it too.
+fn has_guide(call: &Call<'_>) -> bool {
+    let end = call.hook.transcript.as_deref().and_then(|path| compaction::end_of(path).ok());
+    end.is_some_and(|end| end.contains(HEAD))
 }
 
 /// The guide of the scope's session; empty when there is nothing to say.
