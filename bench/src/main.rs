@@ -32,8 +32,9 @@ usage: weir-bench storm                  8 processes append events and notes, ne
                                          8 workers call everything, with kills, stops and a full disk; then what is left
        weir-bench scale [SIZE…]          keep and search at each size, next to bare FTS5 (1000 100000 1000000)
        weir-bench digest                 MB/s of every kind of digest, next to `wc -l` and to a scan for line ends
-       weir-bench recall PATH-OF-WEIR [--half development] [--peer COMMAND] [--misses] [--write FILE]
-                                         answers found in digests, next to head and tail and to a peer
+       weir-bench recall PATH-OF-WEIR [--set flood] [--half development] [--peer COMMAND] [--program COMMAND]
+                                      [--misses] [--write FILE]
+                                         answers found in digests, next to head and tail, to clients and to peers
        weir-bench redaction PATH… [--show]
                                          what is marked in real files, and MB/s, next to a scan for line ends
        weir-bench retrieval [--half development|held-out|both] [--set NAME,…] [--ceiling FOLDER]

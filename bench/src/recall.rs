@@ -3,6 +3,7 @@
 //! Every way of showing an output gets the same outputs and the same questions. Nothing is left out of the count: what
 //! stands around a text costs too.
 
+mod clients;
 mod contenders;
 #[path = "../../crates/weir-digest/tests/it/oracle.rs"]
 mod oracle;
@@ -11,6 +12,7 @@ mod table;
 
 use std::path::Path;
 
+use clients::{Cut, Hook, Program, RULES};
 use contenders::{Contender, Ends, Mcp};
 use set::{Output, Set};
 
@@ -26,35 +28,48 @@ pub(crate) struct Shown {
 
 /// Measures, prints the tables and, if asked to, writes them into a document.
 pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
-    let value = |name: &str| options.iter().position(|word| *word == name).and_then(|at| options.get(at + 1)).copied();
-    let half = value("--half").unwrap_or("held_out");
-    let set = Set::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recall").join(half));
+    let values =
+        |name: &str| -> Vec<&str> { options.windows(2).filter(|pair| pair[0] == name).map(|pair| pair[1]).collect() };
+    let half = values("--half").first().copied().unwrap_or("held_out");
+    let name = values("--set").first().copied().unwrap_or("recall");
+    let set = Set::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name).join(half));
+    let project = set.project.path();
     let mut rows = Vec::new();
-    let digest = measure(&mut Mcp::weir(weir, set.project.path(), Ask::Get), &set);
+    let digest = measure(&mut Mcp::weir(weir, project, Ask::Get), &set);
     let ends = measure(&mut Ends::of(digest.iter().map(|shown| shown.tokens).collect()), &set);
     rows.push(("head and tail of the same size".to_owned(), ends));
     rows.push(("digest, then `ctx_get` with the question".to_owned(), digest));
     rows.push((
         "digest, then `ctx_search` with the question".to_owned(),
-        measure(&mut Mcp::weir(weir, set.project.path(), Ask::Search), &set),
+        measure(&mut Mcp::weir(weir, project, Ask::Search), &set),
     ));
     rows.push((
         "digest with the question as `intent`".to_owned(),
-        measure(&mut Mcp::weir(weir, set.project.path(), Ask::First), &set),
+        measure(&mut Mcp::weir(weir, project, Ask::First), &set),
     ));
-    if let Some(peer) = value("--peer") {
+    if set.outputs.iter().all(|output| output.call.is_some()) {
+        rows.push(("hook, with the arguments of the call".to_owned(), measure(&mut Hook::new(weir, false), &set)));
+        rows.push(("hook, with the question among them".to_owned(), measure(&mut Hook::new(weir, true), &set)));
+        rows.extend(RULES.map(|(name, rule)| (name.to_owned(), measure(&mut Cut(rule), &set))));
+    }
+    let last = |command: &str| command.rsplit('/').next().unwrap_or(command).to_owned();
+    for peer in values("--peer") {
         for ask in [Ask::Search, Ask::First] {
-            let name = format!("peer: {} {}", peer.rsplit('/').next().unwrap_or(peer), ask.name());
-            rows.push((name, measure(&mut Mcp::peer(peer, set.project.path(), ask), &set)));
+            let name = format!("peer: {} {}", last(peer), ask.name());
+            rows.push((name, measure(&mut Mcp::peer(peer, project, ask), &set)));
         }
+    }
+    for command in values("--program") {
+        rows.push((format!("program: {}", last(command)), measure(&mut Program::new(command), &set)));
     }
     let text = table::write(half, &set, &rows);
     println!("{text}");
     println!("{}", statements(&set));
     if options.contains(&"--misses") {
-        table::misses(&set, &rows[1].1);
+        table::misses(&set, &rows[1].1, &rows[3].1);
     }
-    value("--write").is_none_or(|path| table::put_into(Path::new(path), half, &text))
+    let mark = format!("{name} {half}");
+    values("--write").first().is_none_or(|path| table::put_into(Path::new(path), &mark, &text))
 }
 
 /// How many statements of the digests their outputs confirm, and which they contradict.

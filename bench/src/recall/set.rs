@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 /// Outputs with their questions.
 pub(crate) struct Set {
     pub outputs: Vec<Output>,
@@ -15,11 +17,19 @@ pub(crate) struct Output {
     pub name: String,
     pub kind: String,
     pub exit_code: i32,
+    /// The call of a tool that gave it, if it was not printed by a command.
+    pub call: Option<Call>,
     /// As it was printed, and as text.
     pub raw: Vec<u8>,
     pub text: String,
     pub tokens: usize,
     pub questions: Vec<Question>,
+}
+
+/// A call of a tool of an MCP server.
+pub(crate) struct Call {
+    pub tool: String,
+    pub input: Value,
 }
 
 /// What a developer who ran the command would ask.
@@ -60,6 +70,9 @@ struct Described {
     kind: String,
     #[serde(default)]
     exit_code: i32,
+    tool: Option<String>,
+    /// The arguments as JSON.
+    input: Option<String>,
     question: Vec<Question>,
 }
 
@@ -78,8 +91,10 @@ impl Set {
             let name = path.file_stem().unwrap().to_string_lossy().into_owned();
             std::fs::write(project.path().join(&name), &raw).unwrap();
             let text = String::from_utf8_lossy(&raw).into_owned();
-            let Described { kind, exit_code, question: questions } = described;
-            Output { name, kind, exit_code, raw, tokens: weir_tokens::count(&text), text, questions }
+            let Described { kind, exit_code, tool, input, question: questions } = described;
+            let input = input.map_or(Value::Null, |input| serde_json::from_str(&input).unwrap());
+            let call = tool.map(|tool| Call { tool, input });
+            Output { name, kind, exit_code, call, raw, tokens: weir_tokens::count(&text), text, questions }
         });
         let outputs = outputs.collect();
         Self { outputs, project }

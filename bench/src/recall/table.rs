@@ -80,9 +80,14 @@ fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// Prints which questions were not answered.
-pub(crate) fn misses(set: &Set, shown: &[Shown]) {
-    for (output, shown) in set.outputs.iter().zip(shown) {
+/// Prints which questions were not answered, and which no longer when they were asked beforehand.
+pub(crate) fn misses(set: &Set, shown: &[Shown], asked: &[Shown]) {
+    for ((output, shown), asked) in set.outputs.iter().zip(shown).zip(asked) {
+        for (number, question) in output.questions.iter().enumerate() {
+            if shown.found[number] && !asked.found[number] {
+                println!("{}: {} (not found with intent)", output.name, question.ask);
+            }
+        }
         for (number, question) in output.questions.iter().enumerate().filter(|(number, _)| !shown.found[*number]) {
             let after = if shown.followed[number].is_some_and(|(found, _)| found) { "found then" } else { "not found" };
             println!("{}: {} ({after})", output.name, question.ask);
@@ -91,8 +96,8 @@ pub(crate) fn misses(set: &Set, shown: &[Shown]) {
 }
 
 /// Writes the tables into a document, between the marks for this half.
-pub(crate) fn put_into(path: &Path, half: &str, text: &str) -> bool {
-    let (begin, end) = (format!("<!-- recall {half} -->\n"), "<!-- end -->".to_owned());
+pub(crate) fn put_into(path: &Path, mark: &str, text: &str) -> bool {
+    let (begin, end) = (format!("<!-- {mark} -->\n"), "<!-- end -->".to_owned());
     let document = std::fs::read_to_string(path).unwrap();
     let Some((before, rest)) = document.split_once(&begin) else {
         println!("{} has no line `{}`", path.display(), begin.trim_end());
