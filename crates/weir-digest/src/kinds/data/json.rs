@@ -124,6 +124,8 @@ struct Walked {
     cut: bool,
     /// Whether there is one that goes wrong.
     broken: bool,
+    /// Whether they are as Python prints lists and dictionaries.
+    python: bool,
 }
 
 impl Walked {
@@ -136,7 +138,8 @@ impl Walked {
 /// Goes through all documents of an output. Lines between them go to the log.
 fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut Fold) -> io::Result<Walked> {
     let mut reader = Reader::of(source.open()?);
-    let mut walked = Walked { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false };
+    reader.lenient = true;
+    let mut walked = Walked { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false, python: false };
     for _ in 0..before {
         other(&mut reader, log)?;
     }
@@ -159,6 +162,7 @@ fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut F
         }
     }
     walked.lines = reader.line;
+    walked.python = reader.python;
     Ok(walked)
 }
 
@@ -200,6 +204,7 @@ fn begin(sample: &Sample<'_>) -> Option<usize> {
 /// Whether these bytes are mostly documents.
 fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
     let mut reader = Reader::on(bytes);
+    reader.lenient = true;
     let (mut documents, mut read, mut lines, mut values) = (0, 0, 0, 0_u64);
     loop {
         if !matches!(reader.ahead(), Ok(Some(b'{' | b'['))) {
@@ -293,7 +298,8 @@ fn what(values: &Values<'_>, walked: &Walked) -> String {
         0 => String::new(),
         beyond => format!(", {beyond} records of further arrays not looked at"),
     };
-    format!("JSON: {documents}{records}{} values up to {} deep{beyond}{end}", values.count, values.deepest)
+    let name = if walked.python { "Python literals" } else { "JSON" };
+    format!("{name}: {documents}{records}{} values up to {} deep{beyond}{end}", values.count, values.deepest)
 }
 
 /// The values of one object that is there once.
@@ -514,5 +520,14 @@ mod tests {
         ] {
             assert!(begin(&Sample::of(&text.as_bytes(), About::default()).unwrap()).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn lists_as_python_prints_them_are_records() {
+        let rows =
+            (1..=200).map(|id| format!("{{'name': 'p{id}', 'size': {id}, 'note': None, 'text': \"it's {id}\"}}"));
+        let text = format!("[{}]", rows.collect::<Vec<_>>().join(", "));
+        let page = crate::read(&text.as_bytes(), About::default()).unwrap();
+        assert!(page.what.starts_with("Python literals: 200 records, "), "{}", page.what);
     }
 }

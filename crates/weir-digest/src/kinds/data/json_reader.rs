@@ -6,12 +6,14 @@
 
 use std::io::{self, BufRead};
 
+use super::value::is_number;
+
 /// How much of a text or a number is kept.
 const LONGEST: usize = 4 << 10;
 /// How many objects and arrays may be open at once. What is deeper is taken for broken.
 const DEEPEST: usize = 256;
-/// Values that are neither texts nor numbers, with the numbers that JSON itself does not have.
-const WORDS: [&str; 6] = ["true", "false", "null", "NaN", "Infinity", "-Infinity"];
+/// Values that are neither texts nor numbers, with the numbers that JSON itself does not have, and as Python has them.
+const WORDS: [&str; 9] = ["true", "false", "null", "NaN", "Infinity", "-Infinity", "True", "False", "None"];
 
 /// What comes next in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +57,9 @@ pub(super) struct Reader<'a> {
     at_end: bool,
     /// Whether the last piece is broken only because the input ends here: with more input, it could be valid.
     pub cut: bool,
+    /// Whether this may be, and is by its first key, what Python prints for lists and dictionaries.
+    pub lenient: bool,
+    pub python: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,6 +98,8 @@ impl<'a> Reader<'a> {
             state: State::Begin,
             at_end: false,
             cut: false,
+            python: false,
+            lenient: false,
         }
     }
 
@@ -156,7 +163,7 @@ impl<'a> Reader<'a> {
         let Some(byte) = self.ahead()? else { return Ok(Piece::Broken) };
         match (self.state, byte) {
             (State::First, b']') | (State::Name, b'}') => self.close(),
-            (State::Name, b'"') => self.key(),
+            (State::Name, b'"' | b'\'') if byte == b'"' || self.lenient => self.key(byte),
             (State::After, _) => self.after(byte),
             (State::Begin | State::Value | State::First, _) => self.value(byte),
             _ => Ok(Piece::Broken),
@@ -168,8 +175,9 @@ impl<'a> Reader<'a> {
         self.place
     }
 
-    fn key(&mut self) -> io::Result<Piece> {
-        if !self.string()? || self.ahead()? != Some(b':') {
+    fn key(&mut self, quote: u8) -> io::Result<Piece> {
+        self.python |= quote == b'\'';
+        if !self.string(quote)? || self.ahead()? != Some(b':') {
             return Ok(Piece::Broken);
         }
         self.step();
@@ -212,8 +220,8 @@ impl<'a> Reader<'a> {
                 self.state = if byte == b'{' { State::Name } else { State::First };
                 Ok(if byte == b'{' { Piece::Object } else { Piece::Array })
             }
-            b'"' => {
-                let whole = self.string()?;
+            b'"' | b'\'' if byte == b'"' || self.python => {
+                let whole = self.string(byte)?;
                 self.ended();
                 Ok(if whole { Piece::Text } else { Piece::Broken })
             }
@@ -248,7 +256,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a string into the text. Returns whether it ends.
-    fn string(&mut self) -> io::Result<bool> {
+    fn string(&mut self, quote: u8) -> io::Result<bool> {
         self.step();
         self.raw.clear();
         self.length = 0;
@@ -257,7 +265,7 @@ impl<'a> Reader<'a> {
                 return Ok(false);
             }
             let rest = self.buffer.get(self.place..).unwrap_or_default();
-            let end = memchr::memchr2(b'"', b'\\', rest);
+            let end = memchr::memchr2(quote, b'\\', rest);
             let plain = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             let used = plain.len();
             let lines = memchr::memchr_iter(b'\n', plain).count() as u64;
@@ -268,7 +276,7 @@ impl<'a> Reader<'a> {
             self.line += lines;
             self.place += used;
             match end.and_then(|_| self.buffer.get(self.place).copied()) {
-                Some(b'"') => {
+                Some(byte) if byte == quote => {
                     self.place += 1;
                     break;
                 }
@@ -388,13 +396,6 @@ impl<'a> Reader<'a> {
         self.at_end |= self.place >= self.buffer.len();
         Ok(self.place < self.buffer.len())
     }
-}
-
-/// Whether a word is a number as JSON has them, or nearly.
-fn is_number(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    digits.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
-        && digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
 }
 
 #[cfg(test)]

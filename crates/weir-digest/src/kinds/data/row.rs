@@ -144,7 +144,7 @@ impl Kept {
         let others = self.fields.iter().filter(|field| !first.contains(&field.0));
         for (column, value) in chosen.chain(others) {
             let name = name(*column);
-            if matches!(value.as_str(), "" | "null") || (value == "0" && name.ends_with(['}', ']'])) {
+            if matches!(value.as_str(), "" | "null" | "None") || (value == "0" && name.ends_with(['}', ']'])) {
                 continue;
             }
             if text.len() >= most {

@@ -61,7 +61,7 @@ pub(super) fn is_gap(text: &str, sort: Sort) -> bool {
     match sort {
         Sort::Number => false,
         Sort::Text => text.is_empty(),
-        Sort::Word => text == "null",
+        Sort::Word => matches!(text, "null" | "None"),
         Sort::Cell => {
             text.len() <= 9
                 && matches!(
@@ -137,6 +137,13 @@ pub(super) fn ends_with_word(name: &str, word: &str) -> bool {
     let is_new =
         before.is_empty() || before.ends_with(|c: char| !c.is_alphanumeric()) || end.starts_with(char::is_uppercase);
     is_new && end.eq_ignore_ascii_case(word)
+}
+
+/// Whether a word is a number as JSON has them, or nearly.
+pub(super) fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+        && digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
 }
 
 #[cfg(test)]
