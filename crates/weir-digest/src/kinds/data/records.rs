@@ -1,4 +1,5 @@
-//! Records written as one field to a line: `psql -x`, `sqlite3 -line`.
+//! Records written as one field to a line: `psql -x`, `sqlite3 -line`, and `1. row` with `name: value` below it, as MySQL
+//! and MCP servers for databases have it.
 
 use super::converted::{self, Convert, put_text, put_value};
 use crate::kinds::{How, Kind};
@@ -12,11 +13,15 @@ pub(crate) const KIND: Kind = Kind {
     },
 };
 
-/// What begins a record of `psql -x`.
-const RECORD: &str = "-[ RECORD ";
+/// Whether a line begins a record: `-[ RECORD 1 ]---`, `*** 1. row ***`, `1. row`.
+fn begins(line: &str) -> bool {
+    let number = || line.trim_matches(['*', ' ']).strip_suffix(". row");
+    line.starts_with("-[ RECORD ")
+        || number().is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
 
 fn is_expanded(sample: &Sample<'_>) -> bool {
-    sample.full_lines().next().is_some_and(|line| line.starts_with(RECORD))
+    sample.full_lines().next().is_some_and(begins)
 }
 
 /// Whether the output is blocks of `name = value`, each with the same first name.
@@ -29,10 +34,20 @@ fn is_listed(sample: &Sample<'_>) -> bool {
 /// `name | value` or `name = value`.
 fn field(line: &str) -> Option<(&str, &str)> {
     let at = line.find(" | ").or_else(|| line.find(" = ")).or_else(|| line.strip_suffix(" |").map(str::len))?;
-    let (name, value) = (line[..at].trim(), line.get(at + 3..).unwrap_or_default().trim());
+    named(&line[..at], line.get(at + 3..).unwrap_or_default())
+}
+
+/// `name: value`
+fn colon_field(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':')?;
+    named(name, value)
+}
+
+fn named<'a>(name: &'a str, value: &'a str) -> Option<(&'a str, &'a str)> {
+    let name = name.trim();
     let is_name =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_. ?:()*-".contains(&byte));
-    is_name.then_some((name, value))
+    is_name.then(|| (name, value.trim()))
 }
 
 /// Where between records and fields the output is.
@@ -41,18 +56,22 @@ struct Records {
     begun: bool,
     in_record: bool,
     fields: usize,
+    /// Whether a colon stands after the name of a field.
+    colons: bool,
 }
 
 impl Convert for Records {
     fn line(&mut self, text: &str, json: &mut String) {
-        if text.starts_with(RECORD) || text.trim().is_empty() {
+        let begins = begins(text);
+        if begins || text.trim().is_empty() {
+            self.colons |= begins && !text.starts_with('-');
             if self.in_record && self.fields > 0 {
                 json.push('}');
                 self.in_record = false;
             }
             return;
         }
-        let Some((name, value)) = field(text) else { return };
+        let Some((name, value)) = (if self.colons { colon_field(text) } else { field(text) }) else { return };
         if self.in_record {
             json.push(',');
         } else {
@@ -91,5 +110,15 @@ mod tests {
         let digest = digest(&raw, 800);
         assert!(digest.contains("records: 150 records") && !digest.contains("error line"), "{digest}");
         assert!(digest.contains("setting_77") && !digest.contains("== time"), "{digest}");
+    }
+
+    #[test]
+    fn a_row_may_begin_with_its_number() {
+        for (before, after) in [("", ""), ("*************************** ", " ***************************")] {
+            let row = |number: u32| format!("{before}{number}. row{after}\nname: lib{number}\nneeds: libc6: 2\n\n");
+            let raw: String = (1..=150).map(row).collect();
+            let digest = digest(&raw, 600);
+            assert!(digest.contains("records: 150 records") && digest.contains("libc6: 2"), "{digest}");
+        }
     }
 }
