@@ -271,9 +271,11 @@ fn stated(output: &Output, before: &str, after: &str) -> Option<u64> {
     output.lines.iter().rev().find_map(number)
 }
 
-/// Lines that say `commit` and the whole name of one.
+/// Lines that say `commit` or `Commit:` and the whole name of one.
 fn starts_with_hash(output: &Output) -> u64 {
-    let name = |line: &str| ["commit ", "From "].iter().find_map(|word| hash(line.strip_prefix(word)?).map(str::len));
+    let name = |line: &str| {
+        ["commit ", "Commit: ", "From "].iter().find_map(|word| hash(line.strip_prefix(word)?).map(str::len))
+    };
     output.count(|line| name(line) == Some(40))
 }
 

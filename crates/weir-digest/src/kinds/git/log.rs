@@ -1,4 +1,5 @@
-//! Commits as `git log` and `git show` print them, with or without a graph, counts or diffs, and as mailed patches.
+//! Commits as `git log` and `git show` print them, with or without a graph, counts or diffs, as mailed patches, and as the
+//! MCP server for Git lists them: `Commit: …`, `Author: …`, `Date: …`, `Message: …`.
 
 use super::commits::{Commit, Commits};
 use super::patch::{self, Patch};
@@ -24,7 +25,7 @@ enum Place {
     #[default]
     Head,
     Message,
-    /// The message of a mailed patch, which is not set in.
+    /// A message that is not set in.
     Mail,
     After,
 }
@@ -172,6 +173,10 @@ impl Log {
             }
             "Merge" => commit.merge = true,
             "Subject" => commit.subject = clip(value, LONGEST),
+            "Message" => {
+                commit.subject = clip(value, LONGEST);
+                self.place = Place::Mail;
+            }
             "Commit" | "CommitDate" | "Reflog" | "Reflog message" | "gpg" | "Primary key fingerprint" | "To" | "Cc" => {
             }
             _ => return self.mail && !name.contains(' '),
@@ -253,11 +258,11 @@ impl Log {
 /// The hash and the names of a line that begins a commit.
 fn commit_line(text: &str) -> Option<(&str, &str)> {
     let text = match text.as_bytes().first()? {
-        b'c' => text,
+        b'c' | b'C' => text,
         b'*' | b'|' | b'/' | b'\\' | b' ' => text.trim_start_matches(['*', '|', '/', '\\', ' ']),
         _ => return None,
     };
-    let rest = text.strip_prefix("commit ")?;
+    let rest = text.strip_prefix("commit ").or_else(|| text.strip_prefix("Commit: "))?;
     let (hash, rest) = rest.split_at_checked(40)?;
     let is_hash = hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     (is_hash && (rest.is_empty() || rest.starts_with(' '))).then(|| (hash, rest.trim()))
@@ -434,5 +439,20 @@ index 0ef8d6e..8b95fa7 100644
         let text = digest(&format!("{LOG}done\nerror: it failed\n"), 600);
         assert!(text.contains("error: it failed") && !text.contains("done: 1"), "{text}");
         assert!(!digest("commit to the plan\nand go on\n", 400).contains("git log"));
+    }
+
+    #[test]
+    fn commits_as_a_server_lists_them() {
+        let mut log = String::from("Commit history:\n");
+        for number in 1..=60 {
+            log.push_str(&format!(
+                "Commit: {number:040x}\nAuthor: dev-{}\nDate: 2026-08-{:02} 09:12:10-07:00\nMessage: Fix no. {number}\n\n\
+                 Closes #{number}\n\n\n",
+                number % 3,
+                1 + number % 28
+            ));
+        }
+        let digest = digest(&log, 800);
+        assert!(digest.contains("git log: 60 commits") && digest.contains("Fix no. 60"), "{digest}");
     }
 }
