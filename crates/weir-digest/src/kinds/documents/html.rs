@@ -24,10 +24,13 @@ use tokens::Tokens;
 
 pub(crate) const KIND: Kind = Kind { name: "html", how: How::Whole { is, read } };
 
+/// How many lines may stand before a page that begins as a whole one does.
+const MOST_BEFORE: usize = 3;
+
 /// Whether this is a web page, or a part of one, with or without the headers of an answer before it.
 fn is(sample: &Sample<'_>) -> bool {
     let raw = sample.raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&sample.raw);
-    let body = after_headers(raw).trim_ascii_start();
+    let body = after_headers(after_words(raw)).trim_ascii_start();
     if body.first() != Some(&b'<') {
         return false;
     }
@@ -56,6 +59,17 @@ fn is(sample: &Sample<'_>) -> bool {
     ];
     let count = tags.iter().filter(|tag| has(tag)).count();
     tags.iter().any(|tag| head.starts_with(tag)) && count >= 2 && (has(b"class=") || has(b"</"))
+}
+
+/// What follows a few lines that say where a page comes from.
+fn after_words(raw: &[u8]) -> &[u8] {
+    let begins = |line: &&[u8]| {
+        [&b"<!doctype"[..], b"<html", b"<?xml"]
+            .iter()
+            .any(|tag| line.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag)))
+    };
+    let ends = memchr::memchr_iter(b'\n', raw).take(MOST_BEFORE).filter_map(|end| raw.get(end + 1..));
+    ends.into_iter().find(begins).unwrap_or(raw)
 }
 
 /// What follows the headers of an HTTP answer, if there are any.
@@ -149,5 +163,15 @@ mod tests {
         for text in [junit, &text, "", "<", "<!-- a"] {
             assert!(!digest(text, 600).contains("HTML page"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_page_may_follow_what_says_where_it_is_from() {
+        let page = "<!DOCTYPE html><html><head><title>Strings</title></head><body><h1>Strings</h1><p>All of them.</p></body></html>";
+        let digest = digest(
+            &format!("Cannot be simplified:\nContents of http://localhost/:\n{page}\n{}", "<p>x\n".repeat(900)),
+            300,
+        );
+        assert!(digest.contains("Strings") && !digest.contains("plain lines"), "{digest}");
     }
 }
