@@ -466,4 +466,17 @@ mod tests {
             assert!(!digest(text, 600).contains("accessibility"), "{text}");
         }
     }
+
+    #[test]
+    fn a_text_without_a_role_is_a_node() {
+        let mut text =
+            String::from("## Latest page snapshot\nuid=1_0 RootWebArea \"Defaults\" url=\"http://localhost/\"\n");
+        for number in 1..=300 {
+            text.push_str(&format!("  uid=1_{number} \"Part {number} of the text, which says\"\n"));
+        }
+        text.push_str("  uid=1_301 \"two\nlines\"\n  uid=1_302 button \"Save\"\n");
+        let digest = digest(&text, 600);
+        assert!(digest.contains("accessibility tree: 303 nodes"), "{digest}");
+        assert!(digest.contains("button \"Save\" [uid=1_302]"), "{digest}");
+    }
 }

@@ -1,6 +1,7 @@
 //! One line of an accessibility tree.
 //!
-//! `- button "Save" [disabled] [ref=e12]: text`, with or without the dash, and `uid=1_12 button "Save" disabled`.
+//! `- button "Save" [disabled] [ref=e12]: text`, with or without the dash, and `uid=1_12 button "Save" disabled`, where a
+//! text has no role: `uid=1_13 "Saved."`.
 
 use crate::text::clip;
 
@@ -158,13 +159,15 @@ impl<'a> Node<'a> {
             (uid, rest) = after.split_once(' ')?;
         }
         let end = rest.bytes().position(|byte| !(byte.is_ascii_alphabetic() || byte == b'/')).unwrap_or(rest.len());
-        let role = rest.get(..end).filter(|role| !role.is_empty())?;
+        let is_text = !uid.is_empty() && rest.starts_with('"');
+        let role = if is_text { "StaticText" } else { rest.get(..end).filter(|role| !role.is_empty())? };
         rest = rest.get(end..)?.trim_start();
         let mut name = "";
         if let Some(after) = rest.strip_prefix('"') {
-            let end = quote_end(after)?;
+            // A text of several lines ends in a later one.
+            let end = quote_end(after).or(is_text.then_some(after.len()))?;
             name = after.get(..end)?;
-            rest = after.get(end + 1..)?.trim_start();
+            rest = after.get(end + 1..).unwrap_or_default().trim_start();
         }
         let (attributes, value) = attributes(rest)?;
         Some(Self { indent, role, name, attributes, value, uid })
