@@ -176,6 +176,7 @@ impl Document {
             self.passages.add(Some(line.number), text, USUAL * 9 / 10);
         } else {
             self.in_table = false;
+            self.outline.dated(line.number, text);
             self.other(line, text);
         }
         self.before.clear();
@@ -409,5 +410,18 @@ mod tests {
         for text in [script, &config, log, diff] {
             assert!(!digest(text, 600).contains("markdown:"), "{text}");
         }
+    }
+
+    #[test]
+    fn versions_have_the_dates_below_them_and_headings_no_targets() {
+        let mut text = String::from("# [Log](log.html \"The log\")[¶](#log \"Permalink\")\n\n");
+        for number in (1..=9).rev() {
+            text.push_str(&format!(
+                "## [3.{number}](https://example.org/v3.{number})\n\nReleased 2025-05-0{number}\n\n- a fix\n\n"
+            ));
+        }
+        let digest = digest(&text, 400);
+        assert!(digest.contains("3.9 (2025-05-09): 1 entries") && digest.contains("\n1 Log\n"), "{digest}");
+        assert!(digest.contains("3.5 (2025-05-05): 1"), "{digest}");
     }
 }

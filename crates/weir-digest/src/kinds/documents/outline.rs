@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::passages::Passages;
+use crate::kinds::shared::dates;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
@@ -54,10 +55,29 @@ impl Outline {
 
     /// Adds a heading.
     pub(super) fn add(&mut self, line: u64, level: usize, title: &str) {
+        let title = unlinked(title);
         self.total += 1;
-        self.version_total += u64::from(has_version(title));
+        self.version_total += u64::from(has_version(&title));
         if self.kept.len() < MOST {
-            self.kept.push(Heading { line, level, title: clip(title, 120), entries: 0 });
+            self.kept.push(Heading { line, level, title: clip(&title, 120), entries: 0 });
+        }
+    }
+
+    /// Takes the date of a version from a short line right below it: `Released 2025-05-10`.
+    pub(super) fn dated(&mut self, line: u64, text: &str) {
+        let date = || {
+            text.split(' ')
+                .map(|word| word.trim_matches(['*', '_', '(', ')', '.']))
+                .find(|word| word.len() == 10 && dates::iso(word).is_some())
+        };
+        if text.len() <= 40
+            && let Some(heading) = self.kept.last_mut()
+            && line <= heading.line + 3
+            && has_version(&heading.title)
+            && let Some(date) = date()
+            && !heading.title.contains(date)
+        {
+            heading.title.push_str(&format!(" ({date})"));
         }
     }
 
@@ -226,6 +246,22 @@ fn rows(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
     }
     rows.truncate(ROWS);
     rows
+}
+
+/// A title without the targets of its links, and without links that have no words: `[¶](#install "Permalink")`.
+fn unlinked(title: &str) -> String {
+    let mut text = String::new();
+    let mut rest = title;
+    while let Some((before, after)) = rest.split_once("](")
+        && let Some((before, label)) = before.rsplit_once('[')
+        && let Some((_, next)) = after.split_once(')')
+    {
+        text.push_str(before);
+        text.push_str(if label.contains(char::is_alphanumeric) { label } else { "" });
+        rest = next;
+    }
+    text.push_str(rest);
+    text
 }
 
 /// Whether a title names a version: `[1.2.0] - 2026-01-02`, `v2.0`, `Unreleased`.
