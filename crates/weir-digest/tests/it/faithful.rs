@@ -2,7 +2,7 @@
 
 use crate::hostile::HOSTILE;
 use crate::oracle::examine;
-use crate::outputs::{half, page};
+use crate::outputs::{flood, half, page};
 
 /// How much of a hostile output is read.
 const HOSTILE_BYTES: usize = 40_000;
@@ -23,6 +23,11 @@ fn none_is_wrong(outputs: impl Iterator<Item = (String, Vec<u8>)>) {
 fn of_real_outputs() {
     let halves = ["development", "held_out"].into_iter().flat_map(half);
     none_is_wrong(halves.map(|output| (output.name, output.raw)));
+}
+
+#[test]
+fn of_what_servers_give() {
+    none_is_wrong(flood().into_iter().map(|output| (output.name, output.raw)));
 }
 
 #[test]

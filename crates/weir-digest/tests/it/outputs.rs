@@ -1,4 +1,4 @@
-//! The real outputs of the recall set, and how one is digested in a test.
+//! The real outputs of the recall set and of the flood set, and how one is digested in a test.
 
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,21 @@ pub(crate) fn project() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The outputs of one half, by name.
+/// The outputs of one half of the recall set, by name.
 pub(crate) fn half(name: &str) -> Vec<Output> {
-    let folder = project().join("bench/recall").join(name);
-    let files = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+    all(&project().join("bench/recall").join(name))
+}
+
+/// What MCP servers gave, by name.
+pub(crate) fn flood() -> Vec<Output> {
+    ["development", "held_out"].iter().flat_map(|half| all(&project().join("bench/flood").join(half))).collect()
+}
+
+fn all(folder: &Path) -> Vec<Output> {
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|end| end == "zst")).collect();
     files.sort();
-    assert!(files.len() > 20, "{} has only {} outputs", folder.display(), files.len());
+    assert!(files.len() >= 20, "{} has only {} outputs", folder.display(), files.len());
     files.iter().map(|path| read(path)).collect()
 }
 
