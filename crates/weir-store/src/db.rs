@@ -164,16 +164,27 @@ impl Db {
 
     fn begin_grown_log_again(&self, before: u64) {
         const STEP: u64 = 16 << 20;
-        /// Longer than most searches take. A reader that takes longer is waited for after the next step.
-        const READERS: Duration = Duration::from_millis(300);
         let after = self.log_size();
         if after < 2 * STEP || after / STEP <= before / STEP {
             return;
         }
         // What was written is written, whatever becomes of this.
-        let _ = self.connection.busy_timeout(READERS.min(self.patience.left()));
+        let _ = self.connection.busy_timeout(self.wait_for_readers(after / STEP));
         let _ = self.outside_transaction("PRAGMA wal_checkpoint(RESTART)");
         let _ = self.connection.busy_timeout(self.patience.left());
+    }
+
+    /// How long readers are waited for, by the size of the log: first a little longer than most searches take, then longer
+    /// with every step, so that slow readers cannot make it grow without end either. How long a write waits for its lock
+    /// says nothing about this, but a hook has no more time than it has.
+    fn wait_for_readers(&self, steps: u64) -> Duration {
+        const EACH: Duration = Duration::from_millis(300);
+        const LONGEST: Duration = Duration::from_secs(10);
+        let wait = EACH.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX).saturating_sub(1)).min(LONGEST);
+        match self.patience {
+            Patience::InAll(left) => wait.min(left),
+            Patience::Each(_) => wait,
+        }
     }
 
     fn log_size(&self) -> u64 {
@@ -389,34 +400,49 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn readers_that_never_pause_do_not_make_the_write_ahead_log_grow_without_end() {
+    /// Writes 256 MB in steps, each of which gives up at once if the lock is taken, while one of two readers always
+    /// reads. Returns the largest size of the write-ahead log.
+    fn log_beside_readers(reading: &str) -> u64 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let open = || Db::open(&path, crate::index::MIGRATIONS, Patience::default()).unwrap();
         let mut db = open();
         db.keep_log_small();
         db.write(Durability::Process, |tx| tx.execute_batch("CREATE TABLE pages (bytes BLOB)")).unwrap();
-        let over = AtomicBool::new(false);
+        let (over, mut largest) = (AtomicBool::new(false), 0);
         std::thread::scope(|scope| {
-            // One of the two always reads.
             scope.spawn(|| {
                 let readers = [open(), open()];
-                let begin = "BEGIN; SELECT count(*) FROM sqlite_schema";
-                readers[1].outside_transaction(begin).unwrap();
+                let begin = format!("BEGIN; {reading}");
+                readers[1].outside_transaction(&begin).unwrap();
                 while !over.load(Ordering::Relaxed) {
                     for (begins, ends) in [(0, 1), (1, 0)] {
-                        readers[begins].outside_transaction(begin).unwrap();
+                        readers[begins].outside_transaction(&begin).unwrap();
                         readers[ends].outside_transaction("COMMIT").unwrap();
                     }
                 }
             });
-            for _ in 0..160 {
+            for _ in 0..256 {
                 let page = |tx: &Transaction<'_>| tx.execute("INSERT INTO pages VALUES (zeroblob(1 << 20))", []);
-                db.write(Durability::Process, page).unwrap();
+                assert!(db.write_if_free(Durability::Process, page).unwrap().is_some());
+                largest = largest.max(db.log_size());
             }
             over.store(true, Ordering::Relaxed);
         });
-        assert!(db.log_size() < 96 << 20, "{} bytes", db.log_size());
+        largest
+    }
+
+    #[test]
+    fn readers_that_never_pause_do_not_make_the_write_ahead_log_grow_without_end() {
+        let quick = log_beside_readers("SELECT count(*) FROM sqlite_schema");
+        assert!(quick < 96 << 20, "{quick} bytes");
+    }
+
+    #[test]
+    fn nor_do_readers_that_are_slow() {
+        // Half a second and more, longer than is waited for while the log is small.
+        let numbers = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 2000000)";
+        let slow = log_beside_readers(&format!("SELECT count(*) FROM sqlite_schema; {numbers} SELECT count(*) FROM n"));
+        assert!(slow < 160 << 20, "{slow} bytes");
     }
 }
