@@ -105,6 +105,11 @@ pub(crate) fn with_text(connection: &Connection, blob_id: i64) -> rusqlite::Resu
     named.collect()
 }
 
+/// Whether there is no entry at all.
+pub(crate) fn are_none(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM entries)")?.query_row([], |row| row.get(0))
+}
+
 /// What is left of an entry that is gone.
 pub(crate) fn gone(connection: &Connection, reference: Reference) -> rusqlite::Result<Option<Gone>> {
     connection

@@ -31,7 +31,9 @@ impl Store {
             Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => false,
             Err(other) => return Err(other),
         };
-        self.open_index()?;
+        if let Err(error) = self.open_index() {
+            return self.nothing_if_empty(error);
+        }
         if let Some(index) = self.index.as_mut().filter(|_| self.model.is_some()) {
             index.map_for_reading()?;
         }
@@ -63,8 +65,17 @@ impl Store {
     /// Searches what is indexed already, for a caller who cannot wait.
     pub fn search_indexed(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
-        self.open_index()?;
-        self.search_as_it_is(scope, query)
+        match self.open_index() {
+            Ok(()) => self.search_as_it_is(scope, query),
+            Err(error) => self.nothing_if_empty(error),
+        }
+    }
+
+    /// The answer where there is no index and none can be made. That must not keep a search from going on in another
+    /// store, so an empty store says that it has nothing; any other says why it cannot be searched.
+    fn nothing_if_empty(&self, error: StoreError) -> Result<Findings> {
+        let cannot_write = matches!(error, StoreError::ReadOnly { .. } | StoreError::Full { .. });
+        if cannot_write && self.log.read(entries::are_none)? { Ok(Findings::default()) } else { Err(error) }
     }
 
     fn search_as_it_is(&self, scope: &Scope, query: &Query) -> Result<Findings> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use weir_core::{EntryKind, Limits, NewEntry, Reference, Timestamp};
+use weir_core::{EntryKind, Limits, NewEntry, Query, Reference, Timestamp};
 use weir_store::{Selection, StoreError};
 
 use crate::dump;
@@ -133,7 +133,7 @@ fn a_note_does_not_wait_for_the_index() {
     let kept = store.keep(&here(), note("the second"), NOW).unwrap();
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     assert!(kept.behind && kept.unfinished.is_none(), "{kept:?}");
-    let found = store.search(&here(), &weir_core::Query::new("first second", 5)).unwrap();
+    let found = store.search(&here(), &Query::new("first second", 5)).unwrap();
     assert!(found.behind && found.hits.len() == 1, "{found:?}");
     index.execute_batch("COMMIT").unwrap();
     assert_eq!(search(&mut store, "second").len(), 1);
@@ -172,9 +172,39 @@ fn a_full_disk_is_left_by_forgetting_or_by_a_smaller_quota() {
 }
 
 #[test]
+fn an_empty_store_without_an_index_can_be_searched_on_a_full_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    in_namespace("mount -t tmpfs -o size=8m none \"$1\"", folder.path(), ("room::child", "search"));
+}
+
+fn search_without_an_index(disk: &Path) {
+    let [empty, used] = ["empty", "used"].map(|name| disk.join(name));
+    drop(open(&empty));
+    keep(&mut open(&used), note("the first"));
+    for folder in [&empty, &used] {
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(folder.join(format!("index.db{suffix}")));
+        }
+    }
+    fill(disk);
+    let query = Query::new("first", 10);
+    let found = open(&empty).search(&here(), &query).unwrap();
+    assert!(found.hits.is_empty() && !found.behind);
+    assert!(open(&empty).search_indexed(&here(), &query).unwrap().hits.is_empty());
+    // What is there but cannot be searched is not passed over.
+    let refused = open(&used).search(&here(), &query).err();
+    assert!(matches!(refused, Some(StoreError::Full { .. })), "{refused:?}");
+    fs::remove_file(disk.join("ballast")).unwrap();
+    assert_eq!(search(&mut open(&used), "first").len(), 1);
+}
+
+#[test]
 fn child() {
     let Some(task) = process::task() else { return };
     let disk = PathBuf::from(&task[1]);
+    if task[0] == "search" {
+        return search_without_an_index(&disk);
+    }
     let folder = disk.join("store");
     let mut store = open(&folder);
     let mut kept = Vec::new();
