@@ -13,8 +13,11 @@ use super::set::{Output, Set};
 /// How many tokens of a result Claude Code shows at most, in 2.1.325.
 const CLAUDE_TOKENS: usize = 25_000;
 
+/// What a client shows of a text.
+pub(crate) type Rule = fn(&str) -> String;
+
 /// What clients do by themselves, as read in the programs named.
-pub(crate) const RULES: [(&str, fn(&str) -> String); 7] = [
+pub(crate) const RULES: [(&str, Rule); 7] = [
     ("Claude Code 2.1.325 itself: 25,000 tokens, else a path", claude),
     ("Claude Code 2.1.325, as it shows commands: 2,000 of more than 30,000 characters", claude_shell),
     // It takes four bytes for a token.
