@@ -1,9 +1,11 @@
 //! The log of our own faults in hooks: where nobody can be told, they are written down. Invariant: it never grows past
-//! [`MOST`], and to write it never fails a hook.
+//! [`MOST`] by more than what hooks write at the same moment, and to write it never fails a hook.
 
 use std::any::Any;
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use weir_store::private;
@@ -16,6 +18,9 @@ const MOST: u64 = 64 << 10;
 
 /// Where faults are written down instead, while sessions are replayed.
 static ELSEWHERE: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// How often this process has dropped the older half, so that two threads do not write the same file.
+static HALVED: AtomicUsize = AtomicUsize::new(0);
 
 /// Writes down one fault.
 pub(crate) fn note(what: &str, fault: &str) {
@@ -43,19 +48,90 @@ pub(crate) fn path(paths: &Paths) -> PathBuf {
     paths.data.join("hook-faults.log")
 }
 
-fn append(path: &Path, line: &str) -> std::io::Result<()> {
-    let mut file = private::open(path, private::options().append(true))?;
-    file.write_all(line.as_bytes())?;
-    if file.metadata()?.len() > MOST {
-        let text = std::fs::read_to_string(path)?;
-        let half = text.split_at(text.floor_char_boundary(text.len() / 2)).1;
-        std::fs::write(path, half.split_once('\n').map_or("", |(_, whole_lines)| whole_lines))?;
+/// Appends one line with one write, so that the lines of hooks that end at the same moment stay apart.
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    let mut options = private::options();
+    let mut file = private::open(path, options.read(true).append(true))?;
+    if file.metadata()?.len() + line.len() as u64 > MOST {
+        keep_newer_half(path, &mut file)?;
+        file = private::open(path, &options)?;
     }
-    Ok(())
+    // A disk that was full took only a part of the line before.
+    let text = if ends_within_a_line(&mut file)? { format!("\n{line}") } else { line.to_owned() };
+    file.write_all(text.as_bytes())
+}
+
+/// Puts the newer half of the lines in the place of all of them. A line that another hook writes meanwhile may go with
+/// the older half; it is not cut.
+fn keep_newer_half(path: &Path, file: &mut File) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let half = &bytes[bytes.len() / 2..];
+    let whole_lines = half.iter().position(|&byte| byte == b'\n').map_or(&[][..], |end| &half[end + 1..]);
+    let new = path.with_extension(format!("{}-{}.new", std::process::id(), HALVED.fetch_add(1, Ordering::Relaxed)));
+    let written = private::open(&new, private::options().truncate(true))
+        .and_then(|mut file| file.write_all(whole_lines))
+        .and_then(|()| std::fs::rename(&new, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    written
+}
+
+fn ends_within_a_line(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 /// What a panic said.
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no words")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(path: &Path) -> Vec<String> {
+        std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn lines_of_many_writers_stay_whole_while_the_older_half_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hook-faults.log");
+        let line = |writer: usize, number: usize| format!("{writer} {number:04} {}", "x".repeat(40 + writer * 30));
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let (path, line) = (&path, &line);
+                scope.spawn(move || {
+                    for number in 0..300 {
+                        append(path, &format!("{}\n", line(writer, number))).unwrap();
+                    }
+                });
+            }
+        });
+        assert!(std::fs::metadata(&path).unwrap().len() <= MOST + 8 * 300);
+        for found in lines_of(&path) {
+            let mut words = found.split(' ').map_while(|word| word.parse().ok());
+            let (writer, number) = (words.next().unwrap(), words.next().unwrap());
+            assert_eq!(found, line(writer, number));
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_by_a_full_disk_does_not_run_into_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hook-faults.log");
+        std::fs::write(&path, "a whole one\nhalf of").unwrap();
+        append(&path, "the next\n").unwrap();
+        assert_eq!(lines_of(&path), ["a whole one", "half of", "the next"]);
+    }
 }
