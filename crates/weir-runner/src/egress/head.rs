@@ -101,6 +101,10 @@ fn header(line: &str) -> Result<Header<'_>, &'static str> {
     if value.chars().any(|c| c.is_control() && c != '\t') {
         return Err("a header has control characters");
     }
+    // A server that reads bytes as Latin-1 would see controls where there are none here: `ą` ends in 0x85, a line end.
+    if !value.is_ascii() {
+        return Err("a header is not ASCII");
+    }
     Ok((name.to_ascii_lowercase(), value.trim_matches([' ', '\t'])))
 }
 
@@ -298,6 +302,7 @@ mod tests {
             expect!["this is a proxy: ask with CONNECT, or with a whole address that starts with http://"],
         );
         check("GET http://a.org/ HTTP/2.0\r\n\r\n", expect!["the version is not HTTP/1.1"]);
+        check("GET http://a.org/ HTTP/1.1\r\nA: b\u{105}c\r\n\r\n", expect!["a header is not ASCII"]);
         check("GET http:/ö HTTP/1.1\r\n\r\n", expect!["the first line is not a request"]);
     }
 }
