@@ -211,18 +211,23 @@ fn path_of(folder: &Path, conversation: &str) -> PathBuf {
 
 /// The key and the records of a file; none when there is no file or it is damaged, which is then removed.
 fn read(path: &Path) -> std::io::Result<Option<([u8; blake3::KEY_LEN], Vec<u8>)>> {
-    let mut bytes = Vec::new();
-    match File::open(path) {
-        Ok(file) => file.take(MAX_BYTES + HEADER_BYTES as u64 + 1).read_to_end(&mut bytes)?,
+    let mut file = match File::open(path) {
+        Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let Some(key) = record::key(&bytes).filter(|_| record::is_whole(&bytes[HEADER_BYTES..])) else {
-        remove(path)?;
-        return Ok(None);
-    };
-    bytes.drain(..HEADER_BYTES);
-    Ok(Some((key, bytes)))
+    let mut header = [0; HEADER_BYTES];
+    let begun = file.read_exact(&mut header);
+    // Room for all of it at once: growing would copy it several times, while a client waits.
+    let mut records = Vec::with_capacity(file.metadata()?.len().min(MAX_BYTES + 1) as usize);
+    file.take(MAX_BYTES + 1).read_to_end(&mut records)?;
+    match record::key(&header).filter(|_| begun.is_ok() && record::is_whole(&records)) {
+        Some(key) => Ok(Some((key, records))),
+        None => {
+            remove(path)?;
+            Ok(None)
+        }
+    }
 }
 
 #[cfg(test)]

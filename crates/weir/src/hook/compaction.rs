@@ -28,7 +28,9 @@ const KEEP: usize = 500;
 /// Notes what the model said last: in the middle of a turn, only the transcript has it. Says whether there is a
 /// conversation to summarise.
 pub(super) fn note_words(call: &mut Call<'_>) -> Result<bool, CommandError> {
-    let said = last_words(call);
+    // One that calls before every request would have its transcript read as often.
+    let is_rare = !matches!(call.client.compaction, Compaction::WaitsUntil(_));
+    let said = if is_rare { last_words(call) } else { Vec::new() };
     if said.is_empty() {
         return Ok(false);
     }
