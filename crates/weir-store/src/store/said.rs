@@ -45,10 +45,10 @@ impl Store {
             }
             looked_at = 0;
             let (blobs, limits) = (&self.blobs, &self.limits);
-            self.log.write(Durability::Process, |tx| {
+            let is_ours = self.log.write(Durability::Process, |tx| {
                 // Another process may have been here since.
                 if said::taken_to(tx)? != from {
-                    return Ok::<_, Fault>(());
+                    return Ok::<_, Fault>(false);
                 }
                 for (spoken, entry, staged) in &staged {
                     let blob_id = blobs.commit(tx, staged)?;
@@ -61,8 +61,12 @@ impl Store {
                 }
                 said::note_taken(tx, last)?;
                 blobs.settle()?;
-                Ok(())
+                Ok(true)
             })?;
+            if !is_ours {
+                // It may have taken a part of the batch: the rest is looked at again.
+                seen = 0;
+            }
         }
         Ok(self.owner == Owner::User)
     }

@@ -66,3 +66,29 @@ fn what_was_said_is_forgotten_with_its_event() {
     assert!(history.iter().all(|moment| !moment.record.event.text.contains("vault")), "{history:?}");
     assert_eq!(store.search(&here(), &query("staging")).unwrap().hits.len(), 1);
 }
+
+#[test]
+fn processes_that_search_at_the_same_time_take_in_everything_once() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()));
+    std::thread::scope(|scope| {
+        for writer in 0..6 {
+            let folder = &folder;
+            scope.spawn(move || {
+                let mut store = open(folder.path());
+                for number in 0..120 {
+                    let text = format!("request {number} of writer {writer}");
+                    store.append(&here(), &event(EventKind::Prompt, &text), at(number)).unwrap();
+                    if number % 3 == 0 {
+                        store.take_in_said(Duration::from_secs(5)).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let mut store = open(folder.path());
+    assert!(store.take_in_said(Duration::from_secs(60)).unwrap());
+    let everything = weir_store::Selection { source: Some("prompt".to_owned()), ..Default::default() };
+    let plan = store.plan_to_forget(&here(), &everything).unwrap();
+    assert_eq!((plan.entries.len(), plan.events), (720, 720));
+}
