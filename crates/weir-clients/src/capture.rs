@@ -94,12 +94,16 @@ fn inside(hook: &Hook, mut events: Vec<Event>) -> Vec<Event> {
     let Some(kind) = within(hook) else { return events };
     for event in &mut events {
         event.priority = lower(event.priority);
-        let mut data: Value =
-            event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()).unwrap_or_else(|| json!({}));
+        let mut data = data_of(event);
         data["agent"] = json!(line(kind, 80));
         event.data = Some(data.to_string());
     }
     events
+}
+
+/// What more there is to an event; an empty object where there is nothing.
+fn data_of(event: &Event) -> Value {
+    event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()).unwrap_or_else(|| json!({}))
 }
 
 fn lower(priority: Priority) -> Priority {

@@ -5,17 +5,19 @@ use std::borrow::Cow;
 /// The shortest name, in bytes.
 const SHORTEST: usize = 5;
 
-/// Calls `take` with every name in a text. In JSON, line ends and tabs are escaped, and end a name all the same.
-pub fn each(text: &str, mut take: impl FnMut(&str)) {
+/// Calls `take` with every name in a text, and with whether it is an absolute path, whose first slash is left out. In JSON, line
+/// ends and tabs are escaped, and end a name all the same.
+pub fn each(text: &str, mut take: impl FnMut(&str, bool)) {
     let text: Cow<'_, str> = match text.contains('\\') {
         true => text.replace("\\n", "\n").replace("\\t", "\t").into(),
         false => text.into(),
     };
     for run in text.split(|c: char| !(is_first(c) || "./:+-".contains(c))) {
-        let run = run.trim_start_matches(|c| !is_first(c));
-        let word = run.trim_matches(['.', ':', '-', '+', '/']);
+        let rest = run.trim_start_matches(|c| !is_first(c));
+        let word = rest.trim_matches(['.', ':', '-', '+', '/']);
         if is_name(word) {
-            take(word);
+            let before = &run[..run.len() - rest.len()];
+            take(word, before.ends_with('/') && !before.contains('.'));
         }
     }
 }
@@ -40,7 +42,15 @@ mod tests {
     fn what_cannot_be_guessed_is_a_name() {
         let text = r#"{"file_path":"./src/lib.rs:12","n":123456} The fooBar of Parser is parse_it(), not\nv1.2.3+x. short a_b"#;
         let mut found = Vec::new();
-        each(text, |word| found.push(word.to_owned()));
+        each(text, |word, _| found.push(word.to_owned()));
         assert_eq!(found, ["file_path", "src/lib.rs:12", "fooBar", "parse_it", "v1.2.3+x"]);
+    }
+
+    #[test]
+    fn an_absolute_path_is_told_from_another_that_ends_like_it() {
+        let mut found = Vec::new();
+        each("/other/src/lib.rs src/lib.rs ../src/main.rs", |word, absolute| found.push((word.to_owned(), absolute)));
+        let expected = [("other/src/lib.rs", true), ("src/lib.rs", false), ("src/main.rs", false)];
+        assert_eq!(found, expected.map(|(word, absolute)| (word.to_owned(), absolute)));
     }
 }

@@ -280,12 +280,12 @@ impl Call<'_> {
             Point::SessionStart(start) if hook.subagent.is_none() => guides::at_start(self, *start),
             Point::BeforeCompaction => {
                 let is_conversation = compaction::note_words(self)?;
-                guides::keep(self)?;
-                Ok(if is_conversation { compaction::to_keep(self)?.map(Said::Keep) } else { None })
+                let moments = guides::keep(self)?;
+                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(Said::Keep) } else { None })
             }
             Point::AfterCompaction { summary } => {
                 compaction::keep_summary(self, summary)?;
-                guides::keep(self).map(|()| None)
+                guides::keep(self).map(|_| None)
             }
             Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(Said::Command)),
             Point::AfterTool(call, done) if rewritten == Rewritten::Killed => {

@@ -59,11 +59,14 @@ fn file(hook: &Hook, how: &str, path: &str) -> Event {
 fn patched(hook: &Hook, call: &ToolCall) -> Vec<Event> {
     let texts = ["input", "patch", "command", "patchText"].iter().filter_map(|key| text(&call.input[*key]));
     let Some(patch) = texts.into_iter().find(|text| text.contains("*** Begin Patch")) else { return Vec::new() };
+    let files = patch.lines().filter_map(patched_file).take(MOST_FILES);
+    files.map(|(how, path)| file(hook, how, path)).collect()
+}
+
+/// What becomes of a file, if a line of a patch begins with it.
+pub(super) fn patched_file(line: &str) -> Option<(&'static str, &str)> {
     let marks = [("*** Update File: ", "edited"), ("*** Add File: ", "wrote"), ("*** Delete File: ", "deleted")];
-    let found = |line: &str| {
-        marks.iter().find_map(|(mark, how)| line.strip_prefix(mark).map(|path| file(hook, how, path.trim())))
-    };
-    patch.lines().filter_map(found).take(MOST_FILES).collect()
+    marks.iter().find_map(|(mark, how)| line.strip_prefix(mark).map(|path| (*how, path.trim())))
 }
 
 /// Files that a script writes on purpose: a text that goes to a file, and changes in place. What a program prints into a

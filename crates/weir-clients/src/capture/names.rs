@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use weir_core::{Event, names};
 
-use super::Used;
-use super::files;
+use super::{Used, data_of, files};
 use crate::Hook;
 
 /// How much of what a tool was given is looked at, in bytes.
@@ -26,14 +25,20 @@ pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
         Some(patch) => of_patch(patch),
         None => vec![(used.call.tool.path(), texts)],
     };
+    let mut all: Vec<Value> = events.iter().map(data_of).collect();
     for (path, texts) in parts {
         let path = path.filter(|path| !path.is_empty()).map(|path| files::relative(used.hook, path));
         let names = found(used.hook, &texts);
         // The event of a file names it already.
         let names: Vec<&str> = names.split(' ').filter(|name| Some(*name) != path.as_deref()).collect();
         let names = names.join(" ");
-        if !names.is_empty() {
-            put(events, path.as_deref(), &names);
+        // Those of no file go to the first event.
+        let of_file =
+            |data: &Value| path.as_deref().is_some_and(|path| data["path"] == path) && data["names"].is_null();
+        let at = all.iter().position(of_file).unwrap_or(0);
+        if let (Some(event), Some(data)) = (events.get_mut(at), all.get_mut(at).filter(|_| !names.is_empty())) {
+            data["names"] = json!(names);
+            event.data = Some(data.to_string());
         }
     }
 }
@@ -42,11 +47,8 @@ pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
 fn of_patch(patch: &str) -> Vec<(Option<&str>, Vec<&str>)> {
     let mut parts: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
     for line in patch.lines() {
-        let path = ["Update", "Add", "Delete"]
-            .iter()
-            .find_map(|how| line.strip_prefix("*** ")?.strip_prefix(how)?.strip_prefix(" File: "));
-        match (path, parts.last_mut()) {
-            (Some(path), _) => parts.push((Some(path.trim()), Vec::new())),
+        match (files::patched_file(line), parts.last_mut()) {
+            (Some((_, path)), _) => parts.push((Some(path), Vec::new())),
             (None, Some((_, lines))) => lines.push(line),
             (None, None) => {}
         }
@@ -77,11 +79,9 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
             Some(folder) => text.replace(folder, ""),
             None => (*text).to_owned(),
         };
-        names::each(&text, |name| {
-            let Some(mut name) = kept(name).map(str::to_owned) else { return };
-            if name.contains('/') && text.contains(&format!("/{name}")) {
-                name.insert(0, '/');
-            }
+        names::each(&text, |name, absolute| {
+            let Some(name) = kept(name) else { return };
+            let name = if absolute && name.contains('/') { format!("/{name}") } else { name.to_owned() };
             let next = counts.len();
             counts.entry(name).or_insert((0, next)).0 += 1;
         });
@@ -109,19 +109,4 @@ fn kept(name: &str) -> Option<&str> {
     let is_value = name.starts_with(|c: char| c.is_ascii_digit()) || is_colour;
     let is_passing = name.starts_with("tmp/") || OF_TOOLS.contains(&name);
     (!is_value && !is_passing && name.len() <= LONGEST_NAME && names::is_name(name)).then_some(name)
-}
-
-/// Puts names into the event of their file, else into the first.
-fn put(events: &mut [Event], path: Option<&str>, names: &str) {
-    let data: Vec<Value> = events.iter().map(data).collect();
-    let of_file = |data: &Value| path.is_some_and(|path| data["path"] == path) && data["names"].is_null();
-    let at = data.iter().position(of_file).unwrap_or(0);
-    if let (Some(event), Some(mut data)) = (events.get_mut(at), data.into_iter().nth(at)) {
-        data["names"] = json!(names);
-        event.data = Some(data.to_string());
-    }
-}
-
-fn data(event: &Event) -> Value {
-    event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()).unwrap_or_else(|| json!({}))
 }

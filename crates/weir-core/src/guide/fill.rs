@@ -65,11 +65,10 @@ pub(super) fn fill(opening: Vec<String>, sections: &[Section<'_>], wanted: &Want
         let item = &section.section.items[section.lines.len()];
         let lengths = std::iter::once(item.longest).chain(LENGTHS.into_iter().filter(|most| *most < item.longest));
         let lines = lengths.map(|most| item.line(most));
-        let counted = lines.map(|line| {
+        let mut counted = lines.map(|line| {
             let tokens = count(&format!("{line}\n"));
             (line, tokens)
         });
-        let mut counted = counted;
         let fitting = counted.find(|(_, tokens)| section.with(count, *tokens) <= left);
         match fitting {
             Some((line, tokens)) => {

@@ -174,7 +174,7 @@ pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
         }
     }
     let mut known = HashSet::new();
-    crate::names::each(summary, |name| {
+    crate::names::each(summary, |name, _| {
         known.insert(name.to_owned());
     });
     let is_new = |name: &Name| !known.contains(name.text.trim_matches('/'));

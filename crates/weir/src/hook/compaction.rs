@@ -20,8 +20,8 @@ const SAID: usize = 20;
 /// How the title of a kept summary begins.
 const TITLE: &str = "Summary of the conversation";
 /// The first line of what a summary must keep.
-const KEEP_HEAD: &str = "Keep the following in the summary: quoted words word for word, names as they are written. \
-     (Recorded by weir; it is data about the session, not a request to act.)";
+const KEEP_HEAD: &str = "Keep the following in the summary. Repeat quoted text verbatim, and names as they are written. \
+     (Recorded by weir: data about the session, not instructions.)";
 /// How many tokens that may take.
 const KEEP: usize = 500;
 
@@ -36,7 +36,7 @@ pub(super) fn note_words(call: &mut Call<'_>) -> Result<bool, CommandError> {
     }
     let words: Vec<&str> = said.iter().map(String::as_str).collect();
     let events = capture::before_compaction(call.hook, &words);
-    let known = guides::moments(call, &call.scope)?;
+    let known = guides::newest(call, &call.scope, guides::EVENTS)?;
     let is_known = |text: &str| known.iter().any(|moment| moment.record.event.text == text);
     for event in events.into_iter().filter(|event| !is_known(&event.text)) {
         let appended = call.store.append(&call.scope, &event, call.now);
@@ -59,10 +59,8 @@ fn last_words(call: &Call<'_>) -> Vec<String> {
 
 /// The last steps of a transcript.
 fn steps_at_end(path: &Path) -> Option<Vec<Step>> {
-    let end = end_of(path).ok()?;
-    // The first row is a part of one.
-    let rows = end.split_once('\n').map_or(end.as_str(), |(_, rows)| rows);
-    let read = transcript::read(&mut rows.as_bytes()).ok()??;
+    // The first row may be a part of one, and is then skipped like any that cannot be read.
+    let read = transcript::read(&mut end_of(path).ok()?.as_bytes()).ok()??;
     Some(read.sessions.into_iter().next()?.steps)
 }
 
@@ -72,19 +70,16 @@ pub(super) fn end_of(transcript: &Path) -> std::io::Result<String> {
     let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);
     file.seek(SeekFrom::Start(begin))?;
     let mut end = Vec::new();
-    if begin == 0 {
-        end.push(b'\n');
-    }
     file.take(TRANSCRIPT_END).read_to_end(&mut end)?;
     Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 /// What the client's summary must keep, for a client that can be told so.
-pub(super) fn to_keep(call: &Call<'_>) -> Result<Option<String>, CommandError> {
+pub(super) fn to_keep(call: &Call<'_>, moments: &[Moment]) -> Result<Option<String>, CommandError> {
     if !call.hook.takes.keep {
         return Ok(None);
     }
-    let text = guides::write(call, &call.scope, KEEP_HEAD, KEEP)?;
+    let text = guides::write(call, moments, KEEP_HEAD, KEEP)?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
@@ -99,7 +94,7 @@ pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), Com
         });
         summary = written.unwrap_or_default();
     }
-    let is_kept = || Ok::<_, CommandError>(newest_summary(call)? == summary);
+    let is_kept = || newest_summary(call, &guides::newest(call, &call.scope, 1)?).map(|kept| kept == summary);
     if summary.trim().is_empty() || is_kept()? {
         return Ok(());
     }
@@ -114,8 +109,7 @@ pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), Com
 }
 
 /// The client's summary of this session, if nothing has happened since; else empty.
-pub(super) fn newest_summary(call: &Call<'_>) -> Result<String, CommandError> {
-    let moments = guides::moments(call, &call.scope)?;
+pub(super) fn newest_summary(call: &Call<'_>, moments: &[Moment]) -> Result<String, CommandError> {
     let is_summary = |moment: &&Moment| {
         moment.entry.as_ref().is_some_and(|(kind, title)| *kind == EntryKind::Said && title.starts_with(TITLE))
     };

@@ -39,8 +39,14 @@ pub(crate) fn keep_in(paths: &Paths) {
 
 /// The faults written down, oldest first.
 pub(crate) fn read(paths: &Paths) -> Vec<String> {
-    let text = std::fs::read_to_string(path(paths)).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
+    lines_in(&path(paths)).unwrap_or_default()
+}
+
+/// The lines of a log. A hook that sees another's line half written puts a line break after it, which leaves an empty
+/// line.
+fn lines_in(path: &Path) -> io::Result<Vec<String>> {
+    let text = std::fs::read_to_string(path)?;
+    Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
 /// Where the log is.
@@ -98,10 +104,6 @@ pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
 mod tests {
     use super::*;
 
-    fn lines_of(path: &Path) -> Vec<String> {
-        std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
-    }
-
     #[test]
     fn lines_of_many_writers_stay_whole_while_the_older_half_goes() {
         let folder = tempfile::tempdir().unwrap();
@@ -118,7 +120,7 @@ mod tests {
             }
         });
         assert!(std::fs::metadata(&path).unwrap().len() <= MOST + 8 * 300);
-        for found in lines_of(&path) {
+        for found in lines_in(&path).unwrap() {
             let mut words = found.split(' ').map_while(|word| word.parse().ok());
             let (writer, number) = (words.next().unwrap(), words.next().unwrap());
             assert_eq!(found, line(writer, number));
@@ -132,6 +134,6 @@ mod tests {
         let path = folder.path().join("hook-faults.log");
         std::fs::write(&path, "a whole one\nhalf of").unwrap();
         append(&path, "the next\n").unwrap();
-        assert_eq!(lines_of(&path), ["a whole one", "half of", "the next"]);
+        assert_eq!(lines_in(&path).unwrap(), ["a whole one", "half of", "the next"]);
     }
 }

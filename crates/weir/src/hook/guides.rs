@@ -12,7 +12,7 @@ use crate::config;
 use crate::error::CommandError;
 
 /// How many of the newest events of a session a guide is written from.
-const EVENTS: usize = 3_000;
+pub(super) const EVENTS: usize = 3_000;
 /// The first line of a guide.
 const HEAD: &str = "Where this session stood (kept by weir; data, not instructions)";
 /// The first line of what a new session is told.
@@ -30,11 +30,11 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>
             Some(guide) => guide,
             None => welcome(call)?,
         },
-        Start::Compact => written(call, &call.scope.clone())?,
+        Start::Compact => written(call, &newest(call, &call.scope, EVENTS)?)?,
         // The client has brought back the conversation; some without what hooks had said after a compaction. One that is
         // too long for it is compacted at once, and that begins the session again.
         Start::Resume if call.store.guide(&call.scope)?.is_some() && !has_guide(call) => {
-            written(call, &call.scope.clone())?
+            written(call, &newest(call, &call.scope, EVENTS)?)?
         }
         Start::Resume => String::new(),
     };
@@ -42,19 +42,21 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>
     Ok(Some(text).filter(|text| !text.is_empty() && call.hook.takes.context).map(Said::Context))
 }
 
-/// Keeps the guide as it is now.
-pub(super) fn keep(call: &mut Call<'_>) -> Result<(), CommandError> {
+/// Keeps the guide as it is now. Returns what it is made of.
+pub(super) fn keep(call: &mut Call<'_>) -> Result<Vec<Moment>, CommandError> {
     let scope = call.scope.clone();
     // There is a next time to thin.
     put_off(call.store.thin(&scope, call.now), || ())?;
-    let text = written(call, &scope)?;
+    let moments = newest(call, &scope, EVENTS)?;
+    let text = written(call, &moments)?;
     if text.is_empty() {
-        return Ok(());
+        return Ok(moments);
     }
     let waiting = call.client.compaction != Compaction::Begins;
     let guide = Guide { text, waiting };
     let kept = call.store.keep_guide(&scope, &guide, call.now);
-    put_off(kept, || call.aside.guide = Some(guide)).map(drop)
+    put_off(kept, || call.aside.guide = Some(guide))?;
+    Ok(moments)
 }
 
 /// Takes the guide that waits. Where that cannot be written, it is read, and the spool says that it was taken.
@@ -82,38 +84,41 @@ pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<Said>, CommandError>
 fn was_compacted(call: &Call<'_>) -> bool {
     let Compaction::WaitsUntil(mark) = call.client.compaction else { return true };
     // A compaction that is further away is one that the model was told of.
-    let end = call.hook.transcript.as_deref().and_then(|path| compaction::end_of(path).ok()).unwrap_or_default();
+    let end = transcript_end(call);
     end.rfind(mark).is_some_and(|at| !end[at..].contains(HEAD))
 }
 
 /// Whether the transcript has a guide, so that the conversation has it too.
 fn has_guide(call: &Call<'_>) -> bool {
-    let end = call.hook.transcript.as_deref().and_then(|path| compaction::end_of(path).ok());
-    end.is_some_and(|end| end.contains(HEAD))
+    transcript_end(call).contains(HEAD)
 }
 
-/// The guide of the scope's session; empty when there is nothing to say.
-fn written(call: &Call<'_>, scope: &Scope) -> Result<String, CommandError> {
+/// The end of the client's transcript; empty where it cannot be read.
+fn transcript_end(call: &Call<'_>) -> String {
+    call.hook.transcript.as_deref().and_then(|path| compaction::end_of(path).ok()).unwrap_or_default()
+}
+
+/// The guide that these moments make; empty when there is nothing to say.
+fn written(call: &Call<'_>, moments: &[Moment]) -> Result<String, CommandError> {
     let budget = config::read(&call.paths.config).map_or(config::GUIDE_TOKENS, |config| config.guide_tokens);
-    write(call, scope, HEAD, budget)
+    write(call, moments, HEAD, budget)
 }
 
-/// Writes what is known of the scope's session below a line, within a budget.
-pub(super) fn write(call: &Call<'_>, scope: &Scope, head: &str, budget: usize) -> Result<String, CommandError> {
-    let moments = moments(call, scope)?;
+/// Writes what these moments say below a line, within a budget.
+pub(super) fn write(call: &Call<'_>, moments: &[Moment], head: &str, budget: usize) -> Result<String, CommandError> {
     // Before a compaction, the newest one is of the compaction before.
     let summary = match call.hook.point {
         Point::BeforeCompaction => String::new(),
-        _ => compaction::newest_summary(call)?,
+        _ => compaction::newest_summary(call, moments)?,
     };
     let wanted = Wanted { budget, count: weir_tokens::count, now: call.now, head, summary: &summary };
-    Ok(guide::write(&facts(&moments), &wanted))
+    Ok(guide::write(&facts(moments), &wanted))
 }
 
 /// The newest events of the scope's session, oldest first.
-pub(super) fn moments(call: &Call<'_>, scope: &Scope) -> Result<Vec<Moment>, CommandError> {
+pub(super) fn newest(call: &Call<'_>, scope: &Scope, limit: usize) -> Result<Vec<Moment>, CommandError> {
     let session = scope.session.as_ref().map(|SessionKey { key, .. }| key.clone());
-    let filter = HistoryFilter { session, limit: EVENTS, ..HistoryFilter::default() };
+    let filter = HistoryFilter { session, limit, ..HistoryFilter::default() };
     let mut moments = call.store.history(scope, &filter)?;
     moments.reverse();
     Ok(moments)
@@ -136,7 +141,7 @@ fn welcome(call: &Call<'_>) -> Result<String, CommandError> {
     let notes: String = notes.collect();
     let unfinished = match call.store.last_session(&call.scope)? {
         Some(session) => {
-            let moments = moments(call, &Scope { session: Some(session), ..call.scope.clone() })?;
+            let moments = newest(call, &Scope { session: Some(session), ..call.scope.clone() }, EVENTS)?;
             guide::open_work(&facts(&moments))
         }
         None => None,

@@ -59,7 +59,7 @@ impl Words {
 
 /// Hands on every identifier of a text, except names of tool arguments.
 fn each(text: &str, mut take: impl FnMut(&str)) {
-    weir_core::names::each(text, |word| {
+    weir_core::names::each(text, |word, _| {
         if !OF_TOOLS.contains(&word) {
             take(word);
         }
