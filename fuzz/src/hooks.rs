@@ -31,7 +31,7 @@ pub(crate) fn transcript(data: &[u8]) {
             if let Step::Said { request, .. } = step {
                 assert!(*request <= session.requests.len(), "a request that never was");
             }
-            for told in session.told(step, &place) {
+            for told in session.told(step.clone(), &place) {
                 let wire = Wire { event: told.event, payload: &told.payload };
                 assert!(
                     (session.client().decode)(&wire).is_some(),

@@ -2,10 +2,10 @@
 
 pub(crate) mod claude;
 pub(crate) mod codex;
-mod copilot;
+pub(crate) mod copilot;
 pub(crate) mod gemini;
 pub(crate) mod opencode;
-mod qwen;
+pub(crate) mod qwen;
 
 use crate::Client;
 

@@ -2,51 +2,63 @@
 //!
 //! A format is constant data and plain functions, one file per client. Its reader turns rows of JSON into [`Session`]s, and
 //! [`Session::told`] turns a step back into the hooks that the client would have called, in the client's own shape.
+//! [`read`] reads a transcript whole; [`stream`] hands on what it says while it is read.
 //!
 //! Invariants: a transcript is foreign text. A row that is too long, that is not JSON or that is not what its client writes
-//! is counted and skipped; no session grows past [`LARGEST`]; nothing here opens a file.
+//! is counted and skipped; what is held of a session never grows past [`LARGEST`]; nothing here opens a file.
 
 mod claude;
 mod codex;
+mod copilot;
 mod gemini;
 mod opencode;
+mod plain;
+mod qwen;
 mod rows;
+mod session;
 
 use std::io::{self, BufRead};
-use std::path::Path;
+use std::ops::ControlFlow;
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use weir_core::Timestamp;
 
 use crate::Client;
+pub use session::{Dated, Part, Place, Session, Step, Told, ToolResult, Usage};
 
-/// The largest session that is read, in bytes of text.
+/// The most that is held of a session, in bytes of text.
 pub const LARGEST: usize = 256 << 20;
+/// How much is read before it is handed on, in bytes of text.
+const PART: usize = 1 << 20;
+/// How many lines are named that were skipped.
+const NAMED: usize = 10;
 
-/// Every format there is.
-const FORMATS: &[&Format] = &[&claude::FORMAT, &codex::FORMAT, &opencode::FORMAT, &gemini::FORMAT];
+/// Every format there is. The first that knows a row is taken: Qwen Code's rows have all that Claude Code's have.
+const FORMATS: &[&Format] = &[
+    &qwen::FORMAT,
+    &claude::FORMAT,
+    &codex::FORMAT,
+    &opencode::FORMAT,
+    &gemini::FORMAT,
+    &copilot::FORMAT,
+    &plain::FORMAT,
+];
 
 /// How one client writes its transcripts.
 struct Format {
     client: &'static Client,
     /// Where it writes them, below the home folder.
     folders: &'static [&'static str],
-    /// Where it writes them in a form that is not read, and what makes a file of one that is.
-    unread: Option<Unread>,
+    /// The database below the home folder in which it keeps them.
+    database: Option<&'static str>,
+    /// Whether a transcript may have sessions that have nothing to do with each other.
+    many: bool,
     /// Whether a row is one of this format.
     knows: fn(&Value) -> bool,
     /// A reader at the beginning of a transcript.
     reader: fn() -> Box<dyn Reader>,
     /// The hooks that the client would have called at a step.
-    told: fn(&Step, &Place<'_>) -> Vec<Told>,
-}
-
-/// Transcripts in a form that is not read.
-#[derive(Debug, Clone, Copy)]
-pub struct Unread {
-    /// Where they are, below the home folder.
-    pub path: &'static str,
-    /// The command that makes a file of a session that is read.
-    pub command: &'static str,
+    told: fn(Step, &Place<'_>) -> Vec<Told>,
 }
 
 /// What turns the rows of one transcript into sessions.
@@ -54,7 +66,12 @@ trait Reader {
     /// Takes the next row. Says whether it is what the client writes.
     fn row(&mut self, row: Value) -> bool;
 
-    /// The sessions of the rows so far.
+    /// What the rows so far say that no later row can change, and that was not handed over yet.
+    fn drain(&mut self) -> Vec<Draft> {
+        Vec::new()
+    }
+
+    /// The sessions of the rows so far, without what was handed over.
     fn finish(self: Box<Self>) -> Vec<Draft>;
 }
 
@@ -64,163 +81,88 @@ struct Draft {
     key: String,
     version: String,
     folder: String,
+    branch: String,
+    subagent: String,
     models: Models,
-    steps: Vec<Step>,
+    steps: Vec<Dated>,
     requests: Vec<Usage>,
     /// How many rows it has.
     rows: usize,
+    /// When the row was written that is being read, and what the client calls it.
+    row: (Option<Timestamp>, String),
+}
+
+impl Draft {
+    /// Begins to read a row.
+    fn begin(&mut self, at: Option<Timestamp>, message: &str) {
+        self.row.0 = at.or(self.row.0);
+        message.clone_into(&mut self.row.1);
+    }
+
+    /// Adds a step of the row that is being read.
+    fn push(&mut self, step: Step) {
+        let (at, message) = self.row.clone();
+        self.steps.push(Dated { step, at, message });
+    }
+
+    /// The steps so far, which are then gone from here.
+    fn drain(&mut self) -> Self {
+        Self {
+            key: self.key.clone(),
+            version: self.version.clone(),
+            folder: self.folder.clone(),
+            branch: self.branch.clone(),
+            subagent: self.subagent.clone(),
+            steps: std::mem::take(&mut self.steps),
+            ..Self::default()
+        }
+    }
+
+    fn finish(self, format: &'static Format) -> (Session, Vec<Dated>) {
+        let session = Session {
+            format,
+            key: self.key,
+            version: self.version,
+            folder: self.folder,
+            branch: self.branch,
+            subagent: self.subagent,
+            model: self.models.most(),
+            steps: Vec::new(),
+            requests: self.requests,
+        };
+        (session, self.steps)
+    }
 }
 
 /// A transcript as it was read.
 pub struct Transcript {
     /// Its sessions. The one with the most rows is the first.
     pub sessions: Vec<Session>,
-    /// How many rows were skipped.
-    pub skipped: u64,
+    /// The rows that were skipped.
+    pub skipped: Skipped,
 }
 
-/// One session of a transcript.
-pub struct Session {
-    format: &'static Format,
-    /// Its key, as the client has it.
-    pub key: String,
-    /// The version of the client; empty where it does not say.
-    pub version: String,
-    /// The folder that it began in; empty where the client does not say.
-    pub folder: String,
-    /// The model that answered most requests; empty where the client does not say.
-    pub model: String,
-    /// What happened, in order.
-    pub steps: Vec<Step>,
-    /// What each request to the model used, in order.
-    pub requests: Vec<Usage>,
-}
-
-/// One step of a session.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step {
-    /// The user, or the client in the user's place, said something.
-    Prompt {
-        /// The words.
-        text: String,
-    },
-    /// The model said something.
-    Said {
-        /// The words.
-        text: String,
-        /// The request that it belongs to, by its position in [`Session::requests`].
-        request: usize,
-    },
-    /// The model called a tool.
-    Called {
-        /// What it gave to the tool, as JSON or as the client has it.
-        given: String,
-        /// The request that it belongs to.
-        request: usize,
-    },
-    /// A tool gave something back.
-    Result(ToolResult),
-    /// The conversation was compacted.
-    Compacted {
-        /// What the model has in its place.
-        text: String,
-    },
-}
-
-/// What a tool gave back.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolResult {
-    /// What the client calls this use of the tool.
-    pub key: String,
-    /// The tool, as the client calls it.
-    pub name: String,
-    /// What it was given.
-    pub input: Value,
-    /// What the model was shown.
-    pub text: String,
-    /// What it gave back, in the shape that the client's hook gets.
-    pub response: Value,
-    /// Whether it failed.
-    pub failed: bool,
-}
-
-/// What one request used, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
-    /// Input that no cache had part in.
-    pub input: u64,
-    /// Input written to a cache.
-    pub cache_write: u64,
-    /// Input written to a cache that keeps it for an hour, where the client tells it apart.
-    pub cache_write_hour: u64,
-    /// Input read from a cache.
-    pub cache_read: u64,
-    /// What the model wrote, its thinking included.
-    pub output: u64,
-}
-
-impl Usage {
-    /// The length of the window that was sent.
-    pub fn window(&self) -> u64 {
-        self.input + self.cache_write + self.cache_write_hour + self.cache_read
-    }
-}
-
-/// Where the hooks of a session are told from.
-pub struct Place<'a> {
-    /// The key of the session.
-    pub session: &'a str,
-    /// The folder it works in.
-    pub folder: &'a Path,
-    /// Its transcript.
-    pub transcript: &'a Path,
-}
-
-/// A hook as the client calls it.
-pub struct Told {
-    /// The event.
-    pub event: &'static str,
-    /// What comes with it.
-    pub payload: Value,
-}
-
-impl Session {
-    /// The client that wrote it.
-    pub fn client(&self) -> &'static Client {
-        self.format.client
-    }
-
-    /// The hooks that the client would have called at one of its steps.
-    pub fn told(&self, step: &Step, place: &Place<'_>) -> Vec<Told> {
-        (self.format.told)(step, place)
-    }
-}
-
-impl Place<'_> {
-    /// A hook of clients that name things as Claude Code does.
-    fn tell(&self, event: &'static str, more: Value) -> Told {
-        let mut payload = json!({
-            "session_id": self.session, "transcript_path": self.transcript.to_string_lossy(),
-            "cwd": self.folder.to_string_lossy(), "hook_event_name": event, "permission_mode": "default",
-        });
-        if let (Value::Object(payload), Value::Object(more)) = (&mut payload, more) {
-            payload.extend(more);
-        }
-        Told { event, payload }
-    }
+/// The rows of a transcript that were skipped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// How many there were.
+    pub count: u64,
+    /// The first of them, by their lines.
+    pub lines: Vec<u64>,
 }
 
 /// A transcript that is being read, row by row.
 #[derive(Default)]
 pub struct Reading {
     reader: Option<(&'static Format, Box<dyn Reader>)>,
+    /// The bytes of the rows since the last part was handed on.
     bytes: usize,
-    skipped: u64,
+    skipped: Skipped,
 }
 
 impl Reading {
-    /// Takes a row of `bytes` bytes.
-    pub fn row(&mut self, row: Value, bytes: usize) {
+    /// Takes a row of `bytes` bytes that ends with a line.
+    pub fn row(&mut self, row: Value, bytes: usize, line: u64) {
         if self.reader.is_none() {
             self.reader = FORMATS.iter().find(|format| (format.knows)(&row)).map(|format| (*format, (format.reader)()));
         }
@@ -229,30 +171,54 @@ impl Reading {
             Some((_, reader)) if self.bytes <= LARGEST => reader.row(row),
             _ => false,
         };
-        self.skipped += u64::from(!taken);
+        if !taken {
+            self.skip(line);
+        }
     }
 
     /// Counts a row that could not be read.
-    pub fn skip(&mut self) {
-        self.skipped += 1;
+    pub fn skip(&mut self, line: u64) {
+        self.skipped.count += 1;
+        if self.skipped.lines.len() < NAMED {
+            self.skipped.lines.push(line);
+        }
+    }
+
+    /// What was read since this was called last and will not change any more.
+    fn drain(&mut self) -> Vec<Part> {
+        let Some((format, reader)) = &mut self.reader else { return Vec::new() };
+        let drafts = reader.drain();
+        if !drafts.is_empty() {
+            self.bytes = 0;
+        }
+        parts(format, drafts)
     }
 
     /// What was read; none when no row was one of a client that is known.
     pub fn finish(self) -> Option<Transcript> {
         let (format, reader) = self.reader?;
-        let session = |draft: Draft| Session {
-            format,
-            key: draft.key,
-            version: draft.version,
-            folder: draft.folder,
-            model: draft.models.most(),
-            steps: draft.steps,
-            requests: draft.requests,
-        };
         let mut drafts = reader.finish();
         drafts.sort_by_key(|draft| std::cmp::Reverse(draft.rows));
+        let session = |draft: Draft| {
+            let (session, steps) = draft.finish(format);
+            Session { steps: steps.into_iter().map(|dated| dated.step).collect(), ..session }
+        };
         Some(Transcript { sessions: drafts.into_iter().map(session).collect(), skipped: self.skipped })
     }
+
+    /// What is left to hand on, and what was skipped; none when no row was one of a client that is known.
+    pub fn finish_parts(self) -> Option<(Vec<Part>, Skipped)> {
+        let (format, reader) = self.reader?;
+        Some((parts(format, reader.finish()), self.skipped))
+    }
+}
+
+fn parts(format: &'static Format, drafts: Vec<Draft>) -> Vec<Part> {
+    let part = |draft: Draft| {
+        let (session, steps) = draft.finish(format);
+        Part { session, steps }
+    };
+    drafts.into_iter().map(part).collect()
 }
 
 /// Every client with transcripts, and the folders below the home folder in which it writes them.
@@ -260,16 +226,37 @@ pub fn folders() -> impl Iterator<Item = (&'static Client, &'static str)> {
     FORMATS.iter().flat_map(|format| format.folders.iter().map(|folder| (format.client, *folder)))
 }
 
-/// Every client that writes transcripts in a form that is not read.
-pub fn unread() -> impl Iterator<Item = (&'static Client, Unread)> {
-    FORMATS.iter().filter_map(|format| Some((format.client, format.unread?)))
+/// The databases below the home folder in which clients keep sessions.
+pub fn databases() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().filter_map(|format| format.database)
 }
 
 /// Reads a transcript of any client that is known; none when it is not one.
 pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Transcript>> {
     let mut reading = Reading::default();
-    rows::read(input, &mut reading)?;
+    let _ = rows::read(input, &mut reading, &mut |_| ControlFlow::Continue(()))?;
     Ok(reading.finish())
+}
+
+/// Reads a transcript of any client that is known, and hands on what it says part by part, until `take` breaks off. Returns
+/// what was skipped; none when it is not a transcript.
+pub fn stream(input: &mut dyn BufRead, take: &mut dyn FnMut(Part) -> ControlFlow<()>) -> io::Result<Option<Skipped>> {
+    let mut reading = Reading::default();
+    let read = rows::read(input, &mut reading, &mut |reading| match reading.bytes {
+        0..PART => ControlFlow::Continue(()),
+        _ => reading.drain().into_iter().try_for_each(&mut *take),
+    })?;
+    let Some((parts, skipped)) = reading.finish_parts() else { return Ok(None) };
+    if read.is_continue() {
+        let _ = parts.into_iter().try_for_each(take);
+    }
+    Ok(Some(skipped))
+}
+
+/// A time as clients write it: in words, or in milliseconds.
+fn time(value: &Value) -> Option<Timestamp> {
+    let written = || value.as_str()?.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
+    value.as_i64().or_else(written).map(Timestamp)
 }
 
 /// How often each model answered.

@@ -10,6 +10,7 @@
 mod blobs;
 mod db;
 mod error;
+mod foreign;
 mod index;
 mod log;
 mod migrate;
@@ -21,6 +22,7 @@ mod store;
 pub use blobs::{BlobReader, Depth, Line, TextWriter};
 pub use db::Patience;
 pub use error::StoreError;
+pub use foreign::ForeignDb;
 pub use index::map::MapFile;
 pub use index::{Findings, Hit};
 pub use log::export::{ExportedNote, ExportedRun};
@@ -28,13 +30,14 @@ pub use log::files::SessionFile;
 pub use log::forget::{Forgotten, Plan, Selection};
 pub use log::history::{HistoryFilter, Moment};
 pub use log::hooks::{Guide, HookSeen};
+pub use log::imports::{Conversation, Known, ReadTo, SUMMARY};
 pub use log::projects::KnownProject;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, Spooled};
 pub use store::{
-    Copied, Exported, ExportedEntry, ExportedEvent, Found, Health, Kept, LostText, MapChange, NewFile, NotKept,
-    NoteSeen, Owner, Store, Swept,
+    Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Health, Kept, LostText, MapChange, NewFile, NotKept,
+    NoteSeen, Owner, Past, Store, Swept,
 };
 
 #[cfg(test)]

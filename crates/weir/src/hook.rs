@@ -5,11 +5,11 @@
 //! over; nothing is written to the client's terminal; what was told is in the log before the answer is given, or in the spool
 //! beside it when another process holds the log for longer than [`WAIT`].
 
-mod compaction;
+pub(crate) mod compaction;
 mod deadline;
 pub(crate) mod faults;
 mod guides;
-mod hold;
+pub(crate) mod hold;
 mod past;
 mod payload;
 mod place;

@@ -14,6 +14,7 @@ mod foreign;
 mod git;
 mod holders;
 mod hook;
+mod importing;
 mod indexing;
 mod mapping;
 mod meaning;

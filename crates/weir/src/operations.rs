@@ -18,6 +18,7 @@ mod fetch;
 mod forget;
 mod get;
 mod history;
+mod import;
 mod index;
 mod map;
 mod search;
@@ -46,6 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::of::<search::Search>(),
     Operation::of::<get::Get>(),
     Operation::of::<history::History>(),
+    Operation::of::<import::Import>(),
     Operation::of::<forget::Forget>(),
     Operation::of::<map::Map>(),
     Operation::of::<context_read::ContextRead>(),

@@ -23,7 +23,7 @@ use crate::faces::stores::Scratch;
 use crate::hook::faults;
 use clients::Behaviour;
 use judge::Player;
-use places::Found;
+use places::{Found, Places};
 use prices::Prices;
 pub(crate) use report::progress;
 use report::{Played, Report};
@@ -90,17 +90,15 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let paths: Vec<PathBuf> =
         arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
     let number = |name: &str| arguments.get_one::<u32>(name).map(|number| *number as usize);
-    let mut found = if paths.is_empty() { places::of_clients(env) } else { places::named(&paths)? };
+    let Places { mut found, unreadable } = places::find(env, &paths)?;
     let most = number("newest").unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX });
     let left_out = found.len().saturating_sub(most);
     found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
     let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
     let (behaviours, show) = (clients::all()?, number("show").unwrap_or(SHOWN));
-    let mut report = Report { left_out, prices_of: prices.date.clone(), behaviours, show, ..Report::default() };
-    if paths.is_empty() {
-        report.unread = places::unread(env);
-    }
+    let mut report =
+        Report { left_out, unreadable, prices_of: prices.date.clone(), behaviours, show, ..Report::default() };
     let scratch = Scratch::new(&context.paths().cache)?;
     for (at, transcript) in found.iter().enumerate() {
         context.tell(&progress(at, found.len(), &transcript.name));
@@ -128,7 +126,7 @@ fn play(
             return Ok(());
         }
     };
-    report.skipped_rows += transcript.skipped;
+    report.skipped_rows += transcript.skipped.count;
     for (at, session) in transcript.sessions.iter().enumerate() {
         let name = if at == 0 { found.name.clone() } else { format!("{} {}", found.name, session.key) };
         // Removed after each session: what one has shown is nothing to another.

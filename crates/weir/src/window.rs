@@ -1,4 +1,4 @@
-//! `weir window`: what recorded sessions would have cost, had their conversations been compacted at other lengths.
+//! `weir window`: what recorded sessions would have cost if their conversations had been compacted at other lengths.
 //!
 //! Invariants: nothing is written, and nothing leaves the machine; figures that were not measured are said to be assumed.
 
@@ -13,22 +13,22 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::replay::places;
+use crate::replay::places::{self, Places};
 use crate::replay::prices::{self, Prices};
 use report::Report;
 use simulation::{Aftermath, Course};
 
-/// How many transcripts of the clients are read, unless it is said.
+/// How many transcripts of the clients are read by default.
 const NEWEST: usize = 100;
 /// A shorter session is over before a window matters.
 const SHORTEST: usize = 30;
 /// The lengths that are tried, in tokens.
 const LENGTHS: [u64; 9] = [60_000, 80_000, 100_000, 120_000, 167_000, 200_000, 300_000, 500_000, 967_000];
-/// The length that others are compared with, unless it is said: what clients had before windows of a million tokens.
+/// The length that others are compared with by default: what clients had before windows of a million tokens.
 const AGAINST: u64 = 167_000;
 
 const LONG_ABOUT: &str = "\
-See what your recorded sessions would have cost, had their conversations been compacted earlier or later.
+See what your recorded sessions would have cost if their conversations had been compacted earlier or later.
 
 Every request pays for the whole conversation before it, most of it at the price of a cached read. Compacting earlier makes requests \
 shorter, and costs a summary and what has to be read again. Both are taken from your own sessions where they have compactions, and \
@@ -77,17 +77,29 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let env = context.env();
     let paths: Vec<PathBuf> =
         arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
-    let mut found = if paths.is_empty() { places::of_clients(env) } else { places::named(&paths)? };
+    let Places { mut found, mut unreadable } = places::find(env, &paths)?;
     let newest = arguments.get_one::<u32>("newest").map(|number| *number as usize);
-    found.truncate(newest.unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX }));
+    let most = newest.unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX });
+    let left_out = found.len().saturating_sub(most);
+    found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
     let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
     let against = arguments.get_one::<u64>("against").copied().unwrap_or(AGAINST);
 
-    let (mut courses, mut aftermath, mut short) = (Vec::new(), Aftermath::default(), 0);
+    let (mut courses, mut aftermath, mut short, mut others) = (Vec::new(), Aftermath::default(), 0, 0);
     for (at, transcript) in found.iter().enumerate() {
         context.tell(&crate::replay::progress(at, found.len(), &transcript.name));
-        let Ok(Some(read)) = transcript.read() else { continue };
+        let read = match transcript.read() {
+            Ok(Some(read)) => read,
+            Ok(None) => {
+                others += 1;
+                continue;
+            }
+            Err(error) => {
+                unreadable.push(format!("{}: {error}", transcript.path.display()));
+                continue;
+            }
+        };
         for session in &read.sessions {
             aftermath.learn(session);
             if session.requests.len() < SHORTEST {
@@ -99,5 +111,5 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     }
     context.tell("");
     let clients = clients::all()?;
-    Ok(Report { courses, aftermath, short, against, clients }.answer())
+    Ok(Report { courses, aftermath, short, left_out, others, unreadable, against, clients }.answer())
 }

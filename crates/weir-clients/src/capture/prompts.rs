@@ -20,6 +20,7 @@ const NOISE: &[&str] = &[
     "task-notification",
     "subagent_notification",
     "environment_context",
+    "session_context",
     "user_instructions",
     "INSTRUCTIONS",
     "ide_opened_file",

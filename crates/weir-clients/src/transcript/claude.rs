@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take};
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take, time};
 use crate::clients::claude::CLAUDE;
 use crate::wire::text;
 
 pub(super) const FORMAT: Format = Format {
     client: &CLAUDE,
     folders: &[".claude/projects"],
-    unread: None,
+    database: None,
+    many: false,
     knows,
     reader: || Box::<Rows>::default(),
     told,
@@ -50,6 +51,11 @@ impl Reader for Rows {
         if is_main { self.main.row(row) } else { self.subagents.row(row) }
     }
 
+    fn drain(&mut self) -> Vec<Draft> {
+        let drafts = [self.main.draft.drain(), self.subagents.draft.drain()];
+        drafts.into_iter().filter(|draft| !draft.steps.is_empty()).collect()
+    }
+
     fn finish(self: Box<Self>) -> Vec<Draft> {
         let drafts = [self.main.draft, self.subagents.draft];
         drafts
@@ -64,25 +70,31 @@ impl Reader for Rows {
 impl Conversation {
     fn row(&mut self, mut row: Value) -> bool {
         self.draft.rows += 1;
-        let Draft { key, version, folder, .. } = &mut self.draft;
-        for (key, into) in [("sessionId", key), ("version", version), ("cwd", folder)] {
+        self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));
+        let Draft { key, version, folder, branch, .. } = &mut self.draft;
+        for (key, into) in [("sessionId", key), ("version", version), ("cwd", folder), ("gitBranch", branch)] {
             if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
                 value.clone_into(into);
             }
         }
+        if row["isSidechain"] == true && self.draft.subagent.is_empty() {
+            let name = text(&row["agentId"]);
+            self.draft.subagent = if name.is_empty() { "subagent" } else { name }.to_owned();
+        }
         if row["isCompactSummary"] == true {
-            self.draft.steps.push(Step::Compacted { text: content_text(&row["message"]["content"]) });
+            self.draft.push(Step::Compacted { text: content_text(&row["message"]["content"]) });
             return true;
         }
         match text(&row["type"]) {
-            "assistant" => self.said(&row["message"]),
+            "assistant" => self.said(&mut take(&mut row, "message")),
             "user" => self.told(&mut row),
-            kind => return !kind.is_empty(),
+            // There are many more rows about the session. Those of the conversation have a message.
+            kind => return kind.starts_with("api-request") || !(kind.is_empty() || row["message"].is_object()),
         }
         true
     }
 
-    fn said(&mut self, message: &Value) {
+    fn said(&mut self, message: &mut Value) {
         let count = self.requests.len();
         let at = *self.requests.entry(text(&message["id"]).to_owned()).or_insert(count);
         let used = usage(&message["usage"]);
@@ -93,40 +105,42 @@ impl Conversation {
             self.draft.requests[at] = used;
         }
         let request = self.draft.requests.len() - 1;
-        for part in message["content"].as_array().into_iter().flatten() {
+        for part in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
             let step = match text(&part["type"]) {
                 "text" => Step::Said { text: text(&part["text"]).to_owned(), request },
                 "tool_use" => {
-                    let call = (text(&part["name"]).to_owned(), part["input"].clone());
-                    self.calls.insert(text(&part["id"]).to_owned(), call);
-                    Step::Called { given: part["input"].to_string(), request }
+                    let input = take(part, "input");
+                    let given = input.to_string();
+                    self.calls.insert(text(&part["id"]).to_owned(), (text(&part["name"]).to_owned(), input));
+                    Step::Called { given, request }
                 }
                 _ => continue,
             };
-            self.draft.steps.push(step);
+            self.draft.push(step);
         }
     }
 
     fn told(&mut self, row: &mut Value) {
         let is_meta = row["isMeta"] == true;
-        let response = take(row, "toolUseResult");
+        let mut response = take(row, "toolUseResult");
         let content = take(&mut take(row, "message"), "content");
         if let Value::String(text) = content {
             if !is_meta {
-                self.draft.steps.push(Step::Prompt { text });
+                self.draft.push(Step::Prompt { text });
             }
             return;
         }
         for part in content.as_array().into_iter().flatten() {
             match text(&part["type"]) {
-                "text" if !is_meta => self.draft.steps.push(Step::Prompt { text: text(&part["text"]).to_owned() }),
+                "text" if !is_meta => self.draft.push(Step::Prompt { text: text(&part["text"]).to_owned() }),
                 "tool_result" => {
                     let key = text(&part["tool_use_id"]).to_owned();
-                    let (name, input) = self.calls.get(&key).cloned().unwrap_or_default();
+                    let (name, input) = self.calls.remove(&key).unwrap_or_default();
                     let text = content_text(&part["content"]);
-                    let response = if response.is_null() { json!(text) } else { response.clone() };
+                    // A row has one result.
+                    let response = if response.is_null() { json!(text) } else { response.take() };
                     let failed = part["is_error"] == true;
-                    self.draft.steps.push(Step::Result(ToolResult { key, name, input, text, response, failed }));
+                    self.draft.push(Step::Result(ToolResult { key, name, input, text, response, failed }));
                 }
                 _ => {}
             }
@@ -153,20 +167,13 @@ fn usage(usage: &Value) -> Usage {
     }
 }
 
-fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
     let transcript = transcript_of(place.transcript);
     let place = Place { transcript: &transcript, ..*place };
     match step {
         Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
-        Step::Result(result) => {
-            let (event, key, given) = match result.failed {
-                true => ("PostToolUseFailure", "error", json!(result.text)),
-                false => ("PostToolUse", "tool_response", result.response.clone()),
-            };
-            let (name, input, id) = (&result.name, &result.input, &result.key);
-            vec![place.tell(event, json!({ "tool_name": name, "tool_input": input, "tool_use_id": id, key: given }))]
-        }
+        Step::Result(result) => vec![place.tell_done_or_failed(result)],
         Step::Compacted { text } => vec![
             place.tell("PreCompact", json!({ "trigger": "auto", "custom_instructions": null })),
             place.tell("SubagentStop", json!({ "agent_type": "", "last_assistant_message": text })),

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text};
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, time};
 use crate::clients::codex::CODEX;
 use crate::wire::{first_text, text};
 
 pub(super) const FORMAT: Format = Format {
     client: &CODEX,
     folders: &[".codex/sessions"],
-    unread: None,
+    database: None,
+    many: false,
     knows,
     reader: || Box::<Rows>::default(),
     told,
@@ -33,15 +34,19 @@ struct Rows {
 impl Reader for Rows {
     fn row(&mut self, row: Value) -> bool {
         let item = &row["payload"];
+        self.draft.rows += 1;
+        // Rows have no name, and are only ever added.
+        self.draft.begin(time(&row["timestamp"]), &self.draft.rows.to_string());
         match (text(&row["type"]), text(&item["type"])) {
             ("session_meta", _) if self.draft.key.is_empty() => {
                 text(&item["id"]).clone_into(&mut self.draft.key);
                 text(&item["cli_version"]).clone_into(&mut self.draft.version);
                 text(&item["cwd"]).clone_into(&mut self.draft.folder);
+                text(&item["git"]["branch"]).clone_into(&mut self.draft.branch);
             }
             ("turn_context", _) => self.draft.models.count(text(&item["model"])),
             ("compacted", _) => {
-                self.draft.steps.push(Step::Compacted { text: text(&item["message"]).to_owned() });
+                self.draft.push(Step::Compacted { text: text(&item["message"]).to_owned() });
             }
             (_, "message") => self.message(item),
             (_, "function_call" | "custom_tool_call") => self.call(item),
@@ -50,6 +55,10 @@ impl Reader for Rows {
             (kind, _) => return !kind.is_empty() && item.is_object(),
         }
         true
+    }
+
+    fn drain(&mut self) -> Vec<Draft> {
+        vec![self.draft.drain()]
     }
 
     fn finish(self: Box<Self>) -> Vec<Draft> {
@@ -61,14 +70,14 @@ impl Rows {
     fn message(&mut self, item: &Value) {
         let said = content_text(&item["content"]);
         match text(&item["role"]) {
-            "user" => self.draft.steps.push(Step::Prompt { text: said }),
+            "user" => self.draft.push(Step::Prompt { text: said }),
             "assistant" => self.said(said),
             _ => {}
         }
     }
 
     fn said(&mut self, text: String) {
-        self.draft.steps.push(Step::Said { text, request: self.draft.requests.len() });
+        self.draft.push(Step::Said { text, request: self.draft.requests.len() });
     }
 
     fn call(&mut self, item: &Value) {
@@ -77,7 +86,7 @@ impl Rows {
         let input = input.unwrap_or_else(|| json!({ "input": given }));
         self.calls.insert(text(&item["call_id"]).to_owned(), (name(item), input));
         let request = self.draft.requests.len();
-        self.draft.steps.push(Step::Called { given: given.to_owned(), request });
+        self.draft.push(Step::Called { given: given.to_owned(), request });
     }
 
     fn result(&mut self, item: &Value) {
@@ -86,10 +95,10 @@ impl Rows {
         // What it says of a command stands before its output.
         let text = whole.split_once("Output:\n").map_or(whole.as_str(), |(_, output)| output).to_owned();
         let key = crate::wire::text(&item["call_id"]).to_owned();
-        let (name, input) = self.calls.get(&key).cloned().unwrap_or_default();
+        let (name, input) = self.calls.remove(&key).unwrap_or_default();
         let (name, input) = hooked(name, input);
         let response = json!(text);
-        self.draft.steps.push(Step::Result(ToolResult { key, name, input, text, response, failed: false }));
+        self.draft.push(Step::Result(ToolResult { key, name, input, text, response, failed: false }));
     }
 
     fn used(&mut self, used: &Value) {
@@ -130,17 +139,11 @@ fn hooked(name: String, input: Value) -> (String, Value) {
     ("Bash".to_owned(), json!({ "command": command }))
 }
 
-fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
     match step {
         Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
-        Step::Result(result) => vec![place.tell(
-            "PostToolUse",
-            json!({
-                "tool_name": result.name, "tool_input": result.input, "tool_use_id": result.key,
-                "tool_response": result.response,
-            }),
-        )],
+        Step::Result(result) => vec![place.tell_done_or_failed(ToolResult { failed: false, ..result })],
         Step::Compacted { .. } => vec![
             place.tell("PreCompact", json!({ "trigger": "auto" })),
             place.tell("SessionStart", json!({ "source": "compact" })),

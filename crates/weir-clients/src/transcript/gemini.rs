@@ -5,15 +5,24 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take};
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take, time};
 use crate::clients::gemini::GEMINI;
-use crate::wire::text;
+use crate::wire::{first_text, text};
 
-pub(super) const FORMAT: Format =
-    Format { client: &GEMINI, folders: &[".gemini/tmp"], unread: None, knows, reader: || Box::<Rows>::default(), told };
+pub(super) const FORMAT: Format = Format {
+    client: &GEMINI,
+    folders: &[".gemini/tmp"],
+    database: None,
+    many: false,
+    knows,
+    reader: || Box::<Rows>::default(),
+    told,
+};
 
 /// How a text begins that takes the place of a conversation.
 const COMPACTED: &str = "<state_snapshot>"; // tidy: allow(snapshot): the client's word
+/// What it puts after such a text, in the model's place.
+const ANSWER: &str = "Got it. Thanks for the additional context!";
 
 fn knows(row: &Value) -> bool {
     row["sessionId"].is_string() && (row["messages"].is_array() || row["projectHash"].is_string())
@@ -35,7 +44,14 @@ impl Reader for Rows {
         // Many at once: the whole session, those that it begins with, or those that it goes on with after a compaction.
         for messages in [take(&mut take(&mut row, "$set"), "messages"), take(&mut row, "messages")] {
             if let Value::Array(messages) = messages {
-                return messages.into_iter().all(|message| self.row(message));
+                // After a compaction, what is kept of the conversation comes again under other names.
+                let known = self.messages.len();
+                let is_new = |message: &Value, rows: &Self| {
+                    let same =
+                        |other: &Value| ["type", "content", "toolCalls"].iter().all(|key| other[*key] == message[*key]);
+                    !rows.messages[..known].iter().any(same)
+                };
+                return messages.into_iter().all(|message| !is_new(&message, self) || self.row(message));
             }
         }
         if !row["type"].is_string() {
@@ -60,17 +76,19 @@ impl Reader for Rows {
 
 fn add(draft: &mut Draft, message: &Value) {
     let said = content_text(&message["content"]);
+    draft.begin(time(&message["timestamp"]), text(&message["id"]));
     match text(&message["type"]) {
-        "user" if said.starts_with(COMPACTED) => draft.steps.push(Step::Compacted { text: said }),
+        "user" if said.starts_with(COMPACTED) => draft.push(Step::Compacted { text: said }),
         // What tools gave back is with their calls already.
         "user" if said.is_empty() => {}
-        "user" => draft.steps.push(Step::Prompt { text: said }),
+        "user" => draft.push(Step::Prompt { text: said }),
+        "gemini" if said == ANSWER => {}
         "gemini" => {
             let request = draft.requests.len();
-            draft.steps.push(Step::Said { text: said, request });
+            draft.push(Step::Said { text: said, request });
             for call in message["toolCalls"].as_array().into_iter().flatten() {
-                draft.steps.push(Step::Called { given: call["args"].to_string(), request });
-                draft.steps.push(Step::Result(result(call)));
+                draft.push(Step::Called { given: call["args"].to_string(), request });
+                draft.push(Step::Result(result(call)));
             }
             draft.requests.push(usage(&message["tokens"]));
             draft.models.count(text(&message["model"]));
@@ -81,7 +99,7 @@ fn add(draft: &mut Draft, message: &Value) {
 
 fn result(call: &Value) -> ToolResult {
     let responses = call["result"].as_array().into_iter().flatten().map(|part| &part["functionResponse"]["response"]);
-    let text: String = responses.filter_map(|response| response["output"].as_str()).collect();
+    let text: String = responses.map(|response| first_text(response, &["output", "error"])).collect();
     let failed = call["status"] == "error";
     let error = if failed { json!({ "message": text }) } else { Value::Null };
     let response = json!({ "llmContent": text, "returnDisplay": call["resultDisplay"], "error": error });
@@ -111,14 +129,14 @@ fn usage(tokens: &Value) -> Usage {
     }
 }
 
-fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
     match step {
         Step::Prompt { text } => vec![place.tell("BeforeAgent", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
-        Step::Result(result) => vec![place.tell(
-            "AfterTool",
-            json!({ "tool_name": result.name, "tool_input": result.input, "tool_response": result.response }),
-        )],
+        Step::Result(mut result) => {
+            let response = result.response.take();
+            vec![place.tell_used("AfterTool", result, ("tool_response", response))]
+        }
         Step::Compacted { .. } => vec![place.tell("PreCompress", json!({ "trigger": "auto" }))],
     }
 }

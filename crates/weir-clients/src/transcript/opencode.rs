@@ -1,18 +1,19 @@
-//! OpenCode: messages and parts of messages, each a document of its own below `storage`, or all of a session as `opencode
-//! export` prints it. Parts are in order by their keys.
+//! OpenCode: messages and parts of messages, each a row of its database, in older versions a document below `storage`, or all
+//! of a session as `opencode export` prints it. Parts are in order by their keys.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Unread, Usage, take};
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, take, time};
 use crate::clients::opencode::OPENCODE;
 use crate::wire::{first_text, text};
 
 pub(super) const FORMAT: Format = Format {
     client: &OPENCODE,
     folders: &[".local/share/opencode/storage"],
-    unread: Some(Unread { path: ".local/share/opencode/opencode.db", command: "opencode export SESSION > FILE.json" }),
+    database: Some(".local/share/opencode/opencode.db"),
+    many: false,
     knows,
     reader: || Box::<Rows>::default(),
     told,
@@ -37,8 +38,8 @@ struct Rows {
     sessions: BTreeMap<String, Parts>,
     /// Each message by its key, without its parts.
     messages: HashMap<String, Value>,
-    /// The version of the client in each session.
-    versions: HashMap<String, String>,
+    /// The version of the client and the folder of each session.
+    about: HashMap<String, (String, String)>,
 }
 
 /// The parts of a session by their keys.
@@ -71,10 +72,10 @@ impl Reader for Rows {
     }
 
     fn finish(self: Box<Self>) -> Vec<Draft> {
-        let Self { sessions, messages, mut versions } = *self;
+        let Self { sessions, messages, mut about } = *self;
         let drafted = |(key, parts): (String, Parts)| {
-            let version = versions.remove(&key).unwrap_or_default();
-            draft(Draft { key, version, rows: parts.len(), ..Draft::default() }, parts, &messages)
+            let (version, folder) = about.remove(&key).unwrap_or_default();
+            draft(Draft { key, version, folder, rows: parts.len(), ..Draft::default() }, parts, &messages)
         };
         sessions.into_iter().map(drafted).collect()
     }
@@ -83,7 +84,8 @@ impl Reader for Rows {
 impl Rows {
     fn about(&mut self, session: &Value) {
         if let (Some(id), Some(version)) = (session["id"].as_str(), session["version"].as_str()) {
-            self.versions.insert(id.to_owned(), version.to_owned());
+            let folder = text(&session["directory"]).to_owned();
+            self.about.insert(id.to_owned(), (version.to_owned(), folder));
         }
     }
 }
@@ -91,19 +93,26 @@ impl Rows {
 fn draft(mut draft: Draft, parts: Parts, messages: &HashMap<String, Value>) -> Draft {
     for part in parts.into_values() {
         let message = messages.get(text(&part["messageID"])).unwrap_or(&Value::Null);
+        if draft.folder.is_empty() {
+            text(&message["path"]["cwd"]).clone_into(&mut draft.folder);
+        }
         let request = draft.requests.len();
+        let at = [&part["time"]["start"], &part["state"]["time"]["start"], &message["time"]["created"]];
+        draft.begin(at.into_iter().find_map(time), text(&part["id"]));
         match text(&part["type"]) {
+            // Some parts are added by the client itself.
+            "text" if part["synthetic"] == true => {}
             "text" => {
                 let text = text(&part["text"]).to_owned();
-                draft.steps.push(match message {
+                draft.push(match message {
                     message if message["role"] == "user" => Step::Prompt { text },
                     message if message["summary"] == true => Step::Compacted { text },
                     _ => Step::Said { text, request },
                 });
             }
             "tool" => {
-                draft.steps.push(Step::Called { given: part["state"]["input"].to_string(), request });
-                draft.steps.push(Step::Result(result(&part)));
+                draft.push(Step::Called { given: part["state"]["input"].to_string(), request });
+                draft.push(Step::Result(result(&part)));
             }
             "step-finish" => {
                 draft.requests.push(usage(&part["tokens"]));
@@ -140,7 +149,7 @@ fn usage(tokens: &Value) -> Usage {
     }
 }
 
-fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
+fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
     let tell = |event, input: Value, output: Value| {
         let directory = place.folder.to_string_lossy();
         vec![Told { event, payload: json!({ "directory": directory, "input": input, "output": output }) }]
@@ -156,7 +165,7 @@ fn told(step: &Step, place: &Place<'_>) -> Vec<Told> {
         Step::Result(result) => {
             let (tool, call, args) = (&result.name, &result.key, &result.input);
             let input = json!({ "tool": tool, "sessionID": place.session, "callID": call, "args": args });
-            tell("tool.execute.after", input, result.response.clone())
+            tell("tool.execute.after", input, result.response)
         }
         Step::Compacted { .. } => {
             tell("experimental.session.compacting", json!({ "sessionID": place.session }), json!({ "context": [] }))

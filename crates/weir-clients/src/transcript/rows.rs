@@ -1,6 +1,7 @@
 //! The rows of a transcript: JSON Lines, or one JSON document. Invariant: memory is bounded, whatever comes.
 
 use std::io::{self, BufRead, Read as _};
+use std::ops::ControlFlow;
 
 use serde_json::Value;
 
@@ -9,24 +10,34 @@ use super::{LARGEST, Reading};
 /// The longest row that is read, in bytes.
 const LONGEST: usize = 32 << 20;
 
-/// Hands on every row.
-pub(super) fn read(input: &mut dyn BufRead, to: &mut Reading) -> io::Result<()> {
+/// Hands on every row, until `after` breaks off, which is called after each.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    to: &mut Reading,
+    after: &mut dyn FnMut(&mut Reading) -> ControlFlow<()>,
+) -> io::Result<ControlFlow<()>> {
     let mut line = Vec::new();
-    let mut first = true;
+    let (mut number, mut first) = (0, true);
     while next(input, &mut line)? {
+        number += 1;
         if line.len() > LONGEST {
-            to.skip();
+            to.skip(number);
         } else if !line.trim_ascii().is_empty() {
             match serde_json::from_slice(&line) {
-                Ok(row) => to.row(row, line.len()),
+                Ok(row) => to.row(row, line.len(), number),
                 // A document over several lines begins with one that is not complete.
-                Err(error) if first && error.is_eof() => return document(line, input, to),
-                Err(_) => to.skip(),
+                Err(error) if first && error.is_eof() => {
+                    return document(line, input, to).map(ControlFlow::Continue);
+                }
+                Err(_) => to.skip(number),
             }
             first = false;
+            if after(to).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
     }
-    Ok(())
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Reads one line without its end, and drops what is past [`LONGEST`]. Says whether there was one.
@@ -55,12 +66,13 @@ fn document(mut text: Vec<u8>, rest: &mut dyn BufRead, to: &mut Reading) -> io::
     text.push(b'\n');
     rest.take((LARGEST - LONGEST) as u64).read_to_end(&mut text)?;
     match serde_json::from_slice::<Value>(&text) {
-        Ok(row) => to.row(row, text.len()),
+        Ok(row) => to.row(row, text.len(), 1),
         Err(_) => {
-            for line in text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+            let lines = text.split(|&byte| byte == b'\n').zip(1..);
+            for (line, number) in lines.filter(|(line, _)| !line.trim_ascii().is_empty()) {
                 match serde_json::from_slice(line) {
-                    Ok(row) => to.row(row, line.len()),
-                    Err(_) => to.skip(),
+                    Ok(row) => to.row(row, line.len(), number),
+                    Err(_) => to.skip(number),
                 }
             }
         }

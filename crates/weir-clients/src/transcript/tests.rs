@@ -18,7 +18,7 @@ fn shown(text: &str) -> String {
     let Some(transcript) = read(&mut BufReader::new(text.as_bytes())).unwrap() else {
         return "not a transcript".to_owned();
     };
-    let mut lines = vec![format!("{} skipped", transcript.skipped)];
+    let mut lines = vec![format!("{} skipped", transcript.skipped.count)];
     for session in &transcript.sessions {
         let (client, key) = (session.client().name, &session.key);
         lines.push(format!("{client} {} {key} {}", session.version, session.model));
@@ -35,7 +35,7 @@ fn shown(text: &str) -> String {
         lines.extend(session.requests.iter().map(|used| format!("  used {:?}", number(used))));
         let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new("/t") };
         for step in &session.steps {
-            for told in session.told(step, &place) {
+            for told in session.told(step.clone(), &place) {
                 let wire = crate::Wire { event: told.event, payload: &told.payload };
                 let hook = (session.client().decode)(&wire).unwrap();
                 assert_eq!((hook.session.as_str(), hook.folder.as_path()), ("s", Path::new("/p")));
@@ -231,7 +231,7 @@ fn the_hooks_of_a_subagent_name_the_transcript_of_its_session() {
     let session = read(&mut row.as_bytes()).unwrap().unwrap().sessions.remove(0);
     for (path, expected) in [("/p/s1.jsonl", "/p/s1.jsonl"), ("/p/s1/subagents/agent-2.jsonl", "/p/s1.jsonl")] {
         let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new(path) };
-        assert_eq!(session.told(&session.steps[0], &place)[0].payload["transcript_path"], expected);
+        assert_eq!(session.told(session.steps[0].clone(), &place)[0].payload["transcript_path"], expected);
     }
 }
 
@@ -302,10 +302,10 @@ fn what_is_broken_is_counted_and_skipped() {
     let bad = ["{\"type\":", "null", "[]", "\u{fffd}", "{\"sessionId\":\"c\"}", "7"];
     let text: String = bad.iter().fold(format!("{good}\n"), |text, row| format!("{text}{row}\n{good}\n"));
     let transcript = read(&mut BufReader::new(text.as_bytes())).unwrap().unwrap();
-    assert_eq!((transcript.skipped, transcript.sessions[0].steps.len()), (6, 7));
+    assert_eq!((transcript.skipped.count, transcript.sessions[0].steps.len()), (6, 7));
     // Broken at its very beginning.
     let transcript = read(&mut BufReader::new(format!("{{\"a\n{good}\n").as_bytes())).unwrap().unwrap();
-    assert_eq!((transcript.skipped, transcript.sessions[0].steps.len()), (1, 1));
+    assert_eq!((transcript.skipped.count, transcript.sessions[0].steps.len()), (1, 1));
     for other in ["", "{}", "[1]\n", "{\"type\":\"x\"}\n", "text"] {
         assert!(read(&mut BufReader::new(other.as_bytes())).unwrap().is_none(), "{other}");
     }

@@ -62,7 +62,7 @@ impl Item<'_> {
 /// Every section in its place, those with nothing to say too.
 pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<Section<'a>> {
     vec![
-        section("Laid down and decided:", ("statement", "statements"), decided(facts)),
+        section("Instructions and decisions:", ("statement", "statements"), decided(facts)),
         standing(facts),
         section("Notes kept:", ("note", "notes"), entries(facts, Some(EntryKind::Note))),
         section("Also said by the user:", ("request", "requests"), requested(facts)),

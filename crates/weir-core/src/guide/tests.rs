@@ -122,7 +122,7 @@ fn a_guide_says_what_the_session_had() {
             What this session had before it was compacted:
             The work began with (user): "port the parser to nom"
             Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
-            Laid down and decided:
+            Instructions and decisions:
             - user: "We're waiting for the new corpus."
             - user: "The goal is half the run time."
             - user: "I'm trying to port the parser to nom."
@@ -155,7 +155,7 @@ fn with_less_room_every_section_still_has_its_first_line() {
             What this session had before it was compacted:
             The work began with (user): "port the parser to nom"
             Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
-            Laid down and decided:
+            Instructions and decisions:
             - user: "We're waiting for the new corpus."
             - user: "The goal is half the run time."
             - +1 more statement
@@ -168,7 +168,7 @@ fn with_less_room_every_section_still_has_its_first_line() {
             - model: plan: Lexer; Parser; Tests
             Git:
             - on branch nom
-            - git commit 1a2b3c4: Port the lexer
+            - +1 more commit
             Results of subagents:
             - subagent for "find": three callers of parse()
             Outputs held back:
@@ -203,7 +203,7 @@ fn with_hardly_any_room_the_request_is_what_stays() {
             What this session had before it was compacted:
             The work began with (user): "port the parser to nom"
             Last request (user, 27 minutes ago): "No, don't touch the public API. Then do the parser."
-            Laid down and decided:
+            Instructions and decisions:
             - user: "We're waiting for the new corpus."
             - +2 more statements
             Where the work stood:
@@ -211,7 +211,7 @@ fn with_hardly_any_room_the_request_is_what_stays() {
             - +2 more lines
             Plans and open questions:
             - model: asked: Keep the old lexer?
-            - +1 more plan or question
+            - model: plan: Lexer; Parser; Tests
             Git:
             - on branch nom
             - +1 more commit
@@ -252,7 +252,7 @@ fn a_long_request_takes_its_share_and_a_short_one_brings_the_one_before() {
         expect![[r#"
             What this session had before it was compacted:
             Last request (user, 45 minutes ago): "please do this and that please do this and that please do this and that please do this and that plea… (1819 more bytes)"
-            Laid down and decided:
+            Instructions and decisions:
             - user: "We use nom.""#]],
     );
     check(

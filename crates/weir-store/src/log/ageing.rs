@@ -8,11 +8,15 @@ use weir_core::{EventKind, Timestamp};
 
 use super::{changes, events};
 
+/// From when on an event `v` is kept: what was taken in from a transcript, from then on.
+pub(crate) const KEPT_FROM: &str = "max(v.at, coalesce((SELECT max(i.at) FROM sessions s JOIN imports i
+    ON i.client = s.client AND i.key = s.key WHERE s.id = v.session_id), v.at))";
+
 /// Whether the next event to look at is from before this time.
 pub(crate) fn has_old_events(connection: &Connection, before: Timestamp) -> rusqlite::Result<bool> {
     let next: Option<i64> = connection
         .prepare_cached(
-            "SELECT at FROM events WHERE id > (SELECT thinned_to FROM totals WHERE id = 1) ORDER BY id LIMIT 1",
+            &format!("SELECT {KEPT_FROM} FROM events v WHERE id > (SELECT thinned_to FROM totals WHERE id = 1) ORDER BY id LIMIT 1"),
         )?
         .query_row([], |row| row.get(0))
         .optional()?;
@@ -62,11 +66,11 @@ pub(crate) fn remove_old_events(
 }
 
 fn next_old(tx: &Transaction<'_>, before: Timestamp, most: usize) -> rusqlite::Result<Vec<Old>> {
-    let mut statement = tx.prepare_cached(
-        "SELECT id, session_id, entry_id, kind, at FROM events
+    let mut statement = tx.prepare_cached(&format!(
+        "SELECT id, session_id, entry_id, kind, {KEPT_FROM} FROM events v
          WHERE id > (SELECT thinned_to FROM totals WHERE id = 1) AND id < (SELECT max(id) FROM events)
          ORDER BY id LIMIT ?1",
-    )?;
+    ))?;
     let mut rows = statement.query([most as i64])?;
     let mut old = Vec::new();
     while let Some(row) = rows.next()? {

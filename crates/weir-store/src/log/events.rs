@@ -43,7 +43,7 @@ pub(crate) fn failures(connection: &Connection, session: i64, most: usize) -> ru
 /// The events of a session that speak of no entry, oldest first: their ids and how much they matter.
 pub(crate) fn priorities(connection: &Connection, session: i64) -> rusqlite::Result<Vec<(i64, Priority)>> {
     let mut statement = connection
-        .prepare_cached("SELECT id, priority FROM events WHERE session_id = ?1 AND entry_id IS NULL ORDER BY id")?;
+        .prepare_cached("SELECT id, priority FROM events WHERE session_id = ?1 AND entry_id IS NULL ORDER BY at, id")?;
     statement.query_map([session], |row| Ok((row.get(0)?, written(row, 1, Priority::parse)?)))?.collect()
 }
 

@@ -128,7 +128,10 @@ pub(crate) fn run(
     let ids: Vec<i64> = plan.entries.iter().map(|entry| entry.id).collect();
     let removed = retention::remove(tx, blobs, &ids, WhyGone::Forgotten, now)?;
     if selection.is_the_whole_store() {
-        tx.execute_batch("DELETE FROM guides; DELETE FROM session_files; DELETE FROM sessions; DELETE FROM works;")?;
+        tx.execute_batch(
+            "DELETE FROM guides; DELETE FROM session_files; DELETE FROM sessions; DELETE FROM works;
+             DELETE FROM imports;",
+        )?;
     }
     Ok((plan, removed))
 }

@@ -1,7 +1,6 @@
 //! What happened, newest first. Invariant: a page of history costs what it shows, not what there is.
 
-use rusqlite::{Connection, Row, params};
-use weir_core::time::DAY;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use weir_core::{EntryKind, Event, EventKind, Priority, Record, Reference, Scope, SessionKey, Timestamp, WhyGone};
 
 use super::places::{self, VISIBLE};
@@ -16,7 +15,7 @@ pub struct HistoryFilter {
     pub work: Option<String>,
     /// Only what happened at or after this time.
     pub since: Option<Timestamp>,
-    /// Only what happened before this place in the order; for the next page.
+    /// Only what happened before this event; for the next page.
     pub before: Option<i64>,
     /// At most so many.
     pub limit: usize,
@@ -33,9 +32,6 @@ pub struct Moment {
     pub gone: Option<WhyGone>,
 }
 
-/// How far a clock may have been set back between two events.
-const CLOCK_STEP: i64 = DAY;
-
 /// Reads a page of history as seen from `scope`. A session or work that does not exist has no history.
 pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilter) -> rusqlite::Result<Vec<Moment>> {
     let place = places::find(connection, scope)?;
@@ -51,28 +47,34 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
              coalesce(e.reference, g.reference), e.kind, e.title, g.why
          FROM events v LEFT JOIN sessions s ON s.id = v.session_id LEFT JOIN works w ON w.id = v.work_id
              LEFT JOIN entries e ON e.id = v.entry_id LEFT JOIN gone g ON g.entry_id = v.entry_id
-         WHERE v.id < ?4 AND {driver} AND (?5 IS NULL OR w.name = ?5)
+         WHERE v.at >= ?4 AND (v.at, v.id) < (?5, ?6) AND {driver} AND (?7 IS NULL OR w.name = ?7)
              AND (v.entry_id IS NULL OR NOT EXISTS (SELECT 1 FROM said x WHERE x.entry_id = v.entry_id))
              AND (v.entry_id IS NULL OR {VISIBLE} OR g.level IN ('project', 'user'))
-         ORDER BY v.id DESC"
+         ORDER BY v.at DESC, v.id DESC"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let before = filter.before.unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![place.session, place.work, id, before, filter.work])?;
     let since = filter.since.map_or(i64::MIN, |since| since.0);
+    let (at, before) = match filter.before {
+        Some(id) => (time_of(connection, id)?, id),
+        None => (i64::MAX, i64::MAX),
+    };
+    let mut rows = statement.query(params![place.session, place.work, id, since, at, before, filter.work])?;
     let mut moments = Vec::new();
-    // Rows are read as long as they are wanted. Their order is that of time, but for a clock that was set back.
     while moments.len() < filter.limit
         && let Some(row) = rows.next()?
     {
-        let at: i64 = row.get(1)?;
-        if at >= since {
-            moments.push(read(row)?);
-        } else if at < since.saturating_sub(CLOCK_STEP) {
-            break;
-        }
+        moments.push(read(row)?);
     }
     Ok(moments)
+}
+
+/// When an event happened; of one that is gone, the one before it.
+fn time_of(connection: &Connection, id: i64) -> rusqlite::Result<i64> {
+    let at = connection
+        .prepare_cached("SELECT at FROM events WHERE id <= ?1 ORDER BY id DESC LIMIT 1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    Ok(at.unwrap_or(i64::MIN))
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Moment> {

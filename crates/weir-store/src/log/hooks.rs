@@ -81,8 +81,9 @@ const SESSIONS: usize = 100;
 
 /// The newest session of a client that has a request of the user, but for one.
 pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlite::Result<Option<SessionKey>> {
-    let mut newest = connection
-        .prepare_cached("SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY id DESC LIMIT ?3")?;
+    let mut newest = connection.prepare_cached(
+        "SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3",
+    )?;
     let mut rows = newest.query(params![but.client, but.key, SESSIONS.cast_signed()])?;
     while let Some(row) = rows.next()? {
         let asked = connection

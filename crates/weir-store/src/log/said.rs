@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Event, EventKind, Origin, Priority, Timestamp};
 
+use super::ageing::KEPT_FROM;
 use super::places::Place;
 use super::written;
 
@@ -10,6 +11,8 @@ use super::written;
 pub(crate) struct Spoken {
     pub(crate) id: i64,
     pub(crate) at: Timestamp,
+    /// From when on it is kept: what was taken in from a transcript, from then on.
+    pub(crate) kept_from: Timestamp,
     pub(crate) place: Place,
     pub(crate) event: Event,
 }
@@ -47,14 +50,15 @@ pub(crate) fn note_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> 
 
 /// The next events after one, oldest first.
 pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<Spoken>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, at, session_id, work_id, kind, priority, text, data FROM events
-         WHERE id > ?1 AND entry_id IS NULL ORDER BY id LIMIT ?2",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT id, at, session_id, work_id, kind, priority, text, data, {KEPT_FROM} FROM events v
+         WHERE id > ?1 AND entry_id IS NULL ORDER BY id LIMIT ?2"
+    ))?;
     let rows = statement.query_map(params![id, most.cast_signed()], |row| {
         Ok(Spoken {
             id: row.get(0)?,
             at: Timestamp(row.get(1)?),
+            kept_from: Timestamp(row.get(8)?),
             place: Place { session: row.get(2)?, work: row.get(3)? },
             event: Event {
                 kind: written(row, 4, EventKind::parse)?,

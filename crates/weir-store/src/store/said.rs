@@ -53,7 +53,7 @@ impl Store {
                 for (spoken, entry, staged) in &staged {
                     let blob_id = blobs.commit(tx, staged)?;
                     let id = events::append_kept(tx, spoken.place, now)?;
-                    let expires_at = limits.expiry(EntryKind::Said, spoken.at);
+                    let expires_at = limits.expiry(EntryKind::Said, spoken.kept_from);
                     let place = spoken.place;
                     let row = entries::NewRow { id, place, blob_id, redactions: 0, now: spoken.at, expires_at, entry };
                     entries::insert(tx, &row)?;

@@ -90,7 +90,9 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
             }
         }
     }
-    for moment in store.history(&here(), &HistoryFilter { limit: 1_000, ..HistoryFilter::default() }).unwrap() {
+    let mut moments = store.history(&here(), &HistoryFilter { limit: 1_000, ..HistoryFilter::default() }).unwrap();
+    moments.sort_by_key(|moment| std::cmp::Reverse(moment.record.seq));
+    for moment in moments {
         let record = moment.record;
         let session = record.session.map(|session| format!("{}/{}", session.client, session.key));
         let Event { kind, priority, text, data } = record.event;

@@ -5,9 +5,9 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use weir_clients::transcript::{self, Step};
-use weir_clients::{Compaction, capture};
+use weir_clients::{Client, Compaction, capture};
 use weir_core::{EntryKind, Level, NewEntry, Origin};
-use weir_store::Moment;
+use weir_store::{Moment, SUMMARY};
 
 use super::{Call, guides, put_off};
 use crate::error::CommandError;
@@ -98,14 +98,18 @@ pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), Com
     if summary.trim().is_empty() || is_kept()? {
         return Ok(());
     }
-    let entry = NewEntry {
-        text: summary.into_bytes(),
-        source: Some("summary".to_owned()),
-        ..NewEntry::new(EntryKind::Said, Origin::Model, Level::Project, format!("{TITLE} ({})", call.client.title))
-    };
-    let kept = call.store.keep(&call.scope, entry, call.now);
+    let kept = call.store.keep(&call.scope, summary_of(call.client, summary), call.now);
     // Without it, the guide says some things twice.
     put_off(kept, || ()).map(drop)
+}
+
+/// A client's own summary of a conversation, as an entry.
+pub(crate) fn summary_of(client: &Client, summary: String) -> NewEntry {
+    NewEntry {
+        text: summary.into_bytes(),
+        source: Some(SUMMARY.to_owned()),
+        ..NewEntry::new(EntryKind::Said, Origin::Model, Level::Project, format!("{TITLE} ({})", client.title))
+    }
 }
 
 /// The client's summary of this session, if nothing has happened since; else empty.

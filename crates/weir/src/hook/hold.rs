@@ -42,7 +42,7 @@ const LARGEST_READ: u64 = 64 << 20;
 /// One of more bytes is not small.
 const WHOLE_BYTES: u64 = 1 << 20;
 /// What stands before the reference in everything that takes the place of an output.
-const HELD_AS: &str = "held as [ctx:";
+pub(crate) const HELD_AS: &str = "held as [ctx:";
 
 /// What takes the place of an output, if something does.
 pub(super) fn output(

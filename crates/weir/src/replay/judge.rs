@@ -113,7 +113,7 @@ impl Play<'_> {
             _ => {}
         }
         let kind = self.kind(step);
-        for told in self.session.told(step, &self.place) {
+        for told in self.session.told(step.clone(), &self.place) {
             match (self.hook(&told), step) {
                 (Some(Said::Context(guide)), _) => self.guide(at, sets, &guide),
                 (Some(Said::Output(shown)), Step::Result(result)) if shown != result.text => {
@@ -153,7 +153,7 @@ impl Play<'_> {
     fn kind(&self, step: &Step) -> &'static str {
         let Step::Result(result) = step else { return "other" };
         let done = Step::Result(ToolResult { failed: false, ..result.clone() });
-        let told = self.session.told(&done, &self.place);
+        let told = self.session.told(done, &self.place);
         let hook = told.first().and_then(|told| {
             let wire = Wire { event: told.event, payload: &told.payload };
             (self.session.client().decode)(&wire)

@@ -3,15 +3,18 @@
 //! Invariants: only regular files are opened, and links are not followed below a folder; what is not a transcript is
 //! counted and skipped.
 
+mod database;
+
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
-use weir_clients::Client;
-use weir_clients::transcript::{self, Reading, Transcript};
+use weir_clients::transcript::{self, Part, Reading, Skipped, Transcript};
+use weir_core::Timestamp;
 
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -30,11 +33,27 @@ pub(crate) struct Found {
     pub name: String,
     /// The file, or the folder of OpenCode's messages.
     pub path: PathBuf,
+    /// The session in OpenCode's database.
+    session: Option<String>,
     changed: SystemTime,
+    bytes: u64,
 }
 
-/// The transcripts at these paths, the newest first.
-pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
+/// Transcripts that were found, the newest first, and what could not be read, and why.
+pub(crate) struct Places {
+    pub found: Vec<Found>,
+    pub unreadable: Vec<String>,
+}
+
+/// The transcripts at these paths; where there are none, those of every client.
+pub(crate) fn find(env: &Env, paths: &[PathBuf]) -> Result<Places, CommandError> {
+    match paths.is_empty() {
+        true => Ok(of_clients(env)),
+        false => Ok(Places { found: named(paths)?, unreadable: Vec::new() }),
+    }
+}
+
+fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
     let mut found = Vec::new();
     for path in paths {
         let about = std::fs::metadata(path).map_err(|error| {
@@ -43,6 +62,8 @@ pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
         })?;
         if about.is_dir() {
             below(path, &mut found);
+        } else if path.extension().is_some_and(|extension| extension == "db") {
+            database::sessions(path, &mut found)?;
         } else {
             found.extend(file(path));
         }
@@ -50,33 +71,26 @@ pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
     Ok(newest_first(found))
 }
 
-/// The transcripts of every client, where it usually writes them, the newest first.
-pub(crate) fn of_clients(env: &Env) -> Vec<Found> {
-    let mut found = Vec::new();
+/// The transcripts of every client, where it usually writes them.
+fn of_clients(env: &Env) -> Places {
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for (_, folder) in transcript::folders() {
         if let Some(home) = &env.home {
             below(&home.join(folder), &mut found);
         }
     }
-    newest_first(found)
-}
-
-/// What clients keep in a form that is not read, in words.
-pub(crate) fn unread(env: &Env) -> Vec<String> {
-    let there = |path: &str| env.home.as_ref().is_some_and(|home| home.join(path).exists());
-    let said = |client: &Client, command: &str| {
-        format!(
-            "{} keeps sessions in a database that is not read: `{command}` makes a transcript of one.",
-            client.title
-        )
-    };
-    let all = transcript::unread().filter(|(_, unread)| there(unread.path));
-    all.map(|(client, unread)| said(client, unread.command)).collect()
+    let databases = env.home.iter().flat_map(|home| transcript::databases().map(|path| home.join(path)));
+    for database in databases.filter(|path| path.exists()) {
+        if let Err(error) = database::sessions(&database, &mut found) {
+            unreadable.push(error.to_string());
+        }
+    }
+    Places { found: newest_first(found), unreadable }
 }
 
 fn newest_first(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_by(|one, other| other.changed.cmp(&one.changed).then_with(|| one.path.cmp(&other.path)));
-    found.dedup_by(|one, other| one.path == other.path);
+    found.dedup_by(|one, other| (&one.path, &one.session) == (&other.path, &other.session));
     found
 }
 
@@ -102,30 +116,68 @@ fn is_transcript(path: &Path) -> bool {
 fn file(path: &Path) -> Option<Found> {
     let name = path.file_name()?.to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name).to_owned();
-    let changed = std::fs::symlink_metadata(path).and_then(|about| about.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    Some(Found { name, path: path.to_owned(), changed })
+    let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
+    // Copilot CLI names the folder after the session.
+    let name = match path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str()) {
+        Some(folder) if name == "events" => folder.to_owned(),
+        _ => name.to_owned(),
+    };
+    let about = std::fs::symlink_metadata(path);
+    let changed = about.as_ref().ok().and_then(|about| about.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
+    Some(Found { name, path: path.to_owned(), session: None, changed, bytes: about.map_or(0, |about| about.len()) })
 }
 
 impl Found {
+    /// When it was last written to.
+    pub(crate) fn changed_at(&self) -> Timestamp {
+        let since = self.changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// How long it is, as it lies there.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Reads it; none when it is not a transcript.
     pub(crate) fn read(&self) -> io::Result<Option<Transcript>> {
-        if self.path.is_dir() {
-            return stored(&self.path);
+        match self.rows()? {
+            Some(rows) => Ok(rows.finish()),
+            None => transcript::read(&mut self.open()?),
         }
+    }
+
+    /// Reads it part by part, until `take` breaks off. Returns what was skipped; none when it is not a transcript.
+    pub(crate) fn stream(&self, take: &mut dyn FnMut(Part) -> ControlFlow<()>) -> io::Result<Option<Skipped>> {
+        let Some(rows) = self.rows()? else { return transcript::stream(&mut self.open()?, take) };
+        let Some((parts, skipped)) = rows.finish_parts() else { return Ok(None) };
+        let _ = parts.into_iter().try_for_each(take);
+        Ok(Some(skipped))
+    }
+
+    /// The rows of a session that is not a file of its own.
+    fn rows(&self) -> io::Result<Option<Reading>> {
+        match &self.session {
+            Some(session) => database::rows(&self.path, session).map(Some),
+            None if self.path.is_dir() => stored(&self.path).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn open(&self) -> io::Result<impl BufRead> {
         let file = foreign::open_of_user(&self.path)?;
         let input: Box<dyn Read> = match self.path.extension() {
             Some(extension) if extension == "gz" => Box::new(MultiGzDecoder::new(file).take(INFLATED)),
             _ => Box::new(file),
         };
-        transcript::read(&mut BufReader::with_capacity(256 << 10, input))
+        Ok(BufReader::with_capacity(256 << 10, input))
     }
 }
 
 /// A session in OpenCode's storage, by the folder of its messages. The parts of each lie apart.
-fn stored(messages: &Path) -> io::Result<Option<Transcript>> {
+fn stored(messages: &Path) -> io::Result<Reading> {
     let mut reading = Reading::default();
-    let Some(storage) = messages.parent().and_then(Path::parent) else { return Ok(None) };
+    let Some(storage) = messages.parent().and_then(Path::parent) else { return Ok(reading) };
     for message in std::fs::read_dir(messages)?.flatten() {
         let path = message.path();
         document(&path, &mut reading);
@@ -134,7 +186,7 @@ fn stored(messages: &Path) -> io::Result<Option<Transcript>> {
             document(&part.path(), &mut reading);
         }
     }
-    Ok(reading.finish())
+    Ok(reading)
 }
 
 fn document(path: &Path, to: &mut Reading) {
@@ -144,7 +196,7 @@ fn document(path: &Path, to: &mut Reading) {
         Ok(bytes)
     });
     match bytes.ok().and_then(|bytes| Some((serde_json::from_slice(&bytes).ok()?, bytes.len()))) {
-        Some((row, bytes)) => to.row(row, bytes),
-        None => to.skip(),
+        Some((row, bytes)) => to.row(row, bytes, 1),
+        None => to.skip(1),
     }
 }

@@ -67,8 +67,6 @@ pub(super) struct Report {
     pub others: Vec<PathBuf>,
     /// Transcripts that could not be read, and why.
     pub unreadable: Vec<String>,
-    /// What clients keep in a form that is not read, in words.
-    pub unread: Vec<String>,
     /// How many older transcripts were not played.
     pub left_out: usize,
     /// The day of the prices.
@@ -285,7 +283,6 @@ impl Report {
         if !self.others.is_empty() {
             remarks.push(format!("{} no transcript.", counted(self.others.len(), "file is", "files are")));
         }
-        remarks.extend(self.unread.iter().cloned());
         remarks.extend(self.unreadable.iter().map(|problem| format!("Not read: {problem}")));
         let faults: Vec<&String> = self.sessions.iter().flat_map(|played| &played.judged.faults).collect();
         if let Some(first) = faults.first() {

@@ -21,6 +21,12 @@ pub(super) struct Report {
     pub aftermath: Aftermath,
     /// How many sessions were too short to matter.
     pub short: usize,
+    /// How many older transcripts were not read.
+    pub left_out: usize,
+    /// How many files are not transcripts.
+    pub others: usize,
+    /// Transcripts that could not be read, and why.
+    pub unreadable: Vec<String>,
     /// The length that others are compared with.
     pub against: u64,
     pub clients: BTreeMap<String, Setting>,
@@ -40,10 +46,11 @@ struct Row {
 impl Report {
     pub(super) fn answer(&self) -> Answer {
         if self.courses.is_empty() {
-            let text = format!(
+            let none = format!(
                 "There is no session of 30 requests or more to look at ({}).",
                 counted(self.short, "shorter one", "shorter ones")
             );
+            let text = [vec![none], self.left_outs()].concat().join("\n");
             return Answer::nothing(text, json!({ "sessions": [], "shorter": self.short }));
         }
         let rows: Vec<Row> = self.lengths().into_iter().map(|length| self.row(length)).collect();
@@ -112,7 +119,7 @@ impl Report {
     /// The length that would have cost least, and how it is set.
     fn advice(&self, best: &Row, against: &Row) -> String {
         let share = signed(best.cost / against.cost - 1.0);
-        let mut lines = vec![format!("Least at {} tokens: {share}. To have it so:", number(best.length as i64))];
+        let mut lines = vec![format!("Cheapest at {} tokens: {share}. To set it:", number(best.length as i64))];
         let mut names: Vec<(&str, &str)> =
             self.courses.iter().map(|course| (course.client.name, course.client.title)).collect();
         names.sort_unstable();
@@ -125,7 +132,7 @@ impl Report {
                         .unwrap_or_else(|| format!("not below {} tokens", number(client.smallest as i64)));
                     let Setting { version, default, note, .. } = client;
                     format!(
-                        "  {title} ({version}): {how}; it compacts at {} {note} unless told otherwise",
+                        "  {title} ({version}): {how}; by default it compacts at {} {note}",
                         number(*default as i64)
                     )
                 }
@@ -154,7 +161,22 @@ impl Report {
         if self.short > 0 {
             remarks.push(format!("{} left out.", counted(self.short, "shorter session was", "shorter sessions were")));
         }
+        remarks.extend(self.left_outs());
         remarks
+    }
+
+    /// What was not looked at.
+    fn left_outs(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.left_out > 0 {
+            let older = counted(self.left_out, "older transcript was", "older transcripts were");
+            lines.push(format!("{older} not read: raise --newest."));
+        }
+        if self.others > 0 {
+            lines.push(format!("{} not a transcript.", counted(self.others, "file is", "files are")));
+        }
+        lines.extend(self.unreadable.iter().map(|problem| format!("Not read: {problem}")));
+        lines
     }
 
     fn data(&self, rows: &[Row], against: &Row, best: Option<&Row>) -> Value {
@@ -190,6 +212,9 @@ impl Report {
             "least": best.map(|best| best.length),
             "sessions": self.courses.iter().map(session).collect::<Vec<_>>(),
             "shorter": self.short,
+            "left_out": self.left_out,
+            "not_transcripts": self.others,
+            "unreadable": self.unreadable,
             "aftermath": {
                 "compactions": self.aftermath.compactions,
                 "summary": summary,

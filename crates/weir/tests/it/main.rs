@@ -11,6 +11,7 @@ mod fetch;
 mod files;
 mod hardening;
 mod hooks;
+mod import;
 mod index;
 mod map;
 mod mcp;

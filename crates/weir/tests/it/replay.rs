@@ -277,7 +277,7 @@ fn what_cannot_be_played_is_said() {
     assert!(text(&output.stdout).contains("There is no transcript to play."), "{}", text(&output.stdout));
     home.write(".local/share/opencode/opencode.db", "");
     let shown = text(&home.weir(&[]).stdout);
-    assert!(shown.contains("OpenCode keeps sessions in a database that is not read"), "{shown}");
+    assert!(shown.contains("opencode.db: no such table: session"), "{shown}");
     assert_eq!(home.weir(&["nowhere"]).status.code(), Some(3));
     home.write("t/a.jsonl", &format!("{}{{\"broken\n7\n", claude()));
     home.write("t/b.jsonl", "{\"some\": \"rows\"}\n");

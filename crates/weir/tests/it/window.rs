@@ -40,7 +40,7 @@ fn a_long_session_is_cheaper_in_a_smaller_window() {
     assert_eq!(code, Some(0), "{said}");
     for text in [
         "1 session of 30 requests or more: 300 requests, the longest window 478,500 tokens",
-        "Least at 100,000 tokens: −",
+        "Cheapest at 100,000 tokens: −",
         "\"autoCompactWindow\": 133000 in ~/.claude/settings.json",
         "assumed, since these sessions have none",
         "1 shorter session was left out",

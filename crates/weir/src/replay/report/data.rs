@@ -29,7 +29,6 @@ pub(super) fn of(report: &Report, sum: &Sum) -> Value {
         "left_out": report.left_out,
         "skipped_rows": report.skipped_rows,
         "not_transcripts": report.others,
-        "not_read": report.unread,
         "unreadable": report.unreadable,
     })
 }

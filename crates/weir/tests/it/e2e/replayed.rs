@@ -22,5 +22,8 @@ pub(super) fn check(place: &Place, client: &str, results: u64) {
     assert_eq!(skipped, (&json!(0), &json!([]), &json!([])), "{report}");
     let found = (&report["all"]["results"], &report["tools"]["mcp"]["results"], &report["tools"]["other"]);
     assert_eq!(found, (&json!(results), &json!(1), &Value::Null), "{report}");
-    assert!(report["tools"]["mcp"]["touched"] == 1 && report["all"]["cut_by_client"].as_u64() > Some(0), "{report}");
+    // Some clients show and write down less than Weir would hold back.
+    let of_server = &report["tools"]["mcp"];
+    assert!(of_server["touched"] == 1 || of_server["tokens"].as_u64() < Some(2_000), "{report}");
+    assert!(report["all"]["cut_by_client"].as_u64() > Some(0), "{report}");
 }

@@ -1,0 +1,131 @@
+//! Copilot CLI: `session-state/SESSION/events.jsonl` below its own folder, one row per event.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, time};
+use crate::clients::copilot::COPILOT;
+use crate::wire::{first_text, text};
+
+pub(super) const FORMAT: Format = Format {
+    client: &COPILOT,
+    folders: &[".copilot/session-state"],
+    database: None,
+    many: false,
+    knows,
+    reader: || Box::<Rows>::default(),
+    told,
+};
+
+fn knows(row: &Value) -> bool {
+    row["data"].is_object() && row["id"].is_string() && text(&row["type"]).contains('.')
+}
+
+/// How the names of events begin that say nothing of the conversation.
+const ASIDE: &[&str] = &["session.", "hook.", "system.", "assistant.", "tool.", "subagent.", "skill.", "permission."];
+
+#[derive(Default)]
+struct Rows {
+    draft: Draft,
+    /// Name and input of each use of a tool.
+    calls: HashMap<String, (String, Value)>,
+}
+
+impl Reader for Rows {
+    fn row(&mut self, row: Value) -> bool {
+        self.draft.rows += 1;
+        self.draft.begin(time(&row["timestamp"]), text(&row["id"]));
+        let data = &row["data"];
+        match text(&row["type"]) {
+            "session.start" => {
+                text(&data["sessionId"]).clone_into(&mut self.draft.key);
+                text(&data["copilotVersion"]).clone_into(&mut self.draft.version);
+                text(&data["context"]["cwd"]).clone_into(&mut self.draft.folder);
+                text(&data["context"]["branch"]).clone_into(&mut self.draft.branch);
+            }
+            "user.message" => self.draft.push(Step::Prompt { text: text(&data["content"]).to_owned() }),
+            "assistant.message" => self.said(data),
+            "tool.execution_complete" => self.result(data),
+            "session.usage_record" => self.used(&data["usage"]),
+            "session.compaction_complete" if data["success"] == true => {
+                self.draft.push(Step::Compacted { text: text(&data["summaryContent"]).to_owned() });
+            }
+            kind => return ASIDE.iter().any(|known| kind.starts_with(known)),
+        }
+        true
+    }
+
+    fn drain(&mut self) -> Vec<Draft> {
+        vec![self.draft.drain()]
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Draft> {
+        vec![self.draft]
+    }
+}
+
+impl Rows {
+    fn said(&mut self, data: &Value) {
+        // What a request used stands before what it said.
+        let request = self.draft.requests.len().saturating_sub(1);
+        let said = text(&data["content"]);
+        if !said.is_empty() {
+            self.draft.push(Step::Said { text: said.to_owned(), request });
+        }
+        for call in data["toolRequests"].as_array().into_iter().flatten() {
+            let given = call["arguments"].clone();
+            self.draft.push(Step::Called { given: given.to_string(), request });
+            self.calls.insert(text(&call["toolCallId"]).to_owned(), (text(&call["name"]).to_owned(), given));
+        }
+    }
+
+    fn result(&mut self, data: &Value) {
+        let key = text(&data["toolCallId"]).to_owned();
+        let (name, input) = self.calls.remove(&key).unwrap_or_default();
+        let failed = data["success"] == false;
+        let text = match failed {
+            true => first_text(&data["error"], &["message"]),
+            false => first_text(&data["result"], &["content"]),
+        };
+        let (text, response) = (text.to_owned(), json!({ "resultType": "success", "textResultForLlm": text }));
+        self.draft.push(Step::Result(ToolResult { key, name, input, text, response, failed }));
+    }
+
+    fn used(&mut self, used: &Value) {
+        let number = |key: &str| used[key].as_u64().unwrap_or(0);
+        let (read, write) = (number("cacheReadTokens"), number("cacheWriteTokens"));
+        self.draft.requests.push(Usage {
+            input: number("inputTokens").saturating_sub(read + write),
+            cache_write: write,
+            cache_read: read,
+            output: number("outputTokens"),
+            ..Usage::default()
+        });
+        self.draft.models.count(text(&used["model"]));
+    }
+}
+
+fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
+    let tell = |event, more: Value| {
+        let mut payload = json!({
+            "sessionId": place.session, "cwd": place.folder.to_string_lossy(),
+            "transcriptPath": place.transcript.to_string_lossy(),
+        });
+        if let (Value::Object(payload), Value::Object(more)) = (&mut payload, more) {
+            payload.extend(more);
+        }
+        vec![Told { event, payload }]
+    };
+    match step {
+        Step::Prompt { text } => tell("userPromptSubmitted", json!({ "prompt": text })),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
+        Step::Result(ToolResult { failed: true, name, input, text, .. }) => {
+            tell("postToolUseFailure", json!({ "toolName": name, "toolArgs": input, "error": text }))
+        }
+        Step::Result(ToolResult { name, input, response, .. }) => {
+            tell("postToolUse", json!({ "toolName": name, "toolArgs": input, "toolResult": response }))
+        }
+        Step::Compacted { .. } => tell("preCompact", json!({ "trigger": "auto" })),
+    }
+}

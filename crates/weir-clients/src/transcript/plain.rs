@@ -1,0 +1,71 @@
+//! Sessions of any other program, as rows that are easy to write: who said what, and when.
+
+use serde_json::{Value, json};
+
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, claude, take, time};
+use crate::Client;
+use crate::clients::claude::CLAUDE;
+use crate::wire::{first_text, text};
+
+/// Programs that write sessions down in plain rows, and name tools as Claude Code does.
+const PLAIN: Client = Client { name: "plain", title: "Plain rows", session: "plain", ..CLAUDE };
+
+pub(super) const FORMAT: Format =
+    Format { client: &PLAIN, folders: &[], database: None, many: true, knows, reader: || Box::<Rows>::default(), told };
+
+fn knows(row: &Value) -> bool {
+    row["session"].is_string() && row["role"].is_string()
+}
+
+/// The sessions of a file, in the order in which they begin.
+#[derive(Default)]
+struct Rows(Vec<Draft>);
+
+impl Reader for Rows {
+    fn row(&mut self, mut row: Value) -> bool {
+        let key = text(&row["session"]).to_owned();
+        let text = text(&row["text"]).to_owned();
+        let name = first_text(&row, &["tool"]).to_owned();
+        let draft = match self.0.iter().position(|draft| draft.key == key) {
+            Some(at) => &mut self.0[at],
+            None => {
+                self.0.push(Draft { key, ..Draft::default() });
+                let last = self.0.len() - 1;
+                &mut self.0[last]
+            }
+        };
+        draft.rows += 1;
+        // A row without a name is told from others by where it stands.
+        let position = draft.rows.to_string();
+        draft.begin(time(&row["at"]), row["id"].as_str().unwrap_or(&position));
+        for (key, into) in [("folder", &mut draft.folder), ("branch", &mut draft.branch)] {
+            if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
+                value.clone_into(into);
+            }
+        }
+        let step = match row["role"].as_str() {
+            Some("user") => Step::Prompt { text },
+            Some("assistant") => Step::Said { text, request: 0 },
+            Some("summary") => Step::Compacted { text },
+            Some("tool") => {
+                let (key, response, failed) = (position, json!(text), row["failed"] == true);
+                Step::Result(ToolResult { key, name, input: take(&mut row, "input"), text, response, failed })
+            }
+            _ => return false,
+        };
+        draft.push(step);
+        true
+    }
+
+    fn drain(&mut self) -> Vec<Draft> {
+        self.0.iter_mut().filter(|draft| !draft.steps.is_empty()).map(Draft::drain).collect()
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Draft> {
+        self.0
+    }
+}
+
+fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
+    (claude::FORMAT.told)(step, place)
+}

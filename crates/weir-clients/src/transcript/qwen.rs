@@ -1,0 +1,128 @@
+//! Qwen Code: `projects/FOLDER/chats/SESSION.jsonl` below its own folder, one row per message.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, time};
+use crate::clients::qwen::QWEN;
+use crate::wire::text;
+
+pub(super) const FORMAT: Format = Format {
+    client: &QWEN,
+    folders: &[".qwen/projects"],
+    database: None,
+    many: false,
+    knows,
+    reader: || Box::<Rows>::default(),
+    told,
+};
+
+fn knows(row: &Value) -> bool {
+    row["sessionId"].is_string() && (row["provenance"].is_string() || row["message"]["parts"].is_array())
+}
+
+#[derive(Default)]
+struct Rows {
+    draft: Draft,
+    /// What each use of a tool was given.
+    calls: HashMap<String, Value>,
+}
+
+impl Reader for Rows {
+    fn row(&mut self, row: Value) -> bool {
+        self.draft.rows += 1;
+        self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));
+        let Draft { key, version, folder, branch, .. } = &mut self.draft;
+        for (key, into) in [("sessionId", key), ("version", version), ("cwd", folder), ("gitBranch", branch)] {
+            if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
+                value.clone_into(into);
+            }
+        }
+        match text(&row["type"]) {
+            "user" => self.asked(&row),
+            "assistant" => self.said(&row),
+            "tool_result" => self.result(&row),
+            "system" if row["subtype"] == "chat_compression" => {
+                let history = &row["systemPayload"]["compressedHistory"];
+                self.draft.push(Step::Compacted { text: content_text(&history[0]["parts"]) });
+            }
+            kind => return kind == "system",
+        }
+        true
+    }
+
+    fn drain(&mut self) -> Vec<Draft> {
+        vec![self.draft.drain()]
+    }
+
+    fn finish(self: Box<Self>) -> Vec<Draft> {
+        vec![self.draft]
+    }
+}
+
+impl Rows {
+    fn asked(&mut self, row: &Value) {
+        // What the client itself says in the user's place has a kind.
+        if row["subtype"].is_string() {
+            return;
+        }
+        // What hooks add stands in parts of its own.
+        let text = text(&row["message"]["parts"][0]["text"]).to_owned();
+        self.draft.push(Step::Prompt { text });
+    }
+
+    fn said(&mut self, row: &Value) {
+        let request = self.draft.requests.len();
+        for part in row["message"]["parts"].as_array().into_iter().flatten() {
+            if let Some(said) = part["text"].as_str().filter(|_| part["thought"] != true) {
+                self.draft.push(Step::Said { text: said.to_owned(), request });
+            }
+            let call = &part["functionCall"];
+            if call.is_object() {
+                self.calls.insert(text(&call["id"]).to_owned(), call["args"].clone());
+                self.draft.push(Step::Called { given: call["args"].to_string(), request });
+            }
+        }
+        self.draft.requests.push(usage(&row["usageMetadata"]));
+        self.draft.models.count(text(&row["model"]));
+    }
+
+    fn result(&mut self, row: &Value) {
+        let given = &row["message"]["parts"][0]["functionResponse"];
+        let about = &row["toolCallResult"];
+        let (key, name) = (text(&given["id"]).to_owned(), text(&given["name"]).to_owned());
+        let text = text(&given["response"]["output"]).to_owned();
+        let failed = about["status"] == "error" || given["response"]["error"].is_string();
+        let text = if text.is_empty() { crate::wire::text(&given["response"]["error"]).to_owned() } else { text };
+        let response = json!({ "llmContent": text, "returnDisplay": about["resultDisplay"] });
+        let input = self.calls.remove(&key).unwrap_or_default();
+        self.draft.push(Step::Result(ToolResult { key, name, input, text, response, failed }));
+    }
+}
+
+fn usage(used: &Value) -> Usage {
+    let number = |key: &str| used[key].as_u64().unwrap_or(0);
+    let cached = number("cachedContentTokenCount");
+    Usage {
+        input: number("promptTokenCount").saturating_sub(cached),
+        cache_read: cached,
+        output: number("candidatesTokenCount") + number("thoughtsTokenCount"),
+        ..Usage::default()
+    }
+}
+
+fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
+    match step {
+        // It calls the hook with every result of a tool too, without words.
+        Step::Prompt { text } if text.is_empty() => Vec::new(),
+        Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
+        Step::Result(result) => vec![place.tell_done_or_failed(result)],
+        Step::Compacted { text } => vec![
+            place.tell("PreCompact", json!({ "trigger": "auto" })),
+            place.tell("PostCompact", json!({ "trigger": "auto", "compact_summary": text })),
+            place.tell("SessionStart", json!({ "source": "compact" })),
+        ],
+    }
+}

@@ -1,0 +1,110 @@
+//! How far transcripts were taken in, and what a session had before. Invariant: what is there already is told by its time and
+//! its words, so that what hooks captured is not taken in again.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use weir_core::{Event, SessionKey, Timestamp};
+
+/// How far apart a hook and a transcript may date the same thing.
+const SAME: i64 = 2 * 60 * 1000;
+
+/// How far the transcript of a conversation was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadTo {
+    /// How many steps.
+    pub steps: u64,
+    /// What the client calls the message of the last of them.
+    pub message: String,
+}
+
+/// One conversation of a client: that of a session with the user, or with a subagent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// The session.
+    pub session: SessionKey,
+    /// The subagent; empty for the user's own.
+    pub subagent: String,
+}
+
+/// How far a conversation was taken in.
+pub(crate) fn read_to(connection: &Connection, of: &Conversation) -> rusqlite::Result<Option<ReadTo>> {
+    connection
+        .prepare_cached("SELECT steps, message FROM imports WHERE client = ?1 AND key = ?2 AND subagent = ?3")?
+        .query_row(params![of.session.client, of.session.key, of.subagent], |row| {
+            Ok(ReadTo { steps: row.get::<_, i64>(0)?.cast_unsigned(), message: row.get(1)? })
+        })
+        .optional()
+}
+
+/// Notes how far a conversation was taken in.
+pub(crate) fn note(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Timestamp) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO imports (client, key, subagent, steps, message, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (client, key, subagent) DO UPDATE SET steps = ?4, message = ?5, at = ?6",
+    )?
+    .execute(params![of.session.client, of.session.key, of.subagent, to.steps.cast_signed(), to.message, now.0])
+    .map(drop)
+}
+
+/// What a session has already, by its words.
+#[derive(Debug, Default)]
+pub struct Known(HashMap<Words, Vec<i64>>);
+
+/// A kind, a text, and whether it is a subagent's.
+type Words = (String, String, bool);
+
+impl Known {
+    /// Whether the session has nothing yet.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes out what is the same as an event, if there is one.
+    pub(crate) fn take(&mut self, event: &Event, at: Timestamp) -> bool {
+        let words = (event.kind.as_str().to_owned(), event.text.clone(), is_of_subagent(event.data.as_deref()));
+        self.take_near(&words, at)
+    }
+
+    /// Takes out a summary of that time, if there is one.
+    pub(crate) fn take_summary(&mut self, at: Timestamp) -> bool {
+        self.take_near(&summaries(), at)
+    }
+
+    fn take_near(&mut self, words: &Words, at: Timestamp) -> bool {
+        let Some(times) = self.0.get_mut(words) else { return false };
+        let found = times.iter().position(|time| (time - at.0).abs() <= SAME);
+        found.map(|found| times.swap_remove(found)).is_some()
+    }
+}
+
+fn is_of_subagent(data: Option<&str>) -> bool {
+    data.is_some_and(|data| data.contains(r#""agent":"#))
+}
+
+/// Where the times of summaries are.
+fn summaries() -> Words {
+    (SUMMARY.to_owned(), String::new(), false)
+}
+
+/// The source of a client's own summary of a conversation.
+pub const SUMMARY: &str = "summary";
+
+/// What a session has already.
+pub(crate) fn known(connection: &Connection, session: i64) -> rusqlite::Result<Known> {
+    let mut known = Known::default();
+    let mut statement = connection
+        .prepare_cached("SELECT kind, text, at, data FROM events WHERE session_id = ?1 AND entry_id IS NULL")?;
+    let mut rows = statement.query([session])?;
+    while let Some(row) = rows.next()? {
+        let data: Option<String> = row.get(3)?;
+        let words = (row.get(0)?, row.get(1)?, is_of_subagent(data.as_deref()));
+        known.0.entry(words).or_default().push(row.get(2)?);
+    }
+    let mut statement = connection.prepare_cached("SELECT at FROM entries WHERE session_id = ?1 AND source = ?2")?;
+    let mut rows = statement.query(params![session, SUMMARY])?;
+    while let Some(row) = rows.next()? {
+        known.0.entry(summaries()).or_default().push(row.get(0)?);
+    }
+    Ok(known)
+}

@@ -1,0 +1,303 @@
+//! Takes in past sessions from the transcripts of clients.
+//!
+//! Invariants: the folder that a session worked in decides the project that it belongs to; every step goes through the code
+//! that hooks run, so that a session is remembered as if Weir had been there; nothing is taken in twice; a transcript is never
+//! written to.
+
+mod ahead;
+mod report;
+mod session;
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use weir_clients::Client;
+use weir_clients::transcript::{Part, Session, Skipped};
+use weir_core::Timestamp;
+use weir_store::{Conversation, Fresh, Known, ReadTo};
+
+use crate::answer::Answer;
+use crate::context::{Context, cancelled};
+use crate::error::CommandError;
+use crate::foreign;
+use crate::project::Project;
+use crate::replay::places::{self, Found, Places};
+use ahead::Read;
+use report::Report;
+use session::Telling;
+
+/// Whose sessions are taken in, and where they go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Those of this project.
+    Project,
+    /// Those of every project, each to its own.
+    All,
+    /// All, to this project: for transcripts that come from elsewhere.
+    Here,
+}
+
+/// What to take in.
+pub(crate) struct Order {
+    /// Transcripts, or folders with transcripts; those of every client where there are none.
+    pub paths: Vec<PathBuf>,
+    /// Only those of this client.
+    pub client: Option<&'static Client>,
+    /// Only sessions that began at this time or after it.
+    pub since: Option<Timestamp>,
+    /// Whether only to look.
+    pub dry_run: bool,
+    /// Whose sessions.
+    pub whose: Whose,
+}
+
+/// Takes in what was asked for. Works on stores of its own.
+pub(crate) fn run(context: &Context, order: &Order, now: Timestamp) -> Result<Answer, CommandError> {
+    let Places { mut found, unreadable } = places::find(context.env(), &order.paths)?;
+    // The oldest first, so that what is taken in is in order as well as it can be.
+    found.reverse();
+    let wanted = |found: &&Found| order.since.is_none_or(|since| found.changed_at() >= since);
+    let found: Vec<&Found> = found.iter().filter(wanted).collect();
+    let mut import = Import {
+        context,
+        order,
+        now,
+        contexts: HashMap::from([(context.env().folder.clone(), Some(context.with_stores_of_its_own()))]),
+        report: Report::new(order.dry_run),
+    };
+    import.report.unreadable = unreadable;
+    import.all(&found)?;
+    context.tell("");
+    Ok(import.report.answer(order.whose))
+}
+
+/// How far it has come, how fast it goes and how long it may still take.
+fn progress((at, of): (usize, usize), (bytes, total): (u64, u64), begun: Instant) -> String {
+    let seconds = begun.elapsed().as_secs_f64();
+    let line = format!("importing: transcript {} of {of}", at + 1);
+    if bytes == 0 || seconds < 1.0 {
+        return line;
+    }
+    let rate = bytes as f64 / seconds;
+    format!("{line}, {:.0} MB/s, about {:.0} s left", rate / 1e6, (total - bytes.min(total)) as f64 / rate)
+}
+
+/// An import that is going on.
+struct Import<'a> {
+    context: &'a Context,
+    order: &'a Order,
+    now: Timestamp,
+    /// The context of each folder that sessions worked in; none for one that is gone.
+    contexts: HashMap<PathBuf, Option<Context>>,
+    report: Report,
+}
+
+/// A conversation of a transcript that is being read.
+struct Reading {
+    context: Context,
+    conversation: Conversation,
+    telling: Telling,
+    known: Known,
+    /// How far it had been taken in before, unless the transcript was written anew since.
+    before: ReadTo,
+    /// How far it is read now.
+    now: ReadTo,
+}
+
+/// The conversations of a transcript that is being read.
+#[derive(Default)]
+struct Conversations {
+    /// By session and subagent; none for one that is not wanted.
+    open: HashMap<(String, String), Option<Box<Reading>>>,
+    /// Whether nothing more of it is wanted.
+    is_over: bool,
+    /// Whether it is not what was taken in before.
+    is_rewritten: bool,
+}
+
+impl Import<'_> {
+    /// Takes in every transcript.
+    fn all(&mut self, found: &[&Found]) -> Result<(), CommandError> {
+        let (begun, mut bytes) = (Instant::now(), 0);
+        let total: u64 = found.iter().map(|found| found.bytes()).sum();
+        let mut conversations = Conversations::default();
+        ahead::read(found, |at, read| {
+            match read {
+                Read::Part(part) => self.part(found[at], *part, &mut conversations, false)?,
+                Read::End(result) => {
+                    let ended = std::mem::take(&mut conversations);
+                    match ended.is_rewritten {
+                        true => self.anew(found[at])?,
+                        false => self.end(found[at], ended, result)?,
+                    }
+                    bytes += found[at].bytes();
+                    self.context.tell(&progress((at, found.len()), (bytes, total), begun));
+                    if self.context.cancelled().is_cancelled() {
+                        return Err(cancelled());
+                    }
+                }
+            }
+            Ok(!conversations.is_over)
+        })
+    }
+
+    /// Takes in a transcript that was written anew since the last time, from its beginning.
+    fn anew(&mut self, found: &Found) -> Result<(), CommandError> {
+        let (mut conversations, mut failed) = (Conversations::default(), None);
+        let read = found.stream(&mut |part| match self.part(found, part, &mut conversations, true) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => self.end(found, conversations, read),
+        }
+    }
+
+    /// Ends a transcript.
+    fn end(
+        &mut self,
+        found: &Found,
+        ended: Conversations,
+        read: io::Result<Option<Skipped>>,
+    ) -> Result<(), CommandError> {
+        for mut reading in ended.open.into_values().flatten() {
+            let past = reading.telling.finish().into_iter().collect();
+            self.write(&mut reading, past)?;
+        }
+        match read {
+            Ok(Some(skipped)) => self.report.skipped(found, &skipped),
+            Ok(None) => self.report.others += 1,
+            Err(error) => self.report.unreadable.push(format!("{}: {error}", found.path.display())),
+        }
+        Ok(())
+    }
+
+    /// Takes in a part of a transcript.
+    fn part(
+        &mut self,
+        found: &Found,
+        part: Part,
+        conversations: &mut Conversations,
+        anew: bool,
+    ) -> Result<(), CommandError> {
+        if conversations.is_over {
+            return Ok(());
+        }
+        let key = (part.session.key.clone(), part.session.subagent.clone());
+        if !conversations.open.contains_key(&key) {
+            let reading = self.begin(found, &part, anew)?;
+            conversations.open.insert(key.clone(), reading.map(Box::new));
+        }
+        let Some(Some(reading)) = conversations.open.get_mut(&key) else {
+            conversations.is_over = !part.session.has_company();
+            return Ok(());
+        };
+        let mut past = Vec::new();
+        for dated in part.steps {
+            let at = dated.at.unwrap_or_else(|| found.changed_at());
+            reading.now.steps += 1;
+            let is_known = reading.now.steps <= reading.before.steps;
+            if reading.now.steps == reading.before.steps && dated.message != reading.before.message {
+                (conversations.is_over, conversations.is_rewritten) = (true, true);
+                return Ok(());
+            }
+            reading.now.message = dated.message;
+            match is_known {
+                true => reading.telling.skip(&dated.step, at),
+                false => past.extend(reading.telling.step(&part.session, dated.step, at)),
+            }
+        }
+        self.write(reading, past)
+    }
+
+    /// Begins to read a conversation, if it is wanted.
+    fn begin(&mut self, found: &Found, part: &Part, anew: bool) -> Result<Option<Reading>, CommandError> {
+        let Part { session, steps } = part;
+        if session.key.is_empty() || self.order.client.is_some_and(|client| client.name != session.client().name) {
+            return Ok(None);
+        }
+        let began = steps.first().and_then(|dated| dated.at).unwrap_or_else(|| found.changed_at());
+        if self.order.since.is_some_and(|since| began < since) {
+            return Ok(None);
+        }
+        let folder = folder_of(found, session);
+        let Some(context) = self.context_of(&folder) else { return Ok(None) };
+        let conversation = Conversation {
+            session: weir_core::SessionKey { client: session.client().session.to_owned(), key: session.key.clone() },
+            subagent: session.subagent.clone(),
+        };
+        let scope = context.scope();
+        // A look makes no store.
+        let has_store = context.project_folder().join("log.db").exists();
+        let (before, known, failures) = match has_store {
+            true => context.with_stores_here(|open| {
+                let store = open.project()?;
+                let of_session = weir_core::Scope { session: Some(conversation.session.clone()), ..scope.clone() };
+                let before = store.imported_to(&conversation)?.filter(|_| !anew).unwrap_or_default();
+                Ok((before, store.known_of(&scope, &conversation.session)?, store.failures(&of_session)?))
+            })?,
+            false => (ReadTo::default(), Known::default(), Vec::new()),
+        };
+        let folder = if folder.as_os_str().is_empty() { context.env().folder.clone() } else { folder };
+        let telling = Telling::new(session, folder, !known.is_empty(), failures);
+        self.report.session(session);
+        Ok(Some(Reading { context, conversation, telling, known, before, now: ReadTo::default() }))
+    }
+
+    /// The context of the project that a session belongs to, if it is wanted.
+    fn context_of(&mut self, folder: &Path) -> Option<Context> {
+        let here = self.context;
+        if self.order.whose == Whose::Here {
+            return self.contexts.get(&here.env().folder).cloned().flatten();
+        }
+        let (env, origin) = (here.env(), here.origin);
+        let opened = self.contexts.entry(folder.to_owned()).or_insert_with(|| {
+            // Asking for the project first: a folder that is gone has none.
+            Project::discover(folder).ok()?;
+            let mut env = env.clone();
+            folder.clone_into(&mut env.folder);
+            Context::new(&env, origin).ok()
+        });
+        let Some(context) = opened.clone() else {
+            self.report.gone += 1;
+            return None;
+        };
+        if self.order.whose == Whose::Project && context.project().key != here.project().key {
+            self.report.elsewhere += 1;
+            return None;
+        }
+        Some(context)
+    }
+
+    fn write(&mut self, reading: &mut Reading, past: Vec<weir_store::Past>) -> Result<(), CommandError> {
+        if reading.now.steps <= reading.before.steps {
+            return Ok(());
+        }
+        let (fresh, known) = Fresh::of(past, &mut reading.known);
+        self.report.count(fresh.past());
+        self.report.known += known;
+        if self.order.dry_run {
+            return Ok(());
+        }
+        let Reading { context, conversation, telling, now: to, .. } = reading;
+        let scope = weir_core::Scope { work: telling.branch(), ..context.scope() };
+        context.with_stores_here(|open| Ok(open.project()?.import(&scope, conversation, (fresh, to), self.now)?))
+    }
+}
+
+/// The folder that a session worked in. Gemini CLI keeps it in a file beside the transcripts of a project.
+fn folder_of(found: &Found, session: &Session) -> PathBuf {
+    if !session.folder.is_empty() {
+        return PathBuf::from(&session.folder);
+    }
+    let beside = found.path.parent().and_then(Path::parent).map(|folder| folder.join(".project_root"));
+    let written = beside.and_then(|path| foreign::of_user(&path, 4 << 10).ok());
+    written.map(|text| PathBuf::from(String::from_utf8_lossy(&text).trim())).unwrap_or_default()
+}

@@ -1,0 +1,151 @@
+//! What an import says of itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+use weir_clients::transcript::{Session, Skipped};
+use weir_core::wording::counted;
+use weir_core::{EventKind, Timestamp};
+use weir_store::Past;
+
+use super::Whose;
+use crate::answer::Answer;
+use crate::replay::places::Found;
+use crate::when;
+
+/// How many lines are named that were not understood.
+const NAMED: usize = 10;
+
+/// What an import did.
+#[derive(Default)]
+pub(super) struct Report {
+    /// Whether it only looked.
+    dry_run: bool,
+    /// What was there already, captured by hooks.
+    pub known: usize,
+    /// Sessions of other projects.
+    pub elsewhere: usize,
+    /// Sessions whose folder is gone.
+    pub gone: usize,
+    /// Files that are not transcripts.
+    pub others: usize,
+    /// Transcripts that could not be read, and why.
+    pub unreadable: Vec<String>,
+    sessions: BTreeSet<(&'static str, String)>,
+    kinds: BTreeMap<&'static str, usize>,
+    summaries: usize,
+    times: Option<(Timestamp, Timestamp)>,
+    skipped: u64,
+    lines: Vec<String>,
+}
+
+/// The kinds that are told of by name.
+const TOLD: &[(EventKind, &str, &str)] = &[
+    (EventKind::Prompt, "prompt", "prompts"),
+    (EventKind::Decision, "decision", "decisions"),
+    (EventKind::Correction, "correction", "corrections"),
+    (EventKind::Error, "error", "errors"),
+    (EventKind::Fix, "fix", "fixes"),
+    (EventKind::Git, "git command", "git commands"),
+];
+
+impl Report {
+    /// The report of an import that begins.
+    pub(super) fn new(dry_run: bool) -> Self {
+        Self { dry_run, ..Self::default() }
+    }
+
+    /// Counts a session that is taken in.
+    pub(super) fn session(&mut self, session: &Session) {
+        self.sessions.insert((session.client().name, session.key.clone()));
+    }
+
+    /// Counts what is new.
+    pub(super) fn count(&mut self, past: &[Past]) {
+        for Past { at, events, summary } in past {
+            if events.is_empty() && summary.is_none() {
+                continue;
+            }
+            let (first, last) = self.times.unwrap_or((*at, *at));
+            self.times = Some((first.min(*at), last.max(*at)));
+            for event in events {
+                *self.kinds.entry(event.kind.as_str()).or_default() += 1;
+            }
+            self.summaries += usize::from(summary.is_some());
+        }
+    }
+
+    /// Counts the rows of a transcript that were skipped.
+    pub(super) fn skipped(&mut self, found: &Found, skipped: &Skipped) {
+        self.skipped += skipped.count;
+        let room = NAMED.saturating_sub(self.lines.len());
+        let named = skipped.lines.iter().take(room).map(|line| format!("{}:{line}", found.path.display()));
+        self.lines.extend(named);
+    }
+
+    pub(super) fn answer(self, whose: Whose) -> Answer {
+        let mut lines = vec![self.headline()];
+        if self.known > 0 {
+            lines.push(format!("already there, captured by hooks: {}", self.known));
+        }
+        if self.elsewhere > 0 && whose == Whose::Project {
+            let sessions = counted(self.elsewhere, "transcript", "transcripts");
+            lines.push(format!("{sessions} of other projects left out; `weir import --all` takes them in too"));
+        }
+        if self.gone > 0 {
+            let sessions = counted(self.gone, "transcript", "transcripts");
+            lines.push(format!(
+                "{sessions} left out, since the folder they worked in is not there; `weir import --here PATH` takes them \
+                 into this project"
+            ));
+        }
+        if self.skipped > 0 {
+            let rows = counted(self.skipped as usize, "row was", "rows were");
+            lines.push(format!("{rows} not understood: {}", self.lines.join(", ")));
+        }
+        lines.extend(self.unreadable.iter().map(|why| format!("cannot read {why}")));
+        let data = json!({
+            "sessions": self.sessions.len(),
+            "from": self.times.map(|(from, _)| when::show(from)),
+            "to": self.times.map(|(_, to)| when::show(to)),
+            "kinds": self.kinds,
+            "summaries": self.summaries,
+            "new": self.all(),
+            "already_there": self.known,
+            "other_projects": self.elsewhere,
+            "folder_gone": self.gone,
+            "rows_skipped": self.skipped,
+            "lines_skipped": self.lines,
+            "not_transcripts": self.others,
+            "unreadable": self.unreadable,
+            "dry_run": self.dry_run,
+        });
+        Answer::new(lines.join("\n"), data)
+    }
+
+    fn all(&self) -> usize {
+        self.kinds.values().sum::<usize>() + self.summaries
+    }
+
+    fn headline(&self) -> String {
+        let sessions = counted(self.sessions.len(), "session", "sessions");
+        let Some((from, to)) = self.times else {
+            return match self.sessions.len() {
+                0 => "no session to import".to_owned(),
+                _ => format!("nothing new in {sessions}"),
+            };
+        };
+        let kind = |(kind, one, many): &(EventKind, &str, &str)| {
+            let count = self.kinds.get(kind.as_str()).copied().unwrap_or_default();
+            (count > 0).then(|| counted(count, one, many))
+        };
+        let mut parts: Vec<String> = TOLD.iter().filter_map(kind).collect();
+        if self.summaries > 0 {
+            parts.push(counted(self.summaries, "summary", "summaries"));
+        }
+        parts.push(format!("{} in all", counted(self.all(), "event", "events")));
+        let verb = if self.dry_run { "would import" } else { "imported" };
+        let day = |at| when::show(at)[..10].to_owned();
+        format!("{verb} {sessions}, {} to {}: {}", day(from), day(to), parts.join(", "))
+    }
+}

@@ -1,0 +1,135 @@
+//! What the steps of a past conversation tell: the events that hooks would have captured, and the client's summaries.
+
+use std::path::{Path, PathBuf};
+
+use weir_clients::transcript::{Place, Session, Step};
+use weir_clients::{Client, Done, Hook, Point, Subagent, Takes, Tool, ToolCall, Wire, capture};
+use weir_core::{Event, EventKind, Timestamp};
+use weir_store::Past;
+
+use crate::hook::compaction::summary_of;
+use crate::hook::hold::HELD_AS;
+
+/// How many failures are looked at for one that was repaired.
+const FAILURES: usize = 40;
+
+/// A conversation whose steps are told one after the other.
+pub(super) struct Telling {
+    client: &'static Client,
+    key: String,
+    folder: PathBuf,
+    branch: String,
+    subagent: String,
+    /// Whether hooks captured something of the session.
+    is_hooked: bool,
+    /// What the model said last, as long as nothing came after it.
+    said: Option<(Timestamp, String)>,
+    /// The newest failures and repairs, newest first.
+    failures: Vec<Event>,
+}
+
+impl Telling {
+    pub(super) fn new(session: &Session, folder: PathBuf, is_hooked: bool, failures: Vec<Event>) -> Self {
+        Self {
+            client: session.client(),
+            key: session.key.clone(),
+            folder,
+            branch: session.branch.clone(),
+            subagent: session.subagent.clone(),
+            is_hooked,
+            said: None,
+            failures,
+        }
+    }
+
+    /// The branch that it was on.
+    pub(super) fn branch(&self) -> Option<String> {
+        Some(self.branch.clone()).filter(|branch| !branch.is_empty())
+    }
+
+    /// Passes over a step that was told before.
+    pub(super) fn skip(&mut self, step: &Step, at: Timestamp) {
+        match step {
+            Step::Said { text, .. } => self.say(text, at),
+            _ => self.said = None,
+        }
+    }
+
+    /// Tells a step.
+    pub(super) fn step(&mut self, session: &Session, step: Step, at: Timestamp) -> Vec<Past> {
+        let mut past = Vec::new();
+        match step {
+            Step::Said { text, .. } => {
+                self.say(&text, at);
+                return past;
+            }
+            // The model goes on: what it said was not its last word.
+            Step::Called { .. } => {
+                self.said = None;
+                return past;
+            }
+            Step::Compacted { text } => {
+                past.extend(self.finish());
+                past.push(Past { at, events: Vec::new(), summary: Some(summary_of(self.client, text)) });
+                return past;
+            }
+            Step::Prompt { .. } => past.extend(self.finish()),
+            // Hooks were there, and saw more of it than the model.
+            Step::Result(result) if self.is_hooked && result.text.contains(HELD_AS) => return past,
+            Step::Result(_) => {}
+        }
+        let events = self.events(session, step);
+        past.push(Past { at, events, summary: None });
+        past
+    }
+
+    /// Tells what the model said at the end of its turn, if it has ended.
+    pub(super) fn finish(&mut self) -> Option<Past> {
+        let (at, last) = self.said.take()?;
+        let events = capture::events(&self.hook(Point::Stop { last }));
+        Some(Past { at, events, summary: None })
+    }
+
+    fn say(&mut self, text: &str, at: Timestamp) {
+        if !text.trim().is_empty() {
+            self.said = Some((at, text.to_owned()));
+        }
+    }
+
+    fn events(&mut self, session: &Session, step: Step) -> Vec<Event> {
+        let place = Place { session: &self.key, folder: &self.folder, transcript: Path::new("/dev/null") };
+        let mut events = Vec::new();
+        for told in session.told(step, &place) {
+            let wire = Wire { event: told.event, payload: &told.payload };
+            let Some(mut hook) = (self.client.decode)(&wire) else { continue };
+            hook.subagent = self.subagent();
+            events.extend(capture::events(&hook));
+            if let Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, .. }, Done { failed: false, .. }) = &hook.point
+            {
+                events.extend(capture::fix(&hook, &self.failures));
+            }
+        }
+        let failures = events.iter().filter(|event| matches!(event.kind, EventKind::Error | EventKind::Fix));
+        for failure in failures.cloned().collect::<Vec<_>>() {
+            self.failures.insert(0, failure);
+        }
+        self.failures.truncate(FAILURES);
+        events
+    }
+
+    fn hook(&self, point: Point) -> Hook {
+        Hook {
+            session: self.key.clone(),
+            folder: self.folder.clone(),
+            transcript: None,
+            subagent: self.subagent(),
+            point,
+            takes: Takes::default(),
+        }
+    }
+
+    fn subagent(&self) -> Option<Subagent> {
+        let key = Some(self.subagent.clone()).filter(|key| !key.is_empty())?;
+        Some(Subagent { kind: "subagent".to_owned(), key })
+    }
+}

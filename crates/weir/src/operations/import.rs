@@ -1,0 +1,109 @@
+//! `ctx_import`: takes in past sessions from the transcripts of clients.
+
+use std::path::PathBuf;
+
+use weir_clients::{CLIENTS, transcript};
+use weir_core::Origin;
+
+use super::{Declared, Effect};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::faces::schema::silent;
+use crate::foreign;
+use crate::importing::{self, Order, Whose};
+use crate::when;
+
+/// Import past sessions of this project from the transcripts of clients, so that ctx_search and ctx_history find them.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Import {
+    /// A transcript or a folder with transcripts [default: where clients keep them]
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    path: Option<String>,
+    /// Only those of this client
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    #[serde(default)]
+    client: Option<String>,
+    /// Only sessions that began since: 6h, 3d or a date
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "WHEN")]
+    #[serde(default)]
+    since: Option<String>,
+    /// Say what would be imported, and import nothing
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    #[serde(default)]
+    dry_run: bool,
+    /// Import the sessions of every project, each into its own
+    #[schemars(skip)]
+    #[arg(long, conflicts_with = "here")]
+    #[serde(skip)]
+    all: bool,
+    /// Import everything at PATH into this project, wherever it was recorded
+    #[schemars(skip)]
+    #[arg(long, requires = "path")]
+    #[serde(skip)]
+    here: bool,
+}
+
+impl Declared for Import {
+    const TOOL: &'static str = "ctx_import";
+    const COMMAND: Option<&'static str> = Some("import");
+    const EFFECT: Effect = Effect::Adds;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir import --dry-run               what there is to import for this project
+  weir import                         the sessions of this project, of every client
+  weir import --all --since 30d       those of every project that began in the last 30 days
+  weir import old.jsonl --here        a transcript from another machine, into this project
+  weir search 'why argon2' --kind said
+
+Transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Qwen Code are read, and plain rows of any other
+program (docs/carry-over.md has the format). Prompts, decisions, errors and their fixes, commits, files and the clients' own
+summaries are kept with their original times. Running it again imports only what is new.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let client = self.client.as_deref().map(client).transpose()?;
+        let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
+        let paths: Vec<PathBuf> =
+            self.path.iter().map(|path| foreign::resolved(&context.env().folder.join(path))).collect();
+        if context.origin == Origin::Model {
+            paths.iter().try_for_each(|path| check(context, path))?;
+        }
+        let whose = match (self.all, self.here) {
+            (true, _) => Whose::All,
+            (_, true) => Whose::Here,
+            _ => Whose::Project,
+        };
+        let order = Order { paths, client, since, dry_run: self.dry_run, whose };
+        let context = context.with_stores_of_its_own();
+        let task = tokio::task::spawn_blocking(move || importing::run(&context, &order, when::now()));
+        task.await.map_err(|error| CommandError::broken(&format!("the import broke off: {error}")))?
+    }
+}
+
+/// The client with this name.
+fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
+    CLIENTS.iter().copied().find(|client| client.name == name).ok_or_else(|| {
+        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        CommandError::usage(format!("there is no client `{name}`")).hint(format!("one of {}", names.join(", ")))
+    })
+}
+
+/// Checks that a path which a model names is one where a client keeps its transcripts: a file of the project could put words
+/// into the user's mouth.
+fn check(context: &Context, path: &std::path::Path) -> Result<(), CommandError> {
+    let home = context.env().home.as_ref();
+    let mut folders = transcript::folders().filter_map(|(_, folder)| home?.join(folder).canonicalize().ok());
+    if folders.any(|folder| path.starts_with(folder)) {
+        return Ok(());
+    }
+    let named = path.display();
+    Err(CommandError::new(
+        ErrorKind::Denied,
+        format!("cannot import {named}: it is not where a client keeps its transcripts"),
+    )
+    .hint(format!("the user can: weir import {named}")))
+}

@@ -1,0 +1,333 @@
+//! Past sessions, taken in from transcripts: once each, into the project that they belong to, with their own times.
+#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A home with a project in it.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::Builder::new().prefix("weir-import-").tempdir_in("/var/tmp").unwrap());
+        std::fs::create_dir_all(home.path("project")).unwrap();
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, rows: &[Value]) {
+        let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    fn command(&self, folder: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.args(arguments).current_dir(self.path(folder)).env_clear().stdin(Stdio::null());
+        command.env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    fn weir(&self, arguments: &[&str]) -> Output {
+        self.command("project", arguments).output().unwrap()
+    }
+
+    fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.weir(arguments);
+        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn import(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(&[&["import"], arguments, &["--json"]].concat())).unwrap()
+    }
+
+    /// What the log has, but for when and where it was taken in.
+    fn events(&self) -> Vec<String> {
+        let exported = self.ok(&["export"]);
+        let rows = exported.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let event = |row: Value| format!("{} {} {}", row["at"], row["kind"], row["text"]);
+        let mut events: Vec<String> = rows.filter(|row| row["type"] == "event").map(event).collect();
+        events.sort();
+        events
+    }
+
+    /// A hook of Claude Code.
+    fn hook(&self, event: &str, payload: &Value) {
+        let mut command = self.command("project", &["hook", "claude", event]);
+        let mut hook = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        assert!(hook.wait().unwrap().success());
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A session of Claude Code, in which something was asked, failed, was repaired and committed.
+struct Session {
+    folder: String,
+    key: &'static str,
+    /// The time of the first row.
+    begun: jiff::Timestamp,
+    rows: Vec<Value>,
+}
+
+impl Session {
+    fn new(folder: &Path, key: &'static str) -> Self {
+        let begun = "2023-03-04T10:00:00Z".parse().unwrap();
+        Self { folder: folder.to_str().unwrap().to_owned(), key, begun, rows: Vec::new() }
+    }
+
+    fn row(&mut self, kind: &str, message: Value) -> &mut Value {
+        let number = self.rows.len() as i64;
+        let at = self.begun + jiff::SignedDuration::from_secs(number * 10);
+        self.rows.push(json!({
+            "type": kind, "sessionId": self.key, "uuid": format!("{}-{number}", self.key), "cwd": self.folder,
+            "version": "2.1.39", "gitBranch": "login", "timestamp": at.to_string(), "message": message,
+        }));
+        self.rows.last_mut().unwrap()
+    }
+
+    fn asks(mut self, words: &str) -> Self {
+        self.row("user", json!({ "role": "user", "content": words }));
+        self
+    }
+
+    fn says(mut self, words: &str) -> Self {
+        self.row("assistant", json!({ "id": "m", "content": [{ "type": "text", "text": words }] }));
+        self
+    }
+
+    fn runs(mut self, command: &str, printed: &str, failed: bool) -> Self {
+        let id = format!("t{}", self.rows.len());
+        let call = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
+        self.row("assistant", json!({ "id": "m", "content": [call] }));
+        let result = json!({ "type": "tool_result", "tool_use_id": id, "content": printed, "is_error": failed });
+        let row = self.row("user", json!({ "role": "user", "content": [result] }));
+        if !failed {
+            row["toolUseResult"] = json!({ "stdout": printed, "stderr": "" });
+        }
+        self
+    }
+
+    fn compacts(mut self, summary: &str) -> Self {
+        self.row("user", json!({ "role": "user", "content": summary }))["isCompactSummary"] = json!(true);
+        self
+    }
+
+    fn whole(folder: &Path, key: &'static str) -> Self {
+        Self::new(folder, key)
+            .asks("Store passwords with argon2id, and never log them")
+            .runs(
+                "cargo test",
+                "Exit code 101\nerror[E0433]: failed to resolve: use of undeclared crate `argon2`",
+                true,
+            )
+            .runs("cargo test", "test result: ok. 3 passed", false)
+            .runs("git commit -m 'Hash passwords'", "[login 1a2b3c4] Hash passwords", false)
+            .says("We will not support bcrypt hashes. Next comes the migration of old rows.")
+            .compacts("The user wants argon2id everywhere; the migration is left to do.")
+            .asks("Go on with the migration of quartzite_rows")
+            .says("It is done.")
+    }
+}
+
+const TRANSCRIPT: &str = ".claude/projects/p/s1.jsonl";
+
+#[test]
+fn a_past_session_is_found_with_its_own_time_and_only_once() {
+    let home = Home::new();
+    let session = Session::whole(&home.path("project"), "s1");
+    home.write(TRANSCRIPT, &session.rows);
+    let look = home.import(&["--dry-run"]);
+    assert_eq!((&look["sessions"], &look["kinds"]["prompt"]), (&json!(1), &json!(2)), "{look}");
+    assert!(!home.path(".local/share/weir/projects").exists(), "a look has made a store");
+
+    let first = home.import(&[]);
+    assert_eq!(first["kinds"]["prompt"], 2, "{first}");
+    assert_eq!(
+        (&first["kinds"]["error"], &first["kinds"]["fix"], &first["summaries"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
+    for (words, found) in [
+        ("argon2id passwords", "prompt by user, 2023-03-04 10:00Z"),
+        ("bcrypt hashes", "by model, 2023-03-04 10:01Z"),
+        ("undeclared crate", "error by tool"),
+        ("migration is left", "summary by model"),
+    ] {
+        let said = home.ok(&["search", words, "--kind", "said"]);
+        assert!(said.contains(found), "no {found:?} in:\n{said}");
+    }
+    // What is old is not swept for that.
+    let events = home.events();
+    home.ok(&["doctor"]);
+    assert_eq!(home.events(), events);
+    assert!(home.ok(&["search", "quartzite_rows"]).contains("quartzite_rows"));
+    assert!(home.ok(&["history", "--work", "login"]).contains("2023-03-04"));
+
+    assert_eq!(home.import(&[])["new"], 0);
+    assert_eq!(home.events(), events);
+    // It grows.
+    home.write(TRANSCRIPT, &session.asks("And now the index on quartzite_rows").rows);
+    let more = home.import(&[]);
+    assert_eq!((&more["new"], &more["kinds"]), (&json!(1), &json!({ "prompt": 1 })), "{more}");
+}
+
+#[test]
+fn what_hooks_captured_is_not_taken_in_again() {
+    let home = Home::new();
+    let folder = home.path("project");
+    let (folder, path) = (folder.to_str().unwrap(), home.path(TRANSCRIPT));
+    let about = |more: Value| {
+        let mut payload =
+            json!({ "session_id": "s1", "cwd": folder, "transcript_path": path, "permission_mode": "default" });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        payload
+    };
+    let used = |more: Value| {
+        let mut payload =
+            about(json!({ "tool_name": "Bash", "tool_use_id": "t", "tool_input": { "command": "make" } }));
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        payload
+    };
+    home.hook("UserPromptSubmit", &about(json!({ "prompt": "Build the thing with make" })));
+    home.hook("PostToolUseFailure", &used(json!({ "error": "Exit code 2\nmake: *** no rule to make target" })));
+    home.hook("Stop", &about(json!({ "last_assistant_message": "There is no rule. We decided to write one." })));
+    home.hook("PostCompact", &about(json!({ "compact_summary": "<summary>make has no rule</summary>" })));
+    let live = home.events();
+    assert!(live.len() >= 4, "{live:?}");
+
+    let mut session = Session::new(&home.path("project"), "s1");
+    session.begun = jiff::Timestamp::now();
+    let session = session
+        .asks("Build the thing with make")
+        .runs("make", "Exit code 2\nmake: *** no rule to make target", true)
+        .says("There is no rule. We decided to write one.")
+        .compacts("This session is being continued: make has no rule");
+    home.write(TRANSCRIPT, &session.rows);
+    let imported = home.import(&[]);
+    assert_eq!(imported["new"], 0, "{imported}\n{}", home.events().join("\n"));
+    assert_eq!(home.events(), live);
+}
+
+#[test]
+fn an_import_that_is_killed_and_repeated_takes_everything_in_once() {
+    let [whole, killed] = [Home::new(), Home::new()];
+    let long = |home: &Home| {
+        let mut session = Session::new(Path::new("/home/dev/project"), "s1");
+        for number in 0..3_000 {
+            session = session
+                .asks(&format!("Request number {number}: look at part_{number} of the long transcript"))
+                .runs(&format!("make part_{number}"), &"a line of output\n".repeat(40), false);
+        }
+        home.write("long.jsonl", &session.rows);
+    };
+    long(&whole);
+    long(&killed);
+    whole.import(&["../long.jsonl", "--here"]);
+    for millis in [20, 60, 100, 140, 180, 240, 300, 360] {
+        let mut command = killed.command("project", &["import", "../long.jsonl", "--here"]);
+        let mut import = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(millis));
+        let _ = import.kill();
+        import.wait().unwrap();
+    }
+    killed.import(&["../long.jsonl", "--here"]);
+    let (expected, found) = (whole.events(), killed.events());
+    assert_eq!(expected.len(), 6_000);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_folder_of_a_session_decides_its_project() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path("other/deep")).unwrap();
+    home.write(TRANSCRIPT, &Session::whole(&home.path("project"), "s1").rows);
+    home.write(".claude/projects/p/s2.jsonl", &Session::whole(&home.path("other"), "s2").rows);
+    home.write(".claude/projects/p/s3.jsonl", &Session::whole(&home.path("nowhere"), "s3").rows);
+    let own = home.import(&[]);
+    assert_eq!(
+        (&own["sessions"], &own["other_projects"], &own["folder_gone"]),
+        (&json!(1), &json!(1), &json!(1)),
+        "{own}"
+    );
+    let all = home.import(&["--all"]);
+    assert_eq!((&all["sessions"], &all["folder_gone"]), (&json!(2), &json!(1)), "{all}");
+    let other = home.command("other", &["history"]).output().unwrap();
+    assert!(text(&other.stdout).contains("argon2id"), "{other:?}");
+    let here = home.import(&[home.path(".claude/projects/p/s3.jsonl").to_str().unwrap(), "--here"]);
+    assert_eq!(here["sessions"], 1, "{here}");
+    let since = home.import(&["--since", "2024-01-01"]);
+    assert_eq!(since["sessions"], 0, "{since}");
+    let unknown = home.weir(&["import", "--client", "emacs"]);
+    assert!(text(&unknown.stderr).contains("there is no client `emacs`"), "{unknown:?}");
+}
+
+#[test]
+fn rows_that_are_not_understood_are_named_by_their_line() {
+    let home = Home::new();
+    let mut rows: Vec<String> =
+        Session::whole(&home.path("project"), "s1").rows.iter().map(ToString::to_string).collect();
+    rows.insert(1, "{\"type\":\"user\",\"sess".to_owned());
+    rows.insert(4, json!({ "type": "telepathy", "sessionId": "s1", "message": { "role": "user" } }).to_string());
+    let path = home.path("bad.jsonl");
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    let said = home.ok(&["import", "../bad.jsonl", "--here"]);
+    let named = format!("2 rows were not understood: {0}:2, {0}:5", path.display());
+    assert!(said.contains(&named), "no {named} in {said}");
+    assert!(said.starts_with("imported 1 session, 2023-03-04 to 2023-03-04: 2 prompts"), "{said}");
+}
+
+#[test]
+fn every_client_has_transcripts_that_are_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
+    for (name, client, prompts) in [
+        ("claude.jsonl", "claude", 3),
+        ("codex.jsonl", "codex", 2),
+        ("copilot.jsonl", "copilot", 2),
+        ("gemini.jsonl", "gemini", 2),
+        ("opencode.json", "opencode", 2),
+        ("qwen.jsonl", "qwen", 2),
+    ] {
+        let home = Home::new();
+        let path = folder.join(name);
+        let imported = home.import(&[path.to_str().unwrap(), "--here", "--client", client]);
+        assert_eq!((&imported["sessions"], &imported["rows_skipped"]), (&json!(1), &json!(0)), "{name}: {imported}");
+        assert_eq!(imported["kinds"]["prompt"], prompts, "{name}: {imported}");
+        let found = home.ok(&["history"]);
+        assert!(found.contains("prompt ") && found.contains("2026-11-14"), "{name}: {found}");
+        assert_eq!(home.import(&[path.to_str().unwrap(), "--here"])["new"], 0, "{name}");
+    }
+}
+
+#[test]
+fn plain_rows_of_any_program_are_read() {
+    let home = Home::new();
+    let folder = home.path("project");
+    home.write(
+        "plain.jsonl",
+        &[
+            json!({ "session": "a", "role": "user", "at": "2025-01-02T03:04:05Z", "folder": folder, "text": "Rename the widget" }),
+            json!({ "session": "a", "role": "tool", "tool": "Bash", "input": { "command": "make" }, "text": "Exit code 1\nerror: no widget", "failed": true }),
+            json!({ "session": "a", "role": "assistant", "text": "There is no widget." }),
+            json!({ "session": "b", "role": "user", "at": 1_735_787_045_000_i64, "folder": folder, "text": "Paint the shed" }),
+            json!({ "session": "b", "role": "summary", "text": "The shed is to be painted." }),
+            json!({ "session": "b", "role": "nobody", "text": "?" }),
+        ],
+    );
+    let imported = home.import(&["../plain.jsonl"]);
+    assert_eq!((&imported["sessions"], &imported["rows_skipped"]), (&json!(2), &json!(1)), "{imported}");
+    assert_eq!((&imported["kinds"]["prompt"], &imported["kinds"]["error"]), (&json!(2), &json!(1)), "{imported}");
+    assert_eq!(imported["summaries"], 1);
+    assert_eq!(home.import(&["../plain.jsonl"])["new"], 0);
+}
