@@ -12,10 +12,13 @@ mod errors;
 mod fill;
 mod names;
 mod questions;
+mod reflection;
 mod requests;
 mod sections;
 mod tasks;
 
+pub use reflection::{Form, Span, reflect, span};
+pub use requests::says_little;
 use sections::Whose;
 
 use crate::event::{LONGEST_TEXT, line};
@@ -24,6 +27,8 @@ use crate::{EntryKind, Event, Reference, Timestamp};
 /// Something that happened in the session.
 #[derive(Debug, Clone, Copy)]
 pub struct Fact<'a> {
+    /// The number by which history knows it.
+    pub number: i64,
     /// What.
     pub event: &'a Event,
     /// When.

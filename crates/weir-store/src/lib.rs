@@ -32,6 +32,7 @@ pub use log::history::{HistoryFilter, Moment};
 pub use log::hooks::{Guide, HookSeen};
 pub use log::imports::{Conversation, Known, ReadTo, SUMMARY};
 pub use log::projects::KnownProject;
+pub use log::sessions::SessionAbout;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, Spooled};

@@ -18,6 +18,7 @@ pub(crate) mod projects;
 pub(crate) mod retention;
 pub(crate) mod runs;
 pub(crate) mod said;
+pub(crate) mod sessions;
 pub(crate) mod sources;
 pub(crate) mod spooled;
 

@@ -37,6 +37,7 @@ use crate::index::{self, Learner};
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::places::{self, Place};
 use crate::log::projects::{self, KnownProject};
+use crate::log::sessions::{self, SessionAbout};
 use crate::log::{self, entries, events};
 pub use backup::Copied;
 pub use care::{Health, Swept};
@@ -225,6 +226,11 @@ impl Store {
     pub fn history(&self, scope: &Scope, filter: &HistoryFilter) -> Result<Vec<Moment>> {
         self.check_scope(scope)?;
         self.log.read(|c| history::page(c, scope, filter))
+    }
+
+    /// The newest sessions, newest first; those whose name begins so, if a name is given.
+    pub fn sessions(&self, named: Option<&str>, most: usize) -> Result<Vec<SessionAbout>> {
+        self.log.read(|c| sessions::list(c, named, most))
     }
 
     /// Remembers in the user's store that a project was used.

@@ -8,7 +8,7 @@
 pub(crate) mod compaction;
 mod deadline;
 pub(crate) mod faults;
-mod guides;
+pub(crate) mod guides;
 pub(crate) mod hold;
 mod past;
 mod payload;

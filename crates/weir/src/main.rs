@@ -25,6 +25,7 @@ mod own;
 mod project;
 mod replay;
 mod run;
+mod sessions;
 mod text;
 mod truth;
 mod when;

@@ -21,6 +21,7 @@ mod history;
 mod import;
 mod index;
 mod map;
+mod reflect;
 mod search;
 
 use std::future::Future;
@@ -47,6 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::of::<search::Search>(),
     Operation::of::<get::Get>(),
     Operation::of::<history::History>(),
+    Operation::of::<reflect::Reflect>(),
     Operation::of::<import::Import>(),
     Operation::of::<forget::Forget>(),
     Operation::of::<map::Map>(),

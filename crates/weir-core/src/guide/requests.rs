@@ -87,7 +87,7 @@ fn within(wanted: &Wanted<'_>, length: usize, written: impl Fn(usize) -> String)
 }
 
 /// Whether a request says nothing by itself.
-pub(super) fn says_little(text: &str) -> bool {
+pub fn says_little(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
     text.len() < 60 && words.all(|word| SAY_LITTLE.contains(&word.to_ascii_lowercase().as_str()))
 }

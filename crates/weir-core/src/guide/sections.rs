@@ -142,7 +142,7 @@ fn fails<'a>(failure: Failure<'a>) -> Item<'a> {
 }
 
 /// What was decided, each sentence once.
-fn decided<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+pub(super) fn decided<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let whole = |(at, fact): (usize, &Fact<'a>)| Item { longest: LONGEST_TEXT, ..item(at, fact, whose(fact)) };
     of_kinds(facts, DECIDED).map(whole).collect()
 }
@@ -163,7 +163,10 @@ fn surroundings<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
 }
 
 /// The facts of these kinds, newest first, each text once.
-fn of_kinds<'f, 'a>(facts: &'f [Fact<'a>], kinds: &[EventKind]) -> impl Iterator<Item = (usize, &'f Fact<'a>)> {
+pub(super) fn of_kinds<'f, 'a>(
+    facts: &'f [Fact<'a>],
+    kinds: &[EventKind],
+) -> impl Iterator<Item = (usize, &'f Fact<'a>)> {
     let mut seen = HashSet::new();
     facts
         .iter()
@@ -172,14 +175,14 @@ fn of_kinds<'f, 'a>(facts: &'f [Fact<'a>], kinds: &[EventKind]) -> impl Iterator
         .filter(move |(_, fact)| kinds.contains(&fact.event.kind) && seen.insert(fact.event.text.as_str()))
 }
 
-fn item<'a>(at: usize, fact: &Fact<'a>, whose: Whose) -> Item<'a> {
+pub(super) fn item<'a>(at: usize, fact: &Fact<'a>, whose: Whose) -> Item<'a> {
     let event = fact.event;
     let text = event.text.as_str().into();
     Item { whose, text, note: String::new(), priority: event.priority, at, longest: LONGEST }
 }
 
 /// An item in words of ours.
-fn plain<'a>(text: String, priority: Priority, at: usize) -> Item<'a> {
+pub(super) fn plain<'a>(text: String, priority: Priority, at: usize) -> Item<'a> {
     Item { whose: Whose::Plain, text: text.into(), note: String::new(), priority, at, longest: LONGEST }
 }
 

@@ -30,7 +30,7 @@ fn facts<'a>(events: &'a [Event]) -> Vec<Fact<'a>> {
         let has_entry = matches!(event.kind, EventKind::Kept | EventKind::Gone);
         let number = event.text.bytes().map(u64::from).sum();
         let reference = has_entry.then(|| Reference::from_bits(number));
-        Fact { event, at: Timestamp(at as i64 * 60_000), reference, entry: None }
+        Fact { number: at as i64 + 1, event, at: Timestamp(at as i64 * 60_000), reference, entry: None }
     };
     events.iter().enumerate().map(fact).collect()
 }
@@ -465,4 +465,52 @@ fn the_file_that_was_worked_on_last_is_named_with_those_before_it() {
             - b.rs (changed)
             - a.rs"#]],
     );
+}
+
+#[test]
+fn a_reflection_says_what_a_session_came_to() {
+    let history = session();
+    let events = events(&history);
+    let facts = facts(&events);
+    let wanted = Wanted { head: "Session s has 30 entries over 29 min", ..wanted(500) };
+    expect![[r#"
+        Session s has 30 entries over 29 min
+        Asked for:
+        - user: "port the parser to nom" (#2)
+        - user: "No, don't touch the public API. Then do the parser." (#19)
+        Done:
+        - git commit 1a2b3c4: Port the lexer (#13)
+        - task done: lexer
+        - changed src/lexer.rs (2 times) (#11)
+        - changed src/parser.rs (#21)
+        Decided:
+        - user: "We're waiting for the new corpus." (#24)
+        - user: "No, don't touch the public API." (#20)
+        - user: "The goal is half the run time." (#4)
+        - user: "I'm trying to port the parser to nom." (#3)
+        Failed:
+        - cargo bench: error: no bench target named `x` (tool, 2 times; not repaired) (#23)
+        - fixed: cargo test: error[E0308]: mismatched types (after 1 attempt) (#12)
+        Open:
+        - task: parser
+        - task: tests
+        - model: asked: Keep the old lexer? (#25)"#]]
+    .assert_eq(&reflect(&facts, &wanted, Form::Text));
+    assert!(reflect(&facts, &wanted, Form::Markdown).contains("\n\n## Decided\n- "));
+    for budget in 0..200 {
+        for form in [Form::Text, Form::Markdown] {
+            assert!(quarters(&reflect(&facts, &Wanted { budget, ..wanted }, form)) <= budget);
+        }
+    }
+}
+
+#[test]
+fn a_pause_is_not_counted_as_work() {
+    let history = session();
+    let events = events(&history);
+    let mut facts = facts(&events);
+    assert_eq!(span(&facts), Span { millis: (facts.len() as i64 - 1) * 60_000, pauses: 0 });
+    let last = facts.last_mut().unwrap();
+    last.at = Timestamp(last.at.0 + 31 * 60_000);
+    assert_eq!(span(&facts), Span { millis: (events.len() as i64 - 2) * 60_000, pauses: 1 });
 }

@@ -13,8 +13,14 @@ pub struct HistoryFilter {
     pub session: Option<String>,
     /// Only this work.
     pub work: Option<String>,
+    /// Only sessions of this client.
+    pub client: Option<String>,
+    /// Only this kind.
+    pub kind: Option<EventKind>,
     /// Only what happened at or after this time.
     pub since: Option<Timestamp>,
+    /// Only what happened before this time.
+    pub until: Option<Timestamp>,
     /// Only what happened before this event; for the next page.
     pub before: Option<i64>,
     /// At most so many.
@@ -48,17 +54,21 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
          FROM events v LEFT JOIN sessions s ON s.id = v.session_id LEFT JOIN works w ON w.id = v.work_id
              LEFT JOIN entries e ON e.id = v.entry_id LEFT JOIN gone g ON g.entry_id = v.entry_id
          WHERE v.at >= ?4 AND (v.at, v.id) < (?5, ?6) AND {driver} AND (?7 IS NULL OR w.name = ?7)
+             AND (?8 IS NULL OR s.client = ?8) AND (?9 IS NULL OR v.kind = ?9)
              AND (v.entry_id IS NULL OR NOT EXISTS (SELECT 1 FROM said x WHERE x.entry_id = v.entry_id))
              AND (v.entry_id IS NULL OR {VISIBLE} OR g.level IN ('project', 'user'))
          ORDER BY v.at DESC, v.id DESC"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let since = filter.since.map_or(i64::MIN, |since| since.0);
-    let (at, before) = match filter.before {
+    let page = match filter.before {
         Some(id) => (time_of(connection, id)?, id),
         None => (i64::MAX, i64::MAX),
     };
-    let mut rows = statement.query(params![place.session, place.work, id, since, at, before, filter.work])?;
+    let (at, before) = page.min((filter.until.map_or(i64::MAX, |until| until.0), i64::MIN));
+    let kind = filter.kind.map(EventKind::as_str);
+    let mut rows =
+        statement.query(params![place.session, place.work, id, since, at, before, filter.work, filter.client, kind])?;
     let mut moments = Vec::new();
     while moments.len() < filter.limit
         && let Some(row) = rows.next()?

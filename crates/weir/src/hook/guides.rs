@@ -124,14 +124,14 @@ pub(super) fn newest(call: &Call<'_>, scope: &Scope, limit: usize) -> Result<Vec
     Ok(moments)
 }
 
-fn facts(moments: &[Moment]) -> Vec<Fact<'_>> {
+pub(crate) fn facts(moments: &[Moment]) -> Vec<Fact<'_>> {
     moments.iter().map(fact).collect()
 }
 
 fn fact(moment: &Moment) -> Fact<'_> {
     let Moment { record, entry, .. } = moment;
     let entry = entry.as_ref().map(|(kind, title)| (*kind, title.as_str()));
-    Fact { event: &record.event, at: record.at, reference: record.reference, entry }
+    Fact { number: record.seq, event: &record.event, at: record.at, reference: record.reference, entry }
 }
 
 /// What a new session is told: that there is something to find, if there is.

@@ -1,15 +1,16 @@
 //! `ctx_history`: what happened, in order.
 
 use serde_json::{Value, json};
-use weir_core::{EventKind, Reference};
-use weir_store::{HistoryFilter, Moment};
+use weir_core::{EventKind, Reference, Timestamp};
+use weir_store::{HistoryFilter, Moment, SessionAbout};
 
 use super::{Declared, Effect, random_mark};
 use crate::answer::{Answer, Budget, fit_items, one_line};
+use crate::choice::Choice;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::when;
+use crate::{sessions, when};
 
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 1_000;
@@ -17,7 +18,7 @@ const BUDGET: usize = 1_000;
 /// List what happened, newest first.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct History {
-    /// Only this session
+    /// Only this session: current, last, or its key
     #[schemars(transform = silent)]
     #[arg(long)]
     session: Option<String>,
@@ -25,10 +26,27 @@ pub(crate) struct History {
     #[schemars(transform = silent)]
     #[arg(long)]
     work: Option<String>,
+    /// Only this client, such as claude-code
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    client: Option<String>,
+    /// Only this kind of event
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    kind: Option<Choice<EventKind>>,
     /// Only since: 6h, 3d or a date
     #[schemars(transform = silent)]
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
+    /// Only this day (UTC)
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "DATE", conflicts_with = "since")]
+    day: Option<String>,
+    /// List sessions instead, with what was asked for first
+    #[schemars(transform = silent)]
+    #[arg(long, conflicts_with_all = ["kind", "work", "day", "since", "before"])]
+    #[serde(default)]
+    sessions: bool,
     /// Number, for the next page
     #[arg(long, value_name = "NUMBER")]
     before: Option<u32>,
@@ -49,24 +67,41 @@ impl Declared for History {
     const EXAMPLES: &'static str = "\
 Examples:
   weir history
+  weir history --session last --kind error
   weir history --work feature/login --since 2d
+  weir history --sessions           the sessions, newest first
   weir history --before 4711        the page before";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
         let limit = usize::from(self.limit.unwrap_or(30)).clamp(1, 1_000);
-        let filter = HistoryFilter {
-            session: self.session,
+        let budget = Budget::new(self.budget, BUDGET);
+        if self.sessions {
+            return self.list(context, limit, budget).await;
+        }
+        let (since, until) = self.times()?;
+        let mut filter = HistoryFilter {
+            session: None,
             work: self.work,
+            client: self.client,
+            kind: self.kind.map(|kind| kind.0),
             since,
+            until,
             before: self.before.map(i64::from),
             limit: limit + 1,
         };
-        let scope = context.scope();
-        let is_filtered = filter.session.is_some() || filter.work.is_some() || since.is_some() || self.before.is_some();
+        let (scope, session) = (context.scope(), self.session);
+        let is_filtered = session.is_some()
+            || filter.work.is_some()
+            || filter.client.is_some()
+            || filter.kind.is_some()
+            || since.is_some()
+            || filter.before.is_some();
         let here = context.clone();
         let (moments, moved) = context
             .with_stores(move |open| {
+                if let Some(name) = &session {
+                    filter.session = Some(sessions::find(open.project()?, &scope, name)?.key);
+                }
                 let moments = open.project()?.history(&scope, &filter)?;
                 let moved = if moments.is_empty() { here.moved_hint(open) } else { None };
                 Ok((moments, moved))
@@ -81,7 +116,46 @@ Examples:
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
             return Ok(Answer::nothing(text, json!({ "moments": [] })));
         }
-        Ok(answer(&moments, limit, Budget::new(self.budget, BUDGET), random_mark()?))
+        Ok(answer(&moments, limit, budget, random_mark()?))
+    }
+}
+
+impl History {
+    /// From when on, and up to when.
+    fn times(&self) -> Result<(Option<Timestamp>, Option<Timestamp>), CommandError> {
+        match &self.day {
+            Some(day) => {
+                let from = when::parse(day, when::now())?;
+                Ok((Some(from), Some(from.plus_days(1))))
+            }
+            None => Ok((self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?, None)),
+        }
+    }
+
+    /// Lists sessions.
+    async fn list(self, context: &Context, limit: usize, budget: Budget) -> Result<Answer, CommandError> {
+        let (named, client) = (self.session, self.client);
+        let found = context
+            .with_stores(move |open| {
+                let all = open.project()?.sessions(named.as_deref(), usize::MAX)?;
+                let is_wanted =
+                    |session: &SessionAbout| client.as_ref().is_none_or(|client| session.key.client == *client);
+                Ok(all.into_iter().filter(is_wanted).collect::<Vec<_>>())
+            })
+            .await?;
+        if found.is_empty() {
+            let text = "no session here: `weir import` takes in past ones";
+            return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": [] })));
+        }
+        let lines: Vec<String> = found.iter().take(limit).map(sessions::line).collect();
+        let mark = random_mark()?;
+        let mark = mark.as_str();
+        let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| match found.len() - shown {
+            0 => format!("{mark}>>>"),
+            more => format!("{mark}>>>\n{more} older: raise `limit`"),
+        });
+        let described: Vec<Value> = found[..shown].iter().map(sessions::describe).collect();
+        Ok(Answer::new(text, json!({ "sessions": described, "more": found.len() - shown })))
     }
 }
 

@@ -45,6 +45,7 @@ fn inspector_lists_and_calls_every_tool() {
         "ctx_search",
         "ctx_get",
         "ctx_history",
+        "ctx_reflect",
         "ctx_import",
         "ctx_forget",
         "context_read",

@@ -274,6 +274,52 @@ fn the_folder_of_a_session_decides_its_project() {
 }
 
 #[test]
+fn history_and_reflection_know_past_sessions() {
+    let home = Home::new();
+    let later =
+        Session { begun: "2024-05-06T07:00:00Z".parse().unwrap(), ..Session::new(&home.path("project"), "ab2") };
+    home.write(".claude/projects/p/ab1.jsonl", &Session::whole(&home.path("project"), "ab1").rows);
+    home.write(".claude/projects/p/ab2.jsonl", &later.asks("go on").asks("Draw the fence").rows);
+    let before = home.weir(&["reflect"]);
+    assert!(text(&before.stderr).contains("`weir import` takes in past ones"), "{before:?}");
+    home.import(&[]);
+
+    let sessions = home.ok(&["history", "--sessions"]);
+    let lines: Vec<&str> = sessions.lines().filter(|line| line.starts_with("ab")).collect();
+    assert_eq!(lines.len(), 2, "{sessions}");
+    assert!(
+        lines[0].starts_with("ab2 2024-05-06 07:00Z to 07:00Z claude-code, 2 events (login): \"Draw the fence\""),
+        "{sessions}"
+    );
+    assert!(lines[1].contains("\"Store passwords with argon2id, and never log them\""), "{sessions}");
+    let last = home.ok(&["history", "--session", "last", "--kind", "prompt"]);
+    assert!(last.contains("Draw the fence") && !last.contains("argon2id"), "{last}");
+    let day = home.ok(&["history", "--day", "2023-03-04", "--client", "claude-code", "--kind", "error"]);
+    assert!(day.contains("E0433") && !day.contains("fence"), "{day}");
+    assert_eq!(home.weir(&["history", "--day", "2023-03-05"]).status.code(), Some(3));
+    for (name, said) in [("ab", "more than one session begins with `ab`"), ("zz", "there is no session `zz`")] {
+        let output = home.weir(&["history", "--session", name]);
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert!(text(&output.stderr).contains(said) && text(&output.stderr).contains("ab2 2024"), "{output:?}");
+    }
+
+    let reflected = home.ok(&["reflect", "ab1"]);
+    for part in [
+        "Session ab1 has 10 entries over 1 min (claude-code, branch login, 2023-03-04 10:00Z to 2023-03-04 10:01Z)",
+        "Asked for:\n- user: \"Store passwords with argon2id",
+        "Done:\n- git commit 1a2b3c4: Hash passwords (#",
+        "- model: We will not support bcrypt hashes. (#",
+        "Failed:\n- fixed: cargo test: error[E0433]",
+        "Open:\n- model: It is done. (#",
+    ] {
+        assert!(reflected.contains(part), "no {part:?} in:\n{reflected}");
+    }
+    let markdown = home.ok(&["reflect", "--work", "login", "--markdown", "--budget", "2000"]);
+    assert!(markdown.starts_with("# Work login has 12 entries") && markdown.contains("\n\n## Done\n"), "{markdown}");
+    assert_eq!(home.ok(&["reflect", "ab1", "--json"]), home.ok(&["reflect", "ab1", "--json"]));
+}
+
+#[test]
 fn rows_that_are_not_understood_are_named_by_their_line() {
     let home = Home::new();
     let mut rows: Vec<String> =

@@ -89,6 +89,7 @@ fn tools_say_what_they_do_to_the_store() {
         ("ctx_search", reads),
         ("ctx_get", reads),
         ("ctx_history", reads),
+        ("ctx_reflect", reads),
         ("ctx_import", adds),
         ("ctx_forget", removes),
         ("context_read", reads),
@@ -218,13 +219,12 @@ fn an_argument_that_could_narrow_an_answer_never_widens_it() {
     let kept = server.call("ctx_annotate", json!({ "note": "the pool has 16 connections", "kind": "annotation" }));
     let reference = &kept[kept.find("[ctx:").unwrap()..][..16];
     // Another tool's name for a filter filters.
-    let other = server.call("ctx_history", json!({ "session_id": "another-session" }));
-    assert!(other.contains("nothing here matches"), "{other}");
     let got = server.call("ctx_get", json!({ "id": reference }));
     assert!(got.contains("16 connections"), "{got}");
     // One that nobody knows is refused, and what there is instead is said.
     for (tool, arguments, said) in [
-        ("ctx_history", json!({ "user": "ada" }), ["`user`", "takes session, work, since"]),
+        ("ctx_history", json!({ "user": "ada" }), ["`user`", "takes session, work, client"]),
+        ("ctx_history", json!({ "session_id": "another" }), ["there is no session `another`", "the newest are"]),
         (
             "ctx_search",
             json!({ "queries": ["pool"], "session_id": "s" }),

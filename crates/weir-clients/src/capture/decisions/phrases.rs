@@ -102,6 +102,10 @@ pub(super) const AGAINST: &[&str] = &[
     "let's drop",
     "let's abandon",
     "let's scrap",
+    "we will not",
+    "we won't",
+    "we are not going to",
+    "we're not going to",
 ];
 
 /// Beginnings of a correction.

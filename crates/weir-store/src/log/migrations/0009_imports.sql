@@ -7,6 +7,7 @@ CREATE INDEX events_work ON events (work_id, at) WHERE work_id IS NOT NULL;
 CREATE INDEX events_at ON events (at);
 DROP INDEX sessions_client;
 CREATE INDEX sessions_client ON sessions (client, started_at);
+CREATE INDEX sessions_started ON sessions (started_at);
 
 -- How far the transcript of a conversation was taken in: how many steps, and the message of the last. A session has one
 -- conversation of its own and one with each subagent. Stays when the session is gone, so that nothing comes back that

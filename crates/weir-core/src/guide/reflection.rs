@@ -1,0 +1,155 @@
+//! The reflection on a session or on a piece of work: what was asked for, done, decided, what failed and what is open. For a
+//! person, a pull request, or the session that takes over.
+//!
+//! The same facts give the same text. Every line ends with the number by which history knows it.
+
+use std::collections::HashMap;
+
+use super::data::{read, text};
+use super::errors::{self, Failure};
+use super::fill::fill;
+use super::sections::{self, Item, Section, Whose};
+use super::{Fact, Wanted, questions, requests, tasks};
+use crate::{EventKind, Priority};
+
+/// A pause of more than this is not counted as work, in milliseconds.
+const PAUSE: i64 = 30 * 60 * 1000;
+/// How many changed files are named.
+const FILES: usize = 12;
+
+/// How a reflection is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// With a line above each section.
+    Text,
+    /// As Markdown.
+    Markdown,
+}
+
+/// How long something took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The time in which something happened, in milliseconds.
+    pub millis: i64,
+    /// How many pauses of more than half an hour were left out.
+    pub pauses: usize,
+}
+
+/// How long these facts took, without pauses.
+pub fn span(facts: &[Fact<'_>]) -> Span {
+    let steps = facts.windows(2).map(|pair| pair[1].at.0.saturating_sub(pair[0].at.0).max(0));
+    steps.fold(Span { millis: 0, pauses: 0 }, |span, step| match step {
+        0..=PAUSE => Span { millis: span.millis + step, ..span },
+        _ => Span { pauses: span.pauses + 1, ..span },
+    })
+}
+
+/// Writes the reflection. `facts` are in their order, oldest first.
+pub fn reflect(facts: &[Fact<'_>], wanted: &Wanted<'_>, form: Form) -> String {
+    let section = |name: &str, called, items| Section {
+        heading: match form {
+            Form::Text => format!("{name}:"),
+            Form::Markdown => format!("## {name}"),
+        },
+        called,
+        items,
+    };
+    let mut sections = vec![
+        section("Asked for", ("request", "requests"), asked(facts)),
+        section("Done", ("line", "lines"), done(facts)),
+        section("Decided", ("statement", "statements"), sections::decided(facts)),
+        section("Failed", ("failure", "failures"), failed(facts)),
+        section("Open", ("line", "lines"), open(facts)),
+    ];
+    for item in sections.iter_mut().flat_map(|section| &mut section.items) {
+        if let Some(fact) = facts.get(item.at) {
+            item.note.push_str(&format!(" (#{})", fact.number));
+        }
+    }
+    let written = fill(vec![wanted.head.to_owned()], &sections, wanted);
+    match form {
+        Form::Text => written,
+        // A line break more is a token less than a heading that some renderers do not see.
+        Form::Markdown => {
+            let spaced = written.replace("\n## ", "\n\n## ");
+            if (wanted.count)(&spaced) <= wanted.budget { spaced } else { written }
+        }
+    }
+}
+
+/// What the user asked for, oldest first.
+fn asked<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+    let is_request = |fact: &Fact<'_>| fact.event.kind == EventKind::Prompt && !requests::says_little(&fact.event.text);
+    let asked = facts.iter().enumerate().filter(|(_, fact)| is_request(fact));
+    asked.map(|(at, fact)| sections::item(at, fact, Whose::User)).collect()
+}
+
+/// What was committed, which tasks were done and which files were changed.
+fn done<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+    let commits =
+        sections::of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| fact.event.text.starts_with("git commit"));
+    let mut items: Vec<Item<'a>> = commits.map(|(at, fact)| sections::item(at, fact, Whose::Plain)).collect();
+    let tasks = tasks::gather(facts).into_iter().filter(|task| !task.is_open());
+    items.extend(
+        tasks.map(|task| sections::plain(format!("task {}: {}", task.state, task.text), Priority::P1, usize::MAX)),
+    );
+    items.extend(changed(facts));
+    items
+}
+
+/// The files that were changed, those that were changed most first.
+fn changed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+    let mut files: HashMap<String, (usize, usize)> = HashMap::new();
+    for (at, fact) in facts.iter().enumerate().filter(|(_, fact)| fact.event.kind == EventKind::File) {
+        let Some(data) = read(fact.event.data.as_deref()) else { continue };
+        if let Some(path) = text(&data, "path").filter(|_| data["how"] == "edited" || data["how"] == "wrote") {
+            let file = files.entry(path).or_insert((0, at));
+            *file = (file.0 + 1, at);
+        }
+    }
+    let mut files: Vec<(String, (usize, usize))> = files.into_iter().collect();
+    files.sort_by(|(path, (times, _)), (other, (of_other, _))| of_other.cmp(times).then_with(|| path.cmp(other)));
+    let more = files.len().saturating_sub(FILES);
+    files.truncate(FILES);
+    let file = |(path, (times, at))| {
+        let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
+        sections::plain(format!("changed {path}{times}"), Priority::P2, at)
+    };
+    let mut items: Vec<Item<'a>> = files.into_iter().map(file).collect();
+    if let Some(last) = items.last_mut().filter(|_| more > 0) {
+        last.note = format!(" and {more} more files");
+    }
+    items
+}
+
+/// What failed: what was repaired, and what was not.
+fn failed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+    let open = errors::unresolved(facts).into_iter().map(|Failure { event, times, at }| {
+        let times = if times > 1 { format!(", {times} times") } else { String::new() };
+        let note = format!(" (tool{times}; not repaired)");
+        Item { note, ..sections::plain(event.text.clone(), event.priority, at) }
+    });
+    let fixed = sections::of_kinds(facts, &[EventKind::Fix]);
+    let mut items: Vec<Item<'a>> = open.chain(fixed.map(|(at, fact)| sections::item(at, fact, Whose::Plain))).collect();
+    // What could not be read or found stands in nobody's way.
+    items.sort_by_key(|item| item.priority);
+    items
+}
+
+/// What is left to do: open tasks, unanswered questions, and what the model said last.
+fn open<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+    let tasks = tasks::gather(facts).into_iter().filter(tasks::Task::is_open);
+    let mut items: Vec<Item<'a>> =
+        tasks.map(|task| sections::plain(format!("task: {}", task.text), Priority::P1, usize::MAX)).collect();
+    let asked = |(at, question): (usize, String)| Item {
+        whose: Whose::Model,
+        ..sections::plain(format!("asked: {question}"), Priority::P1, at)
+    };
+    items.extend(questions::open(facts).into_iter().map(asked));
+    // What the model said before the last request was answered by it.
+    let is_word = |fact: &Fact<'_>| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt);
+    let last = facts.iter().enumerate().rev().find(|(_, fact)| is_word(fact));
+    let said = last.filter(|(_, fact)| fact.event.kind == EventKind::Said);
+    items.extend(said.map(|(at, fact)| sections::item(at, fact, Whose::Model)));
+    items
+}

@@ -1,0 +1,147 @@
+//! `ctx_reflect`: what a session or a piece of work came to.
+
+use serde_json::json;
+use weir_core::guide::{self, Form, Span, Wanted};
+use weir_core::wording::counted;
+use weir_store::{HistoryFilter, Moment};
+
+use super::{Declared, Effect, random_mark};
+use crate::answer::{Answer, Budget};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::hook::guides::facts;
+use crate::{sessions, when};
+
+/// How many tokens an answer has by default.
+const BUDGET: usize = 600;
+/// How many of the newest events are looked at.
+const EVENTS: usize = 10_000;
+
+/// Sum up a session: done, decided, failed, open.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Reflect {
+    /// current, last, or a session's key [default: current, else last]
+    #[schemars(transform = silent)]
+    #[serde(default)]
+    session: Option<String>,
+    /// A work in place of a session, such as a branch
+    #[schemars(transform = silent)]
+    #[arg(long, conflicts_with = "session")]
+    #[serde(default)]
+    work: Option<String>,
+    /// Only since: 6h, 3d or a date
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "WHEN")]
+    #[serde(default)]
+    since: Option<String>,
+    /// Write Markdown, for a pull request or a hand-over
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    #[serde(default)]
+    markdown: bool,
+    /// Most tokens to answer [default: 600]
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "TOKENS")]
+    #[serde(default)]
+    budget: Option<u32>,
+}
+
+impl Declared for Reflect {
+    const TOOL: &'static str = "ctx_reflect";
+    const COMMAND: Option<&'static str> = Some("reflect");
+    const EFFECT: Effect = Effect::Reads;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir reflect                              the last session here
+  weir reflect --work login --since 7d      everything on a branch in the last week
+  weir reflect --markdown --budget 2000 > HANDOVER.md
+  weir history --sessions                   the sessions to choose from
+
+The numbers in brackets are those of `weir history`. The same events always give the same text; nothing is made up.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let now = when::now();
+        let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
+        let scope = context.scope();
+        let (work, session) = (self.work.clone(), self.session.clone());
+        let found = context
+            .with_stores(move |open| {
+                let store = open.project()?;
+                let session = match (&work, session.as_deref()) {
+                    (Some(_), _) => None,
+                    (None, Some(name)) => Some(sessions::find(store, &scope, name)?),
+                    (None, None) => match &scope.session {
+                        Some(own) if !store.sessions(Some(&own.key), 1)?.is_empty() => Some(own.clone()),
+                        _ => Some(sessions::find(store, &scope, "last")?),
+                    },
+                };
+                let client = session.as_ref().map(|session| session.client.clone());
+                let key = session.as_ref().map(|session| session.key.clone());
+                let filter =
+                    HistoryFilter { session: key, client, work, since, limit: EVENTS, ..HistoryFilter::default() };
+                let mut moments = store.history(&scope, &filter)?;
+                moments.reverse();
+                Ok((session.map(|session| session.key), moments))
+            })
+            .await?;
+        let (session, moments) = found;
+        if moments.is_empty() {
+            let text = "nothing happened there: `weir history --sessions` lists what there is";
+            return Ok(Answer::nothing(text.to_owned(), json!({ "session": session, "entries": 0 })));
+        }
+        let form = if self.markdown { Form::Markdown } else { Form::Text };
+        let facts = facts(&moments);
+        let span = guide::span(&facts);
+        let head = self.head(session.as_deref(), &moments, span, form);
+        let budget = Budget::new(self.budget, BUDGET);
+        // The text is of others, and stands between marks.
+        let mark = random_mark()?;
+        let mark = mark.as_str();
+        let around = format!("<<<{mark}\n\n{mark}>>>");
+        let room = budget.tokens().saturating_sub(weir_tokens::count(&around) + 1);
+        let wanted = Wanted { budget: room, count: weir_tokens::count, now, head: &head, summary: "" };
+        let text = guide::reflect(&facts, &wanted, form);
+        let data = json!({
+            "session": session,
+            "work": self.work,
+            "entries": moments.len(),
+            "minutes": span.millis / 60_000,
+            "pauses": span.pauses,
+            "text": text,
+        });
+        // A person's file needs no marks.
+        let shown = if self.markdown { text } else { format!("<<<{mark}\n{text}\n{mark}>>>") };
+        Ok(Answer::new(shown, data))
+    }
+}
+
+impl Reflect {
+    /// The first line: how much over how long, and of what.
+    fn head(&self, session: Option<&str>, moments: &[Moment], span: Span, form: Form) -> String {
+        let (first, last) = (&moments[0].record, &moments[moments.len() - 1].record);
+        let entries = counted(moments.len(), "entry", "entries");
+        let minutes = span.millis / 60_000;
+        let time = match (minutes / 60, minutes % 60) {
+            (0, minutes) => format!("{minutes} min"),
+            (hours, minutes) => format!("{hours} h {minutes} min"),
+        };
+        let pauses = match span.pauses {
+            0 => String::new(),
+            pauses => format!(", not counting {}", counted(pauses, "pause", "pauses")),
+        };
+        let subject = match (session, &self.work) {
+            (Some(session), _) => format!("Session {session}"),
+            (None, Some(work)) => format!("Work {work}"),
+            (None, None) => "This project".to_owned(),
+        };
+        let client = first.session.as_ref().map(|session| format!("{}, ", session.client)).unwrap_or_default();
+        let branch = last.work.as_ref().map(|work| format!("branch {work}, ")).unwrap_or_default();
+        let (from, to) = (when::show(first.at), when::show(last.at));
+        let line = format!("{subject} has {entries} over {time}{pauses} ({client}{branch}{from} to {to})");
+        match form {
+            Form::Text => line,
+            Form::Markdown => format!("# {line}"),
+        }
+    }
+}

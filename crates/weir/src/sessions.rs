@@ -1,0 +1,77 @@
+//! Sessions by the names that people and models use for them.
+
+use serde_json::{Value, json};
+use weir_core::wording::counted;
+use weir_core::{Scope, SessionKey};
+use weir_store::{SessionAbout, Store};
+
+use crate::answer::one_line;
+use crate::error::{CommandError, ErrorKind};
+use crate::when;
+
+/// How many sessions are named where one was not found.
+const NAMED: usize = 5;
+
+/// The session with a name: `current`, `last`, or a key or its beginning. None where the call is made in no session.
+pub(crate) fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
+    match name {
+        "current" | "this" => scope.session.clone().ok_or_else(|| not_found(store, "this call is made in no session")),
+        "last" => last(store, scope)?.ok_or_else(|| not_found(store, "there is no session before this one")),
+        key => {
+            let found = store.sessions(Some(key), 2)?;
+            match &found[..] {
+                [one] => Ok(one.key.clone()),
+                [one, ..] if one.key.key == key => Ok(one.key.clone()),
+                [] => Err(not_found(store, &format!("there is no session `{key}`"))),
+                _ => Err(not_found(store, &format!("more than one session begins with `{key}`"))),
+            }
+        }
+    }
+}
+
+/// The newest session but for the one that the call is made in.
+pub(crate) fn last(store: &Store, scope: &Scope) -> Result<Option<SessionKey>, CommandError> {
+    let newest = store.sessions(None, 2)?;
+    Ok(newest.into_iter().map(|session| session.key).find(|key| Some(key) != scope.session.as_ref()))
+}
+
+fn not_found(store: &Store, what: &str) -> CommandError {
+    let newest = store.sessions(None, NAMED).unwrap_or_default();
+    let error = CommandError::new(ErrorKind::NotFound, what);
+    match newest.is_empty() {
+        true => error.hint("nothing is known of any session here: `weir import` takes in past ones"),
+        false => error.hint(format!("the newest are\n{}", newest.iter().map(line).collect::<Vec<_>>().join("\n"))),
+    }
+}
+
+/// A session in one line.
+pub(crate) fn line(session: &SessionAbout) -> String {
+    let SessionAbout { key, from, to, events, work, requests } = session;
+    let work = work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
+    let to = when::show(*to);
+    let from = when::show(*from);
+    // Most are over on the day on which they began.
+    let to = if from[..10] == to[..10] { &to[11..] } else { to.as_str() };
+    let title = title(requests);
+    let events = counted(usize::try_from(*events).unwrap_or(usize::MAX), "event", "events");
+    format!("{} {from} to {to} {}, {events}{work}: {title}", key.key, key.client)
+}
+
+/// What a session was for: the first request that says something.
+fn title(requests: &[String]) -> String {
+    let says = requests.iter().find(|request| !weir_core::guide::says_little(request)).or(requests.first());
+    says.map_or_else(|| "no request".to_owned(), |request| format!("\"{}\"", one_line(request, 80)))
+}
+
+/// A session as data.
+pub(crate) fn describe(session: &SessionAbout) -> Value {
+    json!({
+        "session": session.key.key,
+        "client": session.key.client,
+        "from": when::show(session.from),
+        "to": when::show(session.to),
+        "events": session.events,
+        "work": session.work,
+        "title": title(&session.requests),
+    })
+}
