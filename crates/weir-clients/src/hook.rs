@@ -209,6 +209,25 @@ impl Point {
 }
 
 impl Tool {
+    /// What it is for, in one word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Shell { .. } => "shell",
+            Self::Read { .. } => "read",
+            Self::Edit { .. } => "edit",
+            Self::Write { .. } => "write",
+            Self::Search { .. } => "search",
+            Self::Fetch { .. } => "fetch",
+            Self::Tasks => "tasks",
+            Self::Subagent { .. } => "subagent",
+            Self::Plan { .. } => "plan",
+            Self::Question { .. } => "question",
+            Self::Mcp { .. } => "mcp",
+            Self::Ours => "weir",
+            Self::Other => "other",
+        }
+    }
+
     /// The file it is about.
     pub fn path(&self) -> Option<&str> {
         match self {

@@ -32,10 +32,21 @@ pub struct Client {
     pub session: &'static str,
     /// How it says that a conversation was compacted.
     pub compaction: Compaction,
+    /// What it shows by itself of a command that printed much, where that is known.
+    pub own_cut: Option<OwnCut>,
     /// What it tells us, in the form that all clients share; none for what does not concern us.
     pub decode: fn(&Wire<'_>) -> Option<Hook>,
     /// How it is answered; none where it has no way to take that.
     pub reply: fn(&Wire<'_>, &Hook, &Reply<'_>) -> Option<Value>,
+}
+
+/// What a client shows by itself of a command that printed much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnCut {
+    /// Above how many characters it shows less.
+    pub above: usize,
+    /// How many characters it shows then.
+    pub shows: usize,
 }
 
 /// How a client says that a conversation was compacted.

@@ -31,6 +31,7 @@ pub use log::forget::{Forgotten, Plan, Selection};
 pub use log::history::{HistoryFilter, Moment};
 pub use log::hooks::{Guide, HookSeen};
 pub use log::imports::{Conversation, Known, ReadTo, SUMMARY};
+pub use log::meter::{MeterRow, Metered, Reading};
 pub use log::projects::KnownProject;
 pub use log::sessions::SessionAbout;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};

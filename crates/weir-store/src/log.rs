@@ -12,6 +12,7 @@ pub(crate) mod forget;
 pub(crate) mod history;
 pub(crate) mod hooks;
 pub(crate) mod imports;
+pub(crate) mod meter;
 pub(crate) mod notes;
 pub(crate) mod places;
 pub(crate) mod projects;
@@ -37,6 +38,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0007_spool", sql: include_str!("log/migrations/0007_spool.sql") },
     Migration { name: "0008_said", sql: include_str!("log/migrations/0008_said.sql") },
     Migration { name: "0009_imports", sql: include_str!("log/migrations/0009_imports.sql") },
+    Migration { name: "0010_meter", sql: include_str!("log/migrations/0010_meter.sql") },
 ];
 
 /// Reads a column that holds the written form of an enum.

@@ -12,6 +12,7 @@ mod import;
 mod keep;
 mod lost;
 mod map;
+mod meter;
 mod notes;
 mod said;
 mod search;

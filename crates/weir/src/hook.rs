@@ -10,6 +10,7 @@ mod deadline;
 pub(crate) mod faults;
 pub(crate) mod guides;
 pub(crate) mod hold;
+mod meter;
 mod past;
 mod payload;
 mod place;
@@ -161,6 +162,9 @@ impl At<'_> {
         }
         let said = call.answer(rewritten);
         call.record(told, telling.seen(now))?;
+        if let Ok(Some(said)) = &said {
+            meter::note(&mut call, said);
+        }
         if !call.aside.is_empty() {
             spool.put(&call.scope, &call.aside, call.store.limits(), now)?;
         }

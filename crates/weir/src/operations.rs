@@ -23,6 +23,7 @@ mod index;
 mod map;
 mod reflect;
 mod search;
+mod stats;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -58,6 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::of::<context_write::ContextWrite>(),
     Operation::of::<context_status::ContextStatus>(),
     Operation::of::<context_forget::ContextForget>(),
+    Operation::of::<stats::Stats>(),
     Operation::of::<doctor::Doctor>(),
 ];
 

@@ -28,6 +28,11 @@ pub(crate) fn show(at: Timestamp) -> String {
     }
 }
 
+/// A day as answers show it, in UTC.
+pub(crate) fn day(at: Timestamp) -> String {
+    show(at).chars().take("2026-01-31".len()).collect()
+}
+
 fn age(text: &str) -> Option<i64> {
     let unit = text.chars().last()?;
     let seconds = match unit.to_ascii_lowercase() {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::hook::{Done, Hook, Output, Point, Takes, Tool};
 use crate::wire::{Wire, all_text, between, first_text, is_below, mcp_tool, text};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Claude Code.
 pub(crate) const CLAUDE: Client = Client {
@@ -13,6 +13,7 @@ pub(crate) const CLAUDE: Client = Client {
     title: "Claude Code",
     session: "claude-code",
     compaction: Compaction::Begins,
+    own_cut: Some(OwnCut { above: 30_000, shows: 2_000 }),
     decode,
     reply,
 };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::hook::{Done, Hook, Output, Point, Takes, Tool};
 use crate::wire::{Wire, all_text, first_text, mcp_tool};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Codex.
 pub(crate) const CODEX: Client = Client {
@@ -13,6 +13,7 @@ pub(crate) const CODEX: Client = Client {
     title: "Codex",
     session: "codex-mcp-client",
     compaction: Compaction::Begins,
+    own_cut: Some(OwnCut { above: 10_000, shows: 10_000 }),
     decode,
     reply,
 };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::hook::{Done, Hook, Output, Point, Start, Subagent, Takes, Tool, ToolCall};
 use crate::wire::{Wire, between, first_text, mcp_tool, text};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Copilot CLI.
 pub(crate) const COPILOT: Client = Client {
@@ -15,6 +15,7 @@ pub(crate) const COPILOT: Client = Client {
     title: "Copilot CLI",
     session: "copilot-cli",
     compaction: Compaction::Waits,
+    own_cut: Some(OwnCut { above: 20_480, shows: 500 }),
     decode,
     reply,
 };

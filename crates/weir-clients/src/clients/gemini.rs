@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::hook::{Done, Hook, Output, Point, Start, Takes, Tool, ToolCall};
 use crate::wire::{Wire, all_text, first_text, mcp_tool, text};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Gemini CLI.
 pub(crate) const GEMINI: Client = Client {
@@ -17,6 +17,7 @@ pub(crate) const GEMINI: Client = Client {
     title: "Gemini CLI",
     session: "gemini-cli-mcp-client",
     compaction: Compaction::WaitsUntil(COMPACTED),
+    own_cut: Some(OwnCut { above: 40_000, shows: 40_000 }),
     decode,
     reply,
 };

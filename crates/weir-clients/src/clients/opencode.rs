@@ -11,8 +11,15 @@ use crate::wire::{Wire, all_text, first_text, mcp_tool, text};
 use crate::{Client, Compaction, Reply};
 
 /// OpenCode.
-pub(crate) const OPENCODE: Client =
-    Client { name: "opencode", title: "OpenCode", session: "opencode", compaction: Compaction::Waits, decode, reply };
+pub(crate) const OPENCODE: Client = Client {
+    name: "opencode",
+    title: "OpenCode",
+    session: "opencode",
+    compaction: Compaction::Waits,
+    own_cut: None,
+    decode,
+    reply,
+};
 
 /// Where it saves outputs, below its data folder.
 const OWN_FOLDER: &str = "opencode/tool-output";

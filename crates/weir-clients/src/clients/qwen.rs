@@ -16,6 +16,7 @@ pub(crate) const QWEN: Client = Client {
     title: "Qwen Code",
     session: "qwen-cli-mcp-client-weir",
     compaction: Compaction::Begins,
+    own_cut: None,
     decode,
     reply,
 };

@@ -130,7 +130,7 @@ pub(crate) fn run(
     if selection.is_the_whole_store() {
         tx.execute_batch(
             "DELETE FROM guides; DELETE FROM session_files; DELETE FROM sessions; DELETE FROM works;
-             DELETE FROM imports;",
+             DELETE FROM imports; DELETE FROM meter;",
         )?;
     }
     Ok((plan, removed))

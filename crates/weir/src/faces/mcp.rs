@@ -16,6 +16,7 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use transport::Lines;
 use weir_core::SessionKey;
+use weir_store::{Metered, Reading};
 
 use super::coerce::{coerce, may_narrow};
 use super::signal;
@@ -35,6 +36,8 @@ const INSTRUCTIONS: &str = "Weir runs code in a sandbox and keeps what was decid
 /// Tells Claude Code to have a tool in every request: one that it must look up first is not used to follow a reference.
 const ALWAYS_LOADED: &str = "anthropic/alwaysLoad";
 
+/// How long an answer waits to be metered.
+const PATIENCE_TO_METER: Duration = Duration::from_millis(100);
 /// How long the user has to answer a question.
 const PATIENCE_TO_ASK: Duration = Duration::from_secs(120);
 
@@ -113,7 +116,8 @@ impl ServerHandler for Server {
         };
         let context = self.context.for_call(self.session(&call), call.ct.clone()).asking(asker(&call.peer));
         let remarks = unfinished::finish_off(context.paths()).await;
-        let mut result = run(operation, context, request.arguments.unwrap_or_default()).await;
+        let mut result = run(operation, context.clone(), request.arguments.unwrap_or_default()).await;
+        meter(&context, operation, &result).await;
         result.content.extend(remarks.into_iter().map(ContentBlock::text));
         self.background.wake();
         Ok(CallToolResponse::from(result))
@@ -148,6 +152,19 @@ fn asker(peer: &Peer<RoleServer>) -> Ask {
             answer.is_ok_and(|answer| answer.action == ElicitationAction::Accept)
         })
     }))
+}
+
+/// Notes how many tokens an answer has. It is given all the same if that fails, and does not wait long for it.
+async fn meter(context: &Context, operation: &Operation, result: &CallToolResult) {
+    let texts = result.content.iter().filter_map(|block| block.as_text()).map(|text| weir_tokens::count(&text.text));
+    let shown = texts.sum::<usize>() as u64;
+    let reading = Reading { what: Metered::Answered, tool: operation.tool.to_owned(), times: 1, given: 0, shown };
+    let scope = context.scope();
+    let noted = context.with_stores(move |open| {
+        let now = open.now;
+        Ok(open.project()?.meter(&scope, &reading, now)?)
+    });
+    let _ = tokio::time::timeout(PATIENCE_TO_METER, noted).await;
 }
 
 /// Failures go back as text the model can act on; only an unknown tool is an error of the protocol.

@@ -77,6 +77,17 @@ impl Payload {
         self.pieces(text).map(|piece| piece.map_or_else(brief, str::to_owned)).collect()
     }
 
+    /// The beginning of a text of the payload, of about `most` bytes.
+    pub(crate) fn beginning(&self, text: &str, most: usize) -> String {
+        let mut found = Vec::new();
+        // Stopping is the only failure that matters here.
+        let _ = self.write(text, &mut |bytes| {
+            found.extend_from_slice(&bytes[..bytes.len().min(most - found.len())]);
+            if found.len() < most { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+        });
+        String::from_utf8_lossy(&found).into_owned()
+    }
+
     fn pieces<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Result<&'t str, &'t Long>> {
         text.split(MARK).enumerate().map(|(position, piece)| {
             let long = (position % 2 == 1).then(|| piece.parse::<usize>().ok()).flatten();

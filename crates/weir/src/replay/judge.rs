@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use weir_clients::transcript::{Place, Session, Step, Told, ToolResult, Usage};
-use weir_clients::{Point, Tool, Wire};
+use weir_clients::{Point, Wire};
 use weir_core::wording::one_line;
 
 use super::clients::Behaviour;
@@ -159,7 +159,7 @@ impl Play<'_> {
             (self.session.client().decode)(&wire)
         });
         match hook.map(|hook| hook.point) {
-            Some(Point::AfterTool(call, _)) => kind(&call.tool),
+            Some(Point::AfterTool(call, _)) => call.tool.name(),
             _ => "other",
         }
     }
@@ -317,23 +317,4 @@ fn ends(text: &str, half: usize) -> String {
     let first = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
     let last = text.char_indices().rev().nth(half.max(1) - 1).map_or(0, |(at, _)| at);
     format!("{}\n{}", &text[..first], &text[last..])
-}
-
-/// What a tool is for, in one word.
-fn kind(tool: &Tool) -> &'static str {
-    match tool {
-        Tool::Shell { .. } => "shell",
-        Tool::Read { .. } => "read",
-        Tool::Edit { .. } => "edit",
-        Tool::Write { .. } => "write",
-        Tool::Search { .. } => "search",
-        Tool::Fetch { .. } => "fetch",
-        Tool::Tasks => "tasks",
-        Tool::Subagent { .. } => "subagent",
-        Tool::Plan { .. } => "plan",
-        Tool::Question { .. } => "question",
-        Tool::Mcp { .. } => "mcp",
-        Tool::Ours => "weir",
-        Tool::Other => "other",
-    }
 }

@@ -53,6 +53,7 @@ fn inspector_lists_and_calls_every_tool() {
         "context_edit",
         "context_write",
         "context_status",
+        "ctx_stats",
         "ctx_doctor",
     ];
     assert_eq!(tools, [runs.as_slice(), &knowledge].concat());

@@ -97,6 +97,7 @@ fn tools_say_what_they_do_to_the_store() {
         ("context_edit", changes),
         ("context_write", changes),
         ("context_status", adds),
+        ("ctx_stats", reads),
         ("ctx_doctor", adds),
     ];
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -119,6 +120,9 @@ fn an_answer_is_text_and_nothing_else() {
     // See `tools_say_what_they_do_to_the_store`.
     assert!(answer["result"].get("structuredContent").is_none(), "{answer}");
     assert_eq!(answer["result"]["content"].as_array().unwrap().len(), 1, "{answer}");
+    // It counts as our own cost.
+    let stats = server.call("ctx_stats", json!({}));
+    assert!(stats.contains(" in 2 answers of its tools") && stats.contains("It did not pay: −"), "{stats}");
 }
 
 #[test]

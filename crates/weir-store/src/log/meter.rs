@@ -1,0 +1,93 @@
+//! What Weir did to conversations, in tokens. Invariant: sums only; no text is in them.
+
+use rusqlite::{Connection, Transaction, params};
+use weir_core::time::DAY;
+use weir_core::{SessionKey, Timestamp};
+
+use super::written;
+
+weir_core::written_enum! {
+    /// What was done.
+    pub enum Metered {
+        /// An output was replaced by something smaller.
+        Held = "held",
+        /// Something was said without being asked.
+        Told = "told",
+        /// One of our own tools was called.
+        Answered = "answered",
+    }
+}
+
+/// What was done once or many times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// What.
+    pub what: Metered,
+    /// The tool that it was done to, or ours that was called.
+    pub tool: String,
+    /// How often.
+    pub times: u64,
+    /// The tokens that the model would have got without Weir.
+    pub given: u64,
+    /// The tokens that it got.
+    pub shown: u64,
+}
+
+/// The sum of a day, by session and tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeterRow {
+    /// The beginning of the day, in UTC.
+    pub day: Timestamp,
+    /// The session.
+    pub session: SessionKey,
+    /// What was done.
+    pub reading: Reading,
+}
+
+/// Adds what was done.
+pub(crate) fn add(
+    tx: &Transaction<'_>,
+    session: &SessionKey,
+    reading: &Reading,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO meter (day, client, session, tool, what, times, given, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (day, client, session, tool, what)
+         DO UPDATE SET times = times + ?6, given = given + ?7, shown = shown + ?8",
+    )?
+    .execute(params![
+        now.0.div_euclid(DAY),
+        session.client,
+        session.key,
+        reading.tool,
+        reading.what.as_str(),
+        reading.times.cast_signed(),
+        reading.given.cast_signed(),
+        reading.shown.cast_signed()
+    ])
+    .map(drop)
+}
+
+/// What was done since a time, by day, oldest first. The day of that time counts whole.
+pub(crate) fn since(connection: &Connection, since: Option<Timestamp>) -> rusqlite::Result<Vec<MeterRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT day, client, session, tool, what, times, given, shown FROM meter
+         WHERE day >= ?1 ORDER BY day, client, session, tool, what",
+    )?;
+    let from = since.map_or(i64::MIN, |since| since.0.div_euclid(DAY));
+    let rows = statement.query_map([from], |row| {
+        Ok(MeterRow {
+            day: Timestamp(row.get::<_, i64>(0)? * DAY),
+            session: SessionKey { client: row.get(1)?, key: row.get(2)? },
+            reading: Reading {
+                tool: row.get(3)?,
+                what: written(row, 4, Metered::parse)?,
+                times: row.get::<_, i64>(5)?.cast_unsigned(),
+                given: row.get::<_, i64>(6)?.cast_unsigned(),
+                shown: row.get::<_, i64>(7)?.cast_unsigned(),
+            },
+        })
+    })?;
+    rows.collect()
+}

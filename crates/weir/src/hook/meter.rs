@@ -1,0 +1,44 @@
+//! Measures what a hook did to the conversation: what the model gets in place of what it would have got.
+
+use weir_clients::{Done, Point, Tool};
+use weir_store::{Metered, Reading};
+
+use super::{Call, Said, faults};
+
+/// How much of an output is counted, in bytes. No client shows more of one.
+const LONGEST: usize = 256 << 10;
+
+/// Notes what was said. A meter that cannot be written is no reason to fail.
+pub(super) fn note(call: &mut Call<'_>, said: &Said) {
+    let Some(reading) = reading(call, said) else { return };
+    if let Err(error) = call.store.meter(&call.scope, &reading, call.now)
+        && !error.may_pass()
+    {
+        faults::note("metering", &error.to_string());
+    }
+}
+
+fn reading(call: &Call<'_>, said: &Said) -> Option<Reading> {
+    let (what, tool, given, shown) = match (said, &call.hook.point) {
+        (Said::Output(shown), Point::AfterTool(used, done)) => {
+            (Metered::Held, used.tool.name(), weir_tokens::count(&alone(call, &used.tool, done)), shown)
+        }
+        (Said::Context(text), _) => (Metered::Told, "guide", 0, text),
+        (Said::Keep(text), _) => (Metered::Told, "summary", 0, text),
+        _ => return None,
+    };
+    let shown = weir_tokens::count(shown) as u64;
+    Some(Reading { what, tool: tool.to_owned(), times: 1, given: given as u64, shown })
+}
+
+/// What the client would have shown by itself.
+fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
+    let text = call.payload.beginning(&done.output.text, LONGEST);
+    let length = call.payload.bytes(&done.output.text) as usize;
+    match call.client.own_cut {
+        Some(cut) if matches!(tool, Tool::Shell { .. }) && (length > cut.above || done.output.saved.is_some()) => {
+            text.chars().take(cut.shows).collect()
+        }
+        _ => text,
+    }
+}

@@ -1,0 +1,205 @@
+//! `ctx_stats`: what Weir did to conversations, in tokens.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use weir_core::Timestamp;
+use weir_core::wording::counted;
+use weir_store::{MeterRow, Metered};
+
+use super::{Declared, Effect};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::faces::schema::silent;
+use crate::replay::report::table::{Table, number};
+use crate::when;
+
+/// How many characters the longest bar has.
+const LONGEST_BAR: i64 = 30;
+/// How many days are shown.
+const DAYS: usize = 14;
+/// How many sessions are named that did not pay.
+const NAMED: usize = 5;
+
+/// Say what Weir kept out of conversations here, and what it cost.
+#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Stats {
+    /// Only since: 3d, 2w or a date; the day counts whole
+    #[schemars(transform = silent)]
+    #[arg(long, value_name = "WHEN")]
+    #[serde(default)]
+    since: Option<String>,
+    /// Only this client, such as claude-code
+    #[schemars(transform = silent)]
+    #[arg(long)]
+    #[serde(default)]
+    client: Option<String>,
+}
+
+impl Declared for Stats {
+    const TOOL: &'static str = "ctx_stats";
+    const COMMAND: Option<&'static str> = Some("stats");
+    const EFFECT: Effect = Effect::Reads;
+    const EXAMPLES: &'static str = "\
+Examples:
+  weir stats
+  weir stats --since 7d --client claude-code
+  weir stats --json
+
+Every output that hooks replace is counted from the moment of `weir setup`: the tokens that the client would have shown by
+itself, and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. Tokens
+of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.";
+
+    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+        let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
+        let mut rows = context.with_stores(move |open| Ok(open.project()?.metered(since)?)).await?;
+        rows.retain(|row| self.client.as_ref().is_none_or(|client| row.session.client == *client));
+        if rows.is_empty() {
+            let text = "nothing was held back, told or asked for here yet: `weir setup` connects your clients";
+            return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": 0 })));
+        }
+        Ok(Report(rows).answer())
+    }
+}
+
+/// Tokens that were kept out of conversations, and those that Weir added.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    held: u64,
+    given: u64,
+    shown: u64,
+    told: u64,
+    told_times: u64,
+    answered: u64,
+    answers: u64,
+}
+
+impl Sum {
+    fn add(&mut self, row: &MeterRow) {
+        let reading = &row.reading;
+        match reading.what {
+            Metered::Held => {
+                self.held += reading.times;
+                self.given += reading.given;
+                self.shown += reading.shown;
+            }
+            Metered::Told => {
+                self.told += reading.shown;
+                self.told_times += reading.times;
+            }
+            Metered::Answered => {
+                self.answered += reading.shown;
+                self.answers += reading.times;
+            }
+        }
+    }
+
+    /// What the conversations have less, or more if it is below zero.
+    fn net(&self) -> i64 {
+        self.given.cast_signed() - (self.shown + self.told + self.answered).cast_signed()
+    }
+
+    fn describe(&self) -> Value {
+        json!({
+            "held": self.held, "given": self.given, "shown": self.shown, "told": self.told, "told_times": self.told_times,
+            "answered": self.answered, "answers": self.answers, "net": self.net(),
+        })
+    }
+}
+
+struct Report(Vec<MeterRow>);
+
+impl Report {
+    fn answer(&self) -> Answer {
+        let all = self.sums(|_| ()).into_values().next().unwrap_or_default();
+        let sessions = self.sums(|row| (row.session.client.clone(), row.session.key.clone()));
+        let (days, tools) = (self.sums(|row| row.day), self.sums(|row| row.reading.tool.clone()));
+        let lost: Vec<_> = sessions.iter().filter(|(_, sum)| sum.net() < 0).collect();
+        let mut parts = vec![head(&all, sessions.len(), &days), by_tool(&tools), by_day(&days)];
+        if !lost.is_empty() {
+            let of = counted(sessions.len(), "session", "sessions");
+            let mut lines = vec![format!("{} of {of} did not pay:", lost.len())];
+            let line = |((client, key), sum): &&(&(String, String), &Sum)| {
+                format!("  {key} ({client}): {} tokens", number(sum.net()))
+            };
+            lines.extend(lost.iter().take(NAMED).map(|found| line(&found)));
+            if lost.len() > NAMED {
+                lines.push(format!("  and {} more", lost.len() - NAMED));
+            }
+            parts.push(lines.join("\n"));
+        }
+        parts.push(
+            "Tool descriptions and prices are not counted here: `weir replay` works them out from your transcripts."
+                .to_owned(),
+        );
+        let described = |sums: &BTreeMap<String, Sum>| -> Value {
+            sums.iter().map(|(name, sum)| (name.clone(), sum.describe())).collect::<serde_json::Map<_, _>>().into()
+        };
+        let days: BTreeMap<String, Sum> = days.iter().map(|(day, sum)| (when::day(*day), *sum)).collect();
+        let of_session = |((client, key), sum): (&(String, String), &Sum)| json!({ "client": client, "session": key, "sum": sum.describe() });
+        let data = json!({
+            "all": all.describe(),
+            "tools": described(&tools),
+            "days": described(&days),
+            "sessions": sessions.iter().map(of_session).collect::<Vec<_>>(),
+            "did_not_pay": lost.len(),
+        });
+        Answer::new(parts.join("\n\n"), data)
+    }
+
+    /// The sums of all rows that have the same key.
+    fn sums<K: Ord>(&self, key: impl Fn(&MeterRow) -> K) -> BTreeMap<K, Sum> {
+        let mut sums: BTreeMap<K, Sum> = BTreeMap::new();
+        for row in &self.0 {
+            sums.entry(key(row)).or_default().add(row);
+        }
+        sums
+    }
+}
+
+fn head(all: &Sum, sessions: usize, days: &BTreeMap<Timestamp, Sum>) -> String {
+    let since = days.keys().next().map(|day| when::day(*day)).unwrap_or_default();
+    let tokens = |tokens: u64| number(tokens.cast_signed());
+    let verdict = if all.net() < 0 { "It did not pay" } else { "Net" };
+    format!(
+        "Since {since}, in {}: {} held back.\n\
+         Clients would have shown {} tokens of them; the model got {}.\n\
+         Weir's own: {} tokens said without being asked ({}), {} in {} of its tools.\n\
+         {verdict}: {}{} tokens.",
+        counted(sessions, "session", "sessions"),
+        counted(all.held as usize, "output", "outputs"),
+        tokens(all.given),
+        tokens(all.shown),
+        tokens(all.told),
+        counted(all.told_times as usize, "time", "times"),
+        tokens(all.answered),
+        counted(all.answers as usize, "answer", "answers"),
+        if all.net() > 0 { "+" } else { "" },
+        number(all.net()),
+    )
+}
+
+fn by_tool(tools: &BTreeMap<String, Sum>) -> String {
+    let mut table = Table::new(&["tool", "times", "without Weir", "with", "net"]);
+    for (tool, sum) in tools {
+        let times = sum.held + sum.told_times + sum.answers;
+        let with = sum.shown + sum.told + sum.answered;
+        let number_of = |tokens: u64| number(tokens.cast_signed());
+        table.row([tool.clone(), number_of(times), number_of(sum.given), number_of(with), number(sum.net())]);
+    }
+    table.text()
+}
+
+fn by_day(days: &BTreeMap<Timestamp, Sum>) -> String {
+    let shown: Vec<_> = days.iter().skip(days.len().saturating_sub(DAYS)).collect();
+    let most = shown.iter().map(|(_, sum)| sum.net().abs()).max().unwrap_or(1).max(1);
+    let mut table = Table::new(&["day", "net", ""]);
+    for (day, sum) in shown {
+        let bar = (sum.net().abs() * LONGEST_BAR / most).max(i64::from(sum.net() != 0)) as usize;
+        // A day that did not pay looks different without colour, too.
+        let bar = if sum.net() < 0 { "░" } else { "█" }.repeat(bar);
+        table.row([when::day(*day), number(sum.net()), bar]);
+    }
+    table.text()
+}

@@ -1,0 +1,60 @@
+//! The meter: what hooks did to a conversation, in tokens.
+
+use serde_json::{Value, json};
+
+use super::{Session, numbers, shown};
+
+fn stats(session: &Session, arguments: &[&str]) -> Value {
+    serde_json::from_str(&session.ok(&[&["stats"], arguments, &["--json"]].concat())).unwrap()
+}
+
+#[test]
+fn what_is_held_and_told_is_counted_as_the_client_alone_would_have_shown_it() {
+    let session = Session::new();
+    let nothing = session.weir(&["stats"]).output().unwrap();
+    assert_eq!(nothing.status.code(), Some(3), "{nothing:?}");
+
+    // Shorter than what the client cuts: all of it would have been shown.
+    let short = numbers(5_000);
+    let first = session.ran("seq 1 5000", &short);
+    let held = weir_tokens::count(shown(&first));
+    let all = &stats(&session, &[])["all"];
+    assert_eq!((&all["held"], &all["given"]), (&json!(1), &json!(weir_tokens::count(&short))), "{all}");
+    assert_eq!((&all["shown"], &all["told"]), (&json!(held), &json!(0)), "{all}");
+
+    // Longer: the client shows 2,000 characters, and a digest of more does not pay.
+    let long: String = (0..3_000).map(|number| format!("a line that is like no other, {number:x}\n")).collect();
+    let second = session.ran("make", &long);
+    let alone = weir_tokens::count(&long[..2_000]);
+    let rows = stats(&session, &[]);
+    assert_eq!(rows["all"]["given"], weir_tokens::count(&short) + alone, "{rows}");
+    assert_eq!(rows["tools"]["shell"]["shown"], held + weir_tokens::count(shown(&second)), "{rows}");
+
+    session.hook("UserPromptSubmit", json!({ "prompt": "Count everything" }));
+    session.hook("PreCompact", json!({ "trigger": "auto" }));
+    let told = session.hook("SessionStart", json!({ "source": "compact" }));
+    let told = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let rows = stats(&session, &["--client", "claude-code"]);
+    assert_eq!(rows["tools"]["guide"]["told"], weir_tokens::count(told), "{rows}");
+    let net = |sum: &Value| sum["net"].as_i64().unwrap();
+    assert_eq!(net(&rows["all"]), rows["sessions"].as_array().unwrap().iter().map(|row| net(&row["sum"])).sum::<i64>());
+    assert!(session.weir(&["stats", "--client", "codex"]).output().unwrap().status.code() == Some(3));
+
+    let said = session.ok(&["stats"]);
+    assert!(
+        said.contains("in 1 session: 2 outputs held back") && said.lines().all(|line| line.chars().count() <= 120),
+        "{said}"
+    );
+    assert_eq!(session.faults(), "");
+}
+
+#[test]
+fn a_session_that_did_not_pay_is_said_to() {
+    let session = Session::new();
+    session.hook("UserPromptSubmit", json!({ "prompt": "Rename the widget to gadget everywhere" }));
+    session.hook("PreCompact", json!({ "trigger": "auto" }));
+    session.hook("SessionStart", json!({ "source": "compact" }));
+    let said = session.ok(&["stats"]);
+    assert!(said.contains("It did not pay: −"), "{said}");
+    assert!(said.contains("1 of 1 session did not pay:\n  s1 (claude-code): −"), "{said}");
+}
