@@ -13,7 +13,7 @@ pub(crate) mod hold;
 mod meter;
 mod past;
 mod payload;
-mod place;
+pub(crate) mod place;
 pub(crate) mod rewrite;
 
 use std::ffi::OsString;

@@ -26,6 +26,7 @@ mod project;
 mod replay;
 mod run;
 mod sessions;
+mod statusline;
 mod text;
 mod truth;
 mod when;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     match arguments.next() {
         Some(argument) if argument == weir_runner::HELPER => weir_runner::helper_main(arguments.next().as_deref()),
         Some(argument) if argument == hook::HOOK => hook::main(&arguments.collect::<Vec<_>>()),
+        Some(argument) if argument == statusline::STATUSLINE && arguments.len() == 0 => statusline::main(),
         Some(argument) if argument == hook::rewrite::relay::RELAY => {
             hook::rewrite::relay::main(&arguments.collect::<Vec<_>>())
         }

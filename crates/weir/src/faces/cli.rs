@@ -18,7 +18,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::operations::OPERATIONS;
 use crate::replay;
 use crate::run::unfinished::{self, Haste};
-use crate::window;
+use crate::{statusline, window};
 
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
@@ -83,7 +83,15 @@ fn command() -> Command {
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())
         .subcommands(stores::commands())
-        .subcommands([notes::command(), policy::command(), replay::command(), window::command(), mcp, completions])
+        .subcommands([
+            notes::command(),
+            policy::command(),
+            replay::command(),
+            window::command(),
+            statusline::command(),
+            mcp,
+            completions,
+        ])
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
@@ -92,6 +100,9 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut command(), "weir", &mut script);
         return written(std::io::stdout().write_all(&script));
+    }
+    if name == statusline::STATUSLINE {
+        return Ok(statusline::main());
     }
     let mut env = Env::capture().map_err(|error| {
         CommandError::new(ErrorKind::Failed, format!("this folder cannot be used: {error}"))

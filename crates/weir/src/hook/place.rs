@@ -13,15 +13,15 @@ use crate::project::Project;
 use crate::when;
 
 /// Where a session stands: its project, its scope and the folder of the project's store.
-pub(super) struct Place {
+pub(crate) struct Place {
     project: Project,
-    pub(super) scope: Scope,
-    pub(super) folder: PathBuf,
+    pub(crate) scope: Scope,
+    pub(crate) folder: PathBuf,
 }
 
 impl Place {
     /// The place of a session in a folder.
-    pub(super) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
+    pub(crate) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
         let project = Project::discover(folder).map_err(unreadable)?;
         let folder = paths.data.join("projects").join(project.folder_name());
         let work = env.work.clone().or_else(|| project.head().branch);
@@ -30,7 +30,7 @@ impl Place {
     }
 
     /// The project's store. A new one is made known to the user's.
-    pub(super) fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, StoreError> {
+    pub(crate) fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, StoreError> {
         let is_new = !self.folder.join("log.db").exists();
         // Appending an event needs no limits; keeping a text sets the user's.
         let limits = Limits::default();
@@ -49,7 +49,7 @@ impl Place {
     }
 
     /// The spool of its store.
-    pub(super) fn spool(&self) -> Spool {
+    pub(crate) fn spool(&self) -> Spool {
         Spool::beside(&self.folder)
     }
 }

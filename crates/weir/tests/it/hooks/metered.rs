@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Session, numbers, shown};
+use super::{Session, bash, feed, numbers, shown};
 
 fn stats(session: &Session, arguments: &[&str]) -> Value {
     serde_json::from_str(&session.ok(&[&["stats"], arguments, &["--json"]].concat())).unwrap()
@@ -57,4 +57,31 @@ fn a_session_that_did_not_pay_is_said_to() {
     let said = session.ok(&["stats"]);
     assert!(said.contains("It did not pay: −"), "{said}");
     assert!(said.contains("1 of 1 session did not pay:\n  s1 (claude-code): −"), "{said}");
+}
+
+#[test]
+fn the_status_line_says_what_is_known() {
+    let session = Session::new();
+    let told = |tokens: u64| {
+        let window = json!({ "total_input_tokens": tokens, "context_window_size": 200_000 });
+        json!({
+            "session_id": "s1", "cwd": session.project(), "model": { "id": "claude-opus-4-5" }, "context_window": window,
+        })
+    };
+    let line =
+        |told: &Value| String::from_utf8(feed(session.weir(&["statusline"]), told.to_string().as_bytes())).unwrap();
+    assert_eq!(line(&told(80_000)), "80k of 200k (40 %) · next from $0.04\n");
+    assert!(!session.data().exists(), "a look has made a store");
+    let given = numbers(5_000);
+    let held = session.ran("seq 1 5000", &given);
+    session.hook("PostToolUse", bash("git commit -m 'Count'", "[main 1a2b3c4] Count"));
+    let net = weir_tokens::count(&given) - weir_tokens::count(shown(&held));
+    let net = format!("weir +{}k tokens", net / 1_000);
+    assert_eq!(
+        line(&told(80_000)),
+        format!("80k of 200k (40 %) · next from $0.04 · {net} · committed: a good moment to /compact\n")
+    );
+    assert_eq!(line(&told(20_000)), format!("20k of 200k (10 %) · next from $0.01 · {net}\n"));
+    assert_eq!(line(&json!({ "session_id": 7 })), "");
+    assert_eq!(feed(session.weir(&["statusline"]), b"not JSON"), b"");
 }

@@ -1,0 +1,167 @@
+//! `weir statusline`: one line below the prompt of Claude Code: how full the window is, what the next request costs at least,
+//! what Weir has kept out of it, and when a piece of work has just ended, so that compacting loses least.
+//!
+//! Invariants: the client waits for it again and again, so nothing is set up that it does not need, nothing is written, and
+//! whatever goes wrong is left out of the line. What is not known is not shown.
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Command;
+use serde_json::Value;
+use weir_core::{EventKind, SessionKey, Timestamp};
+use weir_store::{HistoryFilter, Metered, Patience};
+
+use crate::env::{Env, Paths};
+use crate::hook::place::Place;
+use crate::replay::prices::{self, Prices};
+use crate::when;
+
+/// The argument that leads here.
+pub(crate) const STATUSLINE: &str = "statusline";
+
+/// The most that a client sends along, in bytes.
+const LONGEST: u64 = 1 << 20;
+/// How long it waits for other processes.
+const WAIT: Duration = Duration::from_millis(50);
+/// A smaller window is not worth compacting.
+const SMALLEST: u64 = 60_000;
+/// How many of the newest events say whether something has just ended.
+const NEWEST: usize = 4;
+/// How far back what was kept out is summed up.
+const DAYS: i64 = 7 * weir_core::time::DAY;
+
+const LONG_ABOUT: &str = "\
+Print one line about the session for the status line of Claude Code: how full the window is, what the next request costs at \
+least, what Weir has kept out of the conversation, and when a commit or a repair makes this a good moment to compact.
+
+It reads what the client sends on standard input, and writes nothing anywhere. To use it, put this into ~/.claude/settings.json:
+
+  \"statusLine\": { \"type\": \"command\", \"command\": \"weir statusline\" }";
+
+/// The command, for its help.
+pub(crate) fn command() -> Command {
+    Command::new(STATUSLINE)
+        .about("Print a line about the session, for the status line of Claude Code")
+        .long_about(LONG_ABOUT)
+}
+
+/// Prints the line.
+pub(crate) fn main() -> ExitCode {
+    if std::io::stdin().is_terminal() {
+        let hint = "weir statusline reads what Claude Code sends: see `weir statusline --help`";
+        let _ = writeln!(std::io::stderr(), "{hint}");
+        return ExitCode::from(2);
+    }
+    let mut input = Vec::new();
+    let _ = std::io::stdin().lock().take(LONGEST).read_to_end(&mut input);
+    let told: Value = serde_json::from_slice(&input).unwrap_or_default();
+    let line = line(&told, when::now());
+    if !line.is_empty() {
+        // A client that does not read on has closed the pipe.
+        let _ = writeln!(std::io::stdout(), "{line}");
+    }
+    ExitCode::SUCCESS
+}
+
+fn line(told: &Value, now: Timestamp) -> String {
+    let env = Env::capture_in("/".into());
+    let paths = env.paths();
+    let window = told["context_window"]["total_input_tokens"].as_u64().filter(|tokens| *tokens > 0);
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(window.map(|tokens| fullness(tokens, &told["context_window"])));
+    parts.extend(window.and_then(|tokens| next_request(tokens, told, paths.as_ref())));
+    if let Some(known) = paths.and_then(|paths| Known::read(&env, &paths, told, now)) {
+        parts.extend((known.net != 0).then(|| format!("weir {}", signed(known.net))));
+        parts.extend(
+            known.ended.filter(|_| window >= Some(SMALLEST)).map(|what| format!("{what}: a good moment to /compact")),
+        );
+    }
+    parts.join(" · ")
+}
+
+/// How full the window is.
+fn fullness(tokens: u64, window: &Value) -> String {
+    match window["context_window_size"].as_u64().filter(|size| *size > 0) {
+        Some(size) => format!("{} of {} ({} %)", short(tokens), short(size), tokens * 100 / size),
+        None => format!("{} tokens", short(tokens)),
+    }
+}
+
+/// What the next request costs at least: all of the window, read from the cache.
+fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<String> {
+    let prices = Prices::read(paths.and_then(prices::of_user).as_deref()).ok()?;
+    let rates = prices.of(told["model"]["id"].as_str()?);
+    let dollars = tokens as f64 * rates.read * rates.dollars?;
+    Some(format!("next from ${dollars:.2}"))
+}
+
+/// What the store knows of the session.
+struct Known {
+    /// The tokens that were kept out, less those that were added.
+    net: i64,
+    /// What has just ended.
+    ended: Option<&'static str>,
+}
+
+impl Known {
+    fn read(env: &Env, paths: &Paths, told: &Value, now: Timestamp) -> Option<Self> {
+        let folder = told["workspace"]["current_dir"].as_str().or(told["cwd"].as_str())?;
+        let key = told["session_id"].as_str()?.to_owned();
+        let session = SessionKey { client: "claude-code".to_owned(), key };
+        let place = Place::find(env, paths, Path::new(folder), session.clone()).ok()?;
+        if !place.folder.join("log.db").exists() {
+            return None;
+        }
+        let store = place.open(paths, Patience::InAll(WAIT)).ok()?;
+        let rows = store.metered(Some(Timestamp(now.0 - DAYS))).ok()?;
+        let own = rows.iter().filter(|row| row.session == session).map(|row| &row.reading);
+        let net = own.map(|reading| match reading.what {
+            Metered::Held => reading.given.cast_signed() - reading.shown.cast_signed(),
+            Metered::Told | Metered::Answered => -reading.shown.cast_signed(),
+        });
+        let filter = HistoryFilter { session: Some(session.key.clone()), limit: NEWEST, ..HistoryFilter::default() };
+        let newest = store.history(&place.scope, &filter).ok()?;
+        let ended = newest.iter().find_map(|moment| match moment.record.event.kind {
+            EventKind::Git if moment.record.event.text.starts_with("git commit") => Some("committed"),
+            EventKind::Fix => Some("repaired"),
+            _ => None,
+        });
+        Some(Self { net: net.sum(), ended })
+    }
+}
+
+/// A number of tokens in few characters.
+fn short(tokens: u64) -> String {
+    match tokens {
+        0..1_000 => tokens.to_string(),
+        1_000..10_000 => format!("{:.1}k", tokens as f64 / 1e3),
+        10_000..1_000_000 => format!("{}k", tokens / 1_000),
+        _ => format!("{:.1}M", tokens as f64 / 1e6),
+    }
+}
+
+fn signed(tokens: i64) -> String {
+    format!("{}{} tokens", if tokens < 0 { "−" } else { "+" }, short(tokens.unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_not_shown() {
+        let now = Timestamp(1_800_000_000_000);
+        assert_eq!(line(&Value::Null, now), "");
+        assert_eq!(line(&json!({ "context_window": { "total_input_tokens": 0 } }), now), "");
+        let told = json!({
+            "model": { "id": "nobody-knows-it" },
+            "context_window": { "total_input_tokens": 62_400, "context_window_size": 1_000_000 },
+        });
+        assert_eq!(line(&told, now), "62k of 1.0M (6 %)");
+    }
+}
