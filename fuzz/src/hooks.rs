@@ -1,5 +1,6 @@
 //! What clients send: the event in the first line, the payload after it. And what they write down of their sessions.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde_json::Value;
@@ -25,6 +26,13 @@ pub(crate) fn hook(data: &[u8]) {
 /// A transcript, and the hooks that its steps were told by.
 pub(crate) fn transcript(data: &[u8]) {
     let Ok(Some(read)) = transcript::read(&mut { data }) else { return };
+    let mut streamed = 0;
+    let _ = transcript::stream(&mut { data }, &mut |part| {
+        streamed += part.steps.len();
+        ControlFlow::Continue(())
+    });
+    let steps: usize = read.sessions.iter().map(|session| session.steps.len()).sum();
+    assert_eq!(streamed, steps, "what is read in parts is not what is read at once");
     let place = Place { session: "s", folder: Path::new("/project"), transcript: Path::new("/transcript") };
     for session in &read.sessions {
         for step in &session.steps {

@@ -101,6 +101,78 @@ fn claude_code() {
 }
 
 #[test]
+fn rows_of_the_other_formats() {
+    let seeds = include_str!("../../../../fuzz/seeds/transcript.txt");
+    let shown: Vec<String> = seeds.split("%%\n").skip(4).map(shown).collect();
+    expect![[r#"
+        0 skipped
+        qwen  s x
+          prompt "do it"
+          said in 0 "yes"
+          called in 0 "{\"command\":\"ls\"}"
+          run_shell_command {"command":"ls"} gave "Output: a\nExit Code: 0", failed false
+          compacted, 3 bytes
+          used [6, 0, 0, 3, 1]
+          hook UserPromptSubmit Prompt { text: "do it" }
+          hook PostToolUse Shell { command: "ls" } "Output: a"
+          hook PreCompact BeforeCompaction
+          hook PostCompact AfterCompaction { summary: "all" }
+          hook SessionStart SessionStart(Compact)
+        0 skipped
+        copilot 1.0.102 s x
+          prompt "do it"
+          said in 0 "yes"
+          called in 0 "{\"command\":\"ls\"}"
+          bash {"command":"ls"} gave "a\n<shellId: 0 completed with exit code 0>", failed false
+          compacted, 3 bytes
+          used [6, 0, 0, 3, 1]
+          hook userPromptSubmitted Prompt { text: "do it" }
+          hook postToolUse Shell { command: "ls" } "a"
+          hook preCompact BeforeCompaction
+        0 skipped
+        plain  a 
+          prompt "do it"
+          said in 0 "yes"
+          compacted, 3 bytes
+          hook UserPromptSubmit Prompt { text: "do it" }
+          hook PreCompact BeforeCompaction
+          hook SubagentStop AfterCompaction { summary: "all" }
+          hook SessionStart SessionStart(Compact)
+          hook PostCompact AfterCompaction { summary: "all" }
+        plain  b 
+          Bash {"command":"ls"} gave "a", failed true
+          hook PostToolUseFailure Shell { command: "ls" } "a""#]].assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn what_is_streamed_says_when_and_where() {
+    let row = |number: u64| {
+        json!({
+            "type": "user", "sessionId": "s", "uuid": format!("u{number}"), "cwd": "/p", "gitBranch": "main",
+            "isSidechain": number % 2 == 1, "agentId": if number % 2 == 1 { json!("a1") } else { Value::Null },
+            "timestamp": "2026-01-31T12:00:00Z", "message": { "content": "x".repeat(400_000) },
+        })
+    };
+    let text: String = (0..10).map(|number| format!("{}\n", row(number))).collect();
+    let mut parts = Vec::new();
+    let skipped = stream(&mut format!("{text}{{\n").as_bytes(), &mut |part: Part| {
+        assert_eq!((part.session.folder.as_str(), part.session.branch.as_str()), ("/p", "main"));
+        let steps: Vec<(String, Option<Timestamp>)> =
+            part.steps.into_iter().map(|dated| (dated.message, dated.at)).collect();
+        parts.push((part.session.subagent, steps));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(skipped.unwrap().unwrap(), Skipped { count: 1, lines: vec![11] });
+    assert!(parts.len() > 4, "{} parts", parts.len());
+    let of = |subagent: &str| -> Vec<String> {
+        let own = parts.iter().filter(|(of, _)| of == subagent).flat_map(|(_, steps)| steps);
+        own.map(|(message, at)| format!("{message} {:?}", at.map(|at| at.0))).collect()
+    };
+    let expected = |numbers: [u64; 5]| numbers.map(|number| format!("u{number} Some(1769860800000)")).to_vec();
+    assert_eq!((of(""), of("a1")), (expected([0, 2, 4, 6, 8]), expected([1, 3, 5, 7, 9])));
+}
+
+#[test]
 fn codex() {
     let row = |kind: &str, payload: Value| json!({ "type": kind, "payload": payload });
     let item = |payload: Value| row("response_item", payload);

@@ -11,10 +11,12 @@ mod plan;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_clients::setup::{Basis, RECIPES, Recipe, Whose, find};
+use weir_core::wording::counted;
 
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::replay::places as transcripts;
 use places::Places;
 use plan::{Plan, Step};
 
@@ -114,7 +116,9 @@ pub(crate) fn run(
     };
     if agreed {
         plan.carry_out(&places)?;
-        return Ok(Answer::new(said(task, &recipes, &plan, true), data(task, &plan, true)));
+        let mut text = said(task, &recipes, &plan, true);
+        text.extend(past_sessions(context).filter(|_| task == Task::Setup));
+        return Ok(Answer::new(text, data(task, &plan, true)));
     }
     let why = match asker {
         _ if arguments.get_flag("dry-run") => "nothing was written: this was a dry run",
@@ -123,6 +127,15 @@ pub(crate) fn run(
     };
     let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
     Ok(Answer { exit_code, ..Answer::new(format!("{}\n{why}", show()), data(task, &plan, false)) })
+}
+
+/// That there are past sessions, if there are.
+fn past_sessions(context: &Context) -> Option<String> {
+    let found = transcripts::find(context.env(), &[]).ok()?.found.len();
+    let transcripts = counted(found, "transcript", "transcripts");
+    (found > 0).then(|| {
+        format!("\n{transcripts} of earlier sessions: `weir import --dry-run` says what there is of this project")
+    })
 }
 
 /// The clients named, or those that are found.
