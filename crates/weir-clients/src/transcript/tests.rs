@@ -141,7 +141,8 @@ fn rows_of_the_other_formats() {
           hook PostCompact AfterCompaction { summary: "all" }
         plain  b 
           Bash {"command":"ls"} gave "a", failed true
-          hook PostToolUseFailure Shell { command: "ls" } "a""#]].assert_eq(&shown.join("\n"));
+          hook PostToolUseFailure Shell { command: "ls" } "a""#]]
+    .assert_eq(&shown.join("\n"));
 }
 
 #[test]
