@@ -118,6 +118,13 @@ struct Conversations {
     is_rewritten: bool,
 }
 
+impl Conversations {
+    /// Whether a conversation has fewer steps than were taken in before.
+    fn is_shorter(&self) -> bool {
+        self.open.values().flatten().any(|reading| reading.now.steps < reading.before.steps)
+    }
+}
+
 impl Import<'_> {
     /// Takes in every transcript.
     fn all(&mut self, found: &[&Found]) -> Result<(), CommandError> {
@@ -129,7 +136,7 @@ impl Import<'_> {
                 Read::Part(part) => self.part(found[at], *part, &mut conversations, false)?,
                 Read::End(result) => {
                     let ended = std::mem::take(&mut conversations);
-                    match ended.is_rewritten {
+                    match ended.is_rewritten || ended.is_shorter() {
                         true => self.anew(found[at])?,
                         false => self.end(found[at], ended, result)?,
                     }

@@ -43,7 +43,7 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
     let place = places::find(connection, scope)?;
     let (driver, id) = match (&filter.session, &filter.work) {
         (Some(key), _) => ("v.session_id = ?3", places::sessions_with_key(connection, key)?.first().copied()),
-        (None, Some(name)) => ("v.work_id = ?3", places::find_work(connection, name)?),
+        (None, Some(name)) => ("+v.work_id = ?3", places::find_work(connection, name)?),
         // `?3` must appear in every form; here it is always true.
         (None, None) => ("?3 = 0", Some(0)),
     };

@@ -1,4 +1,5 @@
-//! The sessions of a store, as a person would list them. Invariant: a list costs what it shows, not what there is.
+//! The sessions of a store, as a person would list them. A list looks at every session once, and at the events of those that
+//! it shows.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use weir_core::{SessionKey, Timestamp};
@@ -25,9 +26,8 @@ const REQUESTS: usize = 4;
 
 /// The newest sessions with something in them, newest first. Those that begin with a name, if one is given.
 pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) -> rusqlite::Result<Vec<SessionAbout>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, client, key, started_at FROM sessions INDEXED BY sessions_started ORDER BY started_at DESC",
-    )?;
+    let mut statement =
+        connection.prepare_cached("SELECT id, client, key, started_at FROM sessions ORDER BY started_at DESC")?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
     while found.len() < most

@@ -184,6 +184,33 @@ fn a_past_session_is_found_with_its_own_time_and_only_once() {
 }
 
 #[test]
+fn a_transcript_that_was_written_anew_is_read_from_its_beginning() {
+    let home = Home::new();
+    let folder = home.path("project");
+    home.write(TRANSCRIPT, &Session::whole(&folder, "s1").rows);
+    home.import(&[]);
+    // The same beginning, another end: longer, and then shorter.
+    let other = |rows: usize, words: &str| {
+        let mut session = Session::whole(&folder, "s1");
+        session.rows.truncate(rows);
+        let session = session.asks(words).asks("And then another thing");
+        let renamed = |(number, mut row): (usize, Value)| {
+            row["uuid"] = json!(format!("other-{rows}-{number}"));
+            row
+        };
+        session.rows.into_iter().enumerate().map(renamed).collect::<Vec<_>>()
+    };
+    for (rows, words) in [(11, "Paint the shed in heliotrope"), (2, "Paint the fence in vermilion")] {
+        home.write(TRANSCRIPT, &other(rows, words));
+        let imported = home.import(&[]);
+        let prompts = imported["kinds"]["prompt"].as_u64().unwrap();
+        assert!((1..=2).contains(&prompts), "{imported}");
+        assert!(home.ok(&["history"]).contains(words), "{words}");
+        assert_eq!(home.import(&[])["new"], 0);
+    }
+}
+
+#[test]
 fn what_hooks_captured_is_not_taken_in_again() {
     let home = Home::new();
     let folder = home.path("project");
