@@ -77,6 +77,13 @@ pub struct Event {
     pub data: Option<String>,
 }
 
+impl Event {
+    /// Whether the model said it, of kinds that the user says too.
+    pub fn is_by_model(&self) -> bool {
+        self.data.as_deref().is_some_and(|data| data.contains(r#""by":"model""#))
+    }
+}
+
 /// A fact as stored, with where and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {

@@ -281,13 +281,19 @@ impl Call<'_> {
     fn answer(&mut self, rewritten: Rewritten) -> Result<Option<Said>, CommandError> {
         let hook = self.hook;
         match &hook.point {
-            Point::SessionStart(start) if hook.subagent.is_none() => guides::at_start(self, *start),
+            Point::SessionStart(start) if hook.subagent.is_none() => {
+                if *start == Start::Compact {
+                    compaction::note_words(self)?;
+                }
+                guides::at_start(self, *start)
+            }
             Point::BeforeCompaction => {
                 let is_conversation = compaction::note_words(self)?;
                 let moments = guides::keep(self)?;
                 Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(Said::Keep) } else { None })
             }
             Point::AfterCompaction { summary } => {
+                compaction::note_words(self)?;
                 compaction::keep_summary(self, summary)?;
                 guides::keep(self).map(|_| None)
             }

@@ -191,7 +191,7 @@ fn whose(fact: &Fact<'_>) -> Whose {
     let data = read(fact.event.data.as_deref()).unwrap_or_default();
     match () {
         () if data.get("refused").is_some() => Whose::Plain,
-        () if data["by"] == "model" => Whose::Model,
+        () if fact.event.is_by_model() => Whose::Model,
         () => Whose::User,
     }
 }

@@ -27,9 +27,8 @@ impl Spoken {
         if self.event.text.len() < SHORTEST {
             return None;
         }
-        let by_model = || self.event.data.as_deref().is_some_and(|data| data.contains(r#""by":"model""#));
         match self.event.kind {
-            Decision | Rejected if by_model() => Some(Origin::Model),
+            Decision | Rejected if self.event.is_by_model() => Some(Origin::Model),
             Prompt | Decision | Correction | Rejected | Goal | Blocker => Some(Origin::User),
             Said | Plan | Subagent => Some(Origin::Model),
             Error | Fix | Git => Some(Origin::Tool),

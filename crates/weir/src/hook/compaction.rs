@@ -5,8 +5,8 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use weir_clients::transcript::{self, Step};
-use weir_clients::{Client, Compaction, capture};
-use weir_core::{EntryKind, Level, NewEntry, Origin};
+use weir_clients::{Client, Compaction, Point, capture};
+use weir_core::{EntryKind, Event, EventKind, Level, NewEntry, Origin};
 use weir_store::{Moment, SUMMARY};
 
 use super::{Call, guides, put_off};
@@ -25,20 +25,30 @@ const KEEP_HEAD: &str = "Keep the following in the summary. Repeat quoted text v
 /// How many tokens that may take.
 const KEEP: usize = 500;
 
-/// Notes what the model said last: in the middle of a turn, only the transcript has it. Says whether there is a
-/// conversation to summarise.
+/// Notes what the model said last: in the middle of a turn, only the transcript has it. A client may write that a moment
+/// later than it calls, so this is done before a compaction and after it. Says whether there is a conversation to summarise.
 pub(super) fn note_words(call: &mut Call<'_>) -> Result<bool, CommandError> {
     // One that calls before every request would have its transcript read as often.
     let is_rare = !matches!(call.client.compaction, Compaction::WaitsUntil(_));
-    let said = if is_rare { last_words(call) } else { Vec::new() };
+    let mut said = if is_rare { last_words(call) } else { Vec::new() };
     if said.is_empty() {
         return Ok(false);
     }
+    let known = guides::newest(call, &call.scope, guides::EVENTS)?;
+    // Some clients write down the summary as words of the model.
+    let summary = match &call.hook.point {
+        Point::AfterCompaction { summary } => call.payload.brief(summary),
+        _ => newest_summary(call, &known)?,
+    };
+    said.retain(|text| !summary.contains(text.trim()));
     let words: Vec<&str> = said.iter().map(String::as_str).collect();
     let events = capture::before_compaction(call.hook, &words);
-    let known = guides::newest(call, &call.scope, guides::EVENTS)?;
-    let is_known = |text: &str| known.iter().any(|moment| moment.record.event.text == text);
-    for event in events.into_iter().filter(|event| !is_known(&event.text)) {
+    // The same words may be said again later; what was noted last of a kind is not noted twice.
+    let is_known = |event: &Event| {
+        let newest = known.iter().rev().find(|moment| moment.record.event.kind == event.kind);
+        newest.is_some_and(|moment| moment.record.event.text == event.text)
+    };
+    for event in events.into_iter().filter(|event| !is_known(event)) {
         let appended = call.store.append(&call.scope, &event, call.now);
         put_off(appended, || call.aside.told.push(event))?;
     }
@@ -112,12 +122,12 @@ pub(crate) fn summary_of(client: &Client, summary: String) -> NewEntry {
     }
 }
 
-/// The client's summary of this session, if nothing has happened since; else empty.
+/// The client's summary of this session, if nothing has happened since that the model did not just say; else empty.
 pub(super) fn newest_summary(call: &Call<'_>, moments: &[Moment]) -> Result<String, CommandError> {
     let is_summary = |moment: &&Moment| {
         moment.entry.as_ref().is_some_and(|(kind, title)| *kind == EntryKind::Said && title.starts_with(TITLE))
     };
-    let newest = moments.iter().next_back().filter(is_summary);
+    let newest = moments.iter().rev().find(|moment| moment.record.event.kind != EventKind::Said).filter(is_summary);
     let Some(reference) = newest.and_then(|moment| moment.record.reference) else {
         return Ok(String::new());
     };

@@ -16,7 +16,7 @@ pub(crate) enum Files {
 /// Makes a hook name no file of this machine: a path that a tool has read is taken from the session's folder on, and the
 /// end of a transcript is not where the session is.
 pub(super) fn forget_files(hook: &mut Hook) {
-    if let Point::BeforeCompaction | Point::AfterCompaction { .. } = hook.point {
+    if let Point::BeforeCompaction | Point::AfterCompaction { .. } | Point::SessionStart(_) = hook.point {
         hook.transcript = None;
     }
     let Point::AfterTool(used, done) = &mut hook.point else { return };
