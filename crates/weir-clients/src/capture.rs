@@ -27,7 +27,7 @@ use weir_core::{Event, EventKind, Priority};
 
 use crate::{Done, Hook, Point, ToolCall};
 
-pub use errors::fix;
+pub use errors::{fix, may_fix};
 pub use said::before_compaction;
 
 /// What happened, as events; none for what is not worth keeping.

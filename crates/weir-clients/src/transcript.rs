@@ -66,13 +66,15 @@ trait Reader {
     /// Takes the next row. Says whether it is what the client writes.
     fn row(&mut self, row: Value) -> bool;
 
-    /// What the rows so far say that no later row can change, and that was not handed over yet.
-    fn drain(&mut self) -> Vec<Draft> {
+    /// The sessions that rows add steps to, for a format in which no row changes what an earlier one said.
+    fn drafts(&mut self) -> Vec<&mut Draft> {
         Vec::new()
     }
 
-    /// The sessions of the rows so far, without what was handed over.
-    fn finish(self: Box<Self>) -> Vec<Draft>;
+    /// The sessions of the rows so far, without the steps that were handed over.
+    fn finish(&mut self) -> Vec<Draft> {
+        self.drafts().into_iter().map(std::mem::take).collect()
+    }
 }
 
 /// A session as a format has read it.
@@ -93,6 +95,17 @@ struct Draft {
 }
 
 impl Draft {
+    /// Takes over what a row says about the session and no row before it has said. The keys are those of the session's key,
+    /// the version, the folder and the branch.
+    fn learn(&mut self, row: &Value, keys: [&str; 4]) {
+        let fields = [&mut self.key, &mut self.version, &mut self.folder, &mut self.branch];
+        for (key, field) in keys.into_iter().zip(fields) {
+            if let Some(value) = row[key].as_str().filter(|_| field.is_empty()) {
+                value.clone_into(field);
+            }
+        }
+    }
+
     /// Begins to read a row.
     fn begin(&mut self, at: Option<Timestamp>, message: &str) {
         self.row.0 = at.or(self.row.0);
@@ -187,16 +200,17 @@ impl Reading {
     /// What was read since this was called last and will not change any more.
     fn drain(&mut self) -> Vec<Part> {
         let Some((format, reader)) = &mut self.reader else { return Vec::new() };
-        let drafts = reader.drain();
-        if !drafts.is_empty() {
-            self.bytes = 0;
+        let drafts = reader.drafts();
+        if drafts.is_empty() {
+            return Vec::new();
         }
-        parts(format, drafts)
+        self.bytes = 0;
+        parts(format, drafts.into_iter().filter(|draft| !draft.steps.is_empty()).map(Draft::drain).collect())
     }
 
     /// What was read; none when no row was one of a client that is known.
     pub fn finish(self) -> Option<Transcript> {
-        let (format, reader) = self.reader?;
+        let (format, mut reader) = self.reader?;
         let mut drafts = reader.finish();
         drafts.sort_by_key(|draft| std::cmp::Reverse(draft.rows));
         let session = |draft: Draft| {
@@ -208,7 +222,7 @@ impl Reading {
 
     /// What is left to hand on, and what was skipped; none when no row was one of a client that is known.
     pub fn finish_parts(self) -> Option<(Vec<Part>, Skipped)> {
-        let (format, reader) = self.reader?;
+        let (format, mut reader) = self.reader?;
         Some((parts(format, reader.finish()), self.skipped))
     }
 }

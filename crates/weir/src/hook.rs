@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use weir_clients::{Client, Done, Hook, Point, Reply, Start, Tool, ToolCall, Wire, capture};
+use weir_clients::{Client, Hook, Point, Reply, Start, Wire, capture};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
 use weir_store::{HookSeen, Patience, ShownLines, Spooled, Store, StoreError};
 
@@ -213,12 +213,7 @@ impl Telling<'_> {
 
 /// The repair of an earlier failure, if that is what this is. Failures that cannot be read are not repaired.
 fn repaired(store: &Store, scope: &Scope, hook: &Hook) -> Option<Event> {
-    match &hook.point {
-        Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, .. }, Done { failed: false, .. }) => {
-            capture::fix(hook, &store.failures(scope).ok()?)
-        }
-        _ => None,
-    }
+    capture::may_fix(hook).then(|| capture::fix(hook, &store.failures(scope).ok()?)).flatten()
 }
 
 /// Puts off a write that may work later, by marking it in what goes to the spool; any other failure is one.

@@ -16,8 +16,8 @@ use std::time::Instant;
 
 use weir_clients::Client;
 use weir_clients::transcript::{Part, Session, Skipped};
-use weir_core::Timestamp;
-use weir_store::{Conversation, Fresh, Known, ReadTo};
+use weir_core::{Scope, SessionKey, Timestamp};
+use weir_store::{Conversation, Fresh, Known, Past, ReadTo};
 
 use crate::answer::Answer;
 use crate::context::{Context, cancelled};
@@ -208,7 +208,8 @@ impl Import<'_> {
         };
         let mut past = Vec::new();
         for dated in part.steps {
-            let at = dated.at.unwrap_or_else(|| found.changed_at());
+            // What claims to be of the future would stand above everything else for ever.
+            let at = dated.at.unwrap_or_else(|| found.changed_at()).clamp(Timestamp(0), self.now);
             reading.now.steps += 1;
             let is_known = reading.now.steps <= reading.before.steps;
             if reading.now.steps == reading.before.steps && dated.message != reading.before.message {
@@ -237,7 +238,7 @@ impl Import<'_> {
         let folder = folder_of(found, session);
         let Some(context) = self.context_of(&folder) else { return Ok(None) };
         let conversation = Conversation {
-            session: weir_core::SessionKey { client: session.client().session.to_owned(), key: session.key.clone() },
+            session: SessionKey { client: session.client().session.to_owned(), key: session.key.clone() },
             subagent: session.subagent.clone(),
         };
         let scope = context.scope();
@@ -246,7 +247,7 @@ impl Import<'_> {
         let (before, known, failures) = match has_store {
             true => context.with_stores_here(|open| {
                 let store = open.project()?;
-                let of_session = weir_core::Scope { session: Some(conversation.session.clone()), ..scope.clone() };
+                let of_session = Scope { session: Some(conversation.session.clone()), ..scope.clone() };
                 let before = store.imported_to(&conversation)?.filter(|_| !anew).unwrap_or_default();
                 Ok((before, store.known_of(&scope, &conversation.session)?, store.failures(&of_session)?))
             })?,
@@ -283,7 +284,7 @@ impl Import<'_> {
         Some(context)
     }
 
-    fn write(&mut self, reading: &mut Reading, past: Vec<weir_store::Past>) -> Result<(), CommandError> {
+    fn write(&mut self, reading: &mut Reading, past: Vec<Past>) -> Result<(), CommandError> {
         if reading.now.steps <= reading.before.steps {
             return Ok(());
         }
@@ -294,7 +295,7 @@ impl Import<'_> {
             return Ok(());
         }
         let Reading { context, conversation, telling, now: to, .. } = reading;
-        let scope = weir_core::Scope { work: telling.branch(), ..context.scope() };
+        let scope = Scope { work: telling.branch(), ..context.scope() };
         context.with_stores_here(|open| Ok(open.project()?.import(&scope, conversation, (fresh, to), self.now)?))
     }
 }

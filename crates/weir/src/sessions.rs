@@ -12,7 +12,7 @@ use crate::when;
 /// How many sessions are named where one was not found.
 const NAMED: usize = 5;
 
-/// The session with a name: `current`, `last`, or a key or its beginning. None where the call is made in no session.
+/// The session with a name: `current`, `last`, or a key or its beginning.
 pub(crate) fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
     match name {
         "current" | "this" => scope.session.clone().ok_or_else(|| not_found(store, "this call is made in no session")),
@@ -40,21 +40,25 @@ fn not_found(store: &Store, what: &str) -> CommandError {
     let error = CommandError::new(ErrorKind::NotFound, what);
     match newest.is_empty() {
         true => error.hint("nothing is known of any session here: `weir import` takes in past ones"),
-        false => error.hint(format!("the newest are\n{}", newest.iter().map(line).collect::<Vec<_>>().join("\n"))),
+        false => error.hint(format!("the newest are\n{}", newest.iter().map(place).collect::<Vec<_>>().join("\n"))),
     }
 }
 
-/// A session in one line.
+/// A session in one line, with the words of others in it.
 pub(crate) fn line(session: &SessionAbout) -> String {
-    let SessionAbout { key, from, to, events, work, requests } = session;
-    let work = work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
+    let work = session.work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
+    format!("{}{work}: {}", place(session), title(&session.requests))
+}
+
+/// Which session it is, and when it was.
+fn place(session: &SessionAbout) -> String {
+    let SessionAbout { key, from, to, events, .. } = session;
     let to = when::show(*to);
     let from = when::show(*from);
     // Most are over on the day on which they began.
     let to = if from[..10] == to[..10] { &to[11..] } else { to.as_str() };
-    let title = title(requests);
     let events = counted(usize::try_from(*events).unwrap_or(usize::MAX), "event", "events");
-    format!("{} {from} to {to} {}, {events}{work}: {title}", key.key, key.client)
+    format!("{} {from} to {to} {}, {events}", one_line(&key.key, 80), one_line(&key.client, 40))
 }
 
 /// What a session was for: the first request that says something.

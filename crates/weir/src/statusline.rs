@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Command;
 use serde_json::Value;
 use weir_core::{EventKind, SessionKey, Timestamp};
-use weir_store::{HistoryFilter, Metered, Patience};
+use weir_store::{HistoryFilter, Patience};
 
 use crate::env::{Env, Paths};
 use crate::hook::place::Place;
@@ -110,18 +110,14 @@ impl Known {
     fn read(env: &Env, paths: &Paths, told: &Value, now: Timestamp) -> Option<Self> {
         let folder = told["workspace"]["current_dir"].as_str().or(told["cwd"].as_str())?;
         let key = told["session_id"].as_str()?.to_owned();
-        let session = SessionKey { client: "claude-code".to_owned(), key };
+        let session = SessionKey { client: weir_clients::find("claude")?.session.to_owned(), key };
         let place = Place::find(env, paths, Path::new(folder), session.clone()).ok()?;
         if !place.folder.join("log.db").exists() {
             return None;
         }
         let store = place.open(paths, Patience::InAll(WAIT)).ok()?;
         let rows = store.metered(Some(Timestamp(now.0 - DAYS))).ok()?;
-        let own = rows.iter().filter(|row| row.session == session).map(|row| &row.reading);
-        let net = own.map(|reading| match reading.what {
-            Metered::Held => reading.given.cast_signed() - reading.shown.cast_signed(),
-            Metered::Told | Metered::Answered => -reading.shown.cast_signed(),
-        });
+        let net = rows.iter().filter(|row| row.session == session).map(|row| row.reading.net()).sum();
         let filter = HistoryFilter { session: Some(session.key.clone()), limit: NEWEST, ..HistoryFilter::default() };
         let newest = store.history(&place.scope, &filter).ok()?;
         let ended = newest.iter().find_map(|moment| match moment.record.event.kind {
@@ -129,7 +125,7 @@ impl Known {
             EventKind::Fix => Some("repaired"),
             _ => None,
         });
-        Some(Self { net: net.sum(), ended })
+        Some(Self { net, ended })
     }
 }
 

@@ -9,7 +9,7 @@ use weir_core::{Event, EventKind, Priority};
 
 use super::shell::{self, Part, Spoken};
 use super::{Used, event_with, files, rejected, telling};
-use crate::{Hook, Point, Tool};
+use crate::{Done, Hook, Point, Tool, ToolCall};
 
 /// Exit codes of a command that was stopped from outside or whose reader had enough.
 const STOPPED: &[i32] = &[130, 141];
@@ -32,6 +32,11 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
         data["exit"] = json!(exit);
     }
     vec![event_with(EventKind::Error, priority(used), &text, &data)]
+}
+
+/// Whether a hook may tell the fix of an error: a command has succeeded.
+pub fn may_fix(hook: &Hook) -> bool {
+    matches!(&hook.point, Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, .. }, Done { failed: false, .. }))
 }
 
 /// The fix of an error: the same thing, and now it succeeds. `failures` are the session's errors and fixes, newest first.

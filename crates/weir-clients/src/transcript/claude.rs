@@ -51,19 +51,9 @@ impl Reader for Rows {
         if is_main { self.main.row(row) } else { self.subagents.row(row) }
     }
 
-    fn drain(&mut self) -> Vec<Draft> {
-        let drafts = [self.main.draft.drain(), self.subagents.draft.drain()];
-        drafts.into_iter().filter(|draft| !draft.steps.is_empty()).collect()
-    }
-
-    fn finish(self: Box<Self>) -> Vec<Draft> {
-        let drafts = [self.main.draft, self.subagents.draft];
-        drafts
-            .into_iter()
-            .enumerate()
-            .filter(|(at, draft)| *at == 0 || !draft.steps.is_empty())
-            .map(|(_, draft)| draft)
-            .collect()
+    fn drafts(&mut self) -> Vec<&mut Draft> {
+        let of_subagents = Some(&mut self.subagents.draft).filter(|draft| !draft.steps.is_empty());
+        std::iter::once(&mut self.main.draft).chain(of_subagents).collect()
     }
 }
 
@@ -71,12 +61,7 @@ impl Conversation {
     fn row(&mut self, mut row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));
-        let Draft { key, version, folder, branch, .. } = &mut self.draft;
-        for (key, into) in [("sessionId", key), ("version", version), ("cwd", folder), ("gitBranch", branch)] {
-            if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
-                value.clone_into(into);
-            }
-        }
+        self.draft.learn(&row, ["sessionId", "version", "cwd", "gitBranch"]);
         if row["isSidechain"] == true && self.draft.subagent.is_empty() {
             let name = text(&row["agentId"]);
             self.draft.subagent = if name.is_empty() { "subagent" } else { name }.to_owned();

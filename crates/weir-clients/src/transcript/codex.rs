@@ -57,12 +57,8 @@ impl Reader for Rows {
         true
     }
 
-    fn drain(&mut self) -> Vec<Draft> {
-        vec![self.draft.drain()]
-    }
-
-    fn finish(self: Box<Self>) -> Vec<Draft> {
-        vec![self.draft]
+    fn drafts(&mut self) -> Vec<&mut Draft> {
+        vec![&mut self.draft]
     }
 }
 

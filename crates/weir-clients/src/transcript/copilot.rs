@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::session::extend;
 use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, time};
 use crate::clients::copilot::COPILOT;
 use crate::wire::{first_text, text};
@@ -56,12 +57,8 @@ impl Reader for Rows {
         true
     }
 
-    fn drain(&mut self) -> Vec<Draft> {
-        vec![self.draft.drain()]
-    }
-
-    fn finish(self: Box<Self>) -> Vec<Draft> {
-        vec![self.draft]
+    fn drafts(&mut self) -> Vec<&mut Draft> {
+        vec![&mut self.draft]
     }
 }
 
@@ -112,9 +109,7 @@ fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
             "sessionId": place.session, "cwd": place.folder.to_string_lossy(),
             "transcriptPath": place.transcript.to_string_lossy(),
         });
-        if let (Value::Object(payload), Value::Object(more)) = (&mut payload, more) {
-            payload.extend(more);
-        }
+        extend(&mut payload, more);
         vec![Told { event, payload }]
     };
     match step {

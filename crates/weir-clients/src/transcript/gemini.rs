@@ -67,8 +67,8 @@ impl Reader for Rows {
         true
     }
 
-    fn finish(self: Box<Self>) -> Vec<Draft> {
-        let mut draft = Draft { key: self.key, ..Draft::default() };
+    fn finish(&mut self) -> Vec<Draft> {
+        let mut draft = Draft { key: std::mem::take(&mut self.key), ..Draft::default() };
         self.messages.iter().for_each(|message| add(&mut draft, message));
         vec![draft]
     }

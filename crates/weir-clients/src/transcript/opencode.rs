@@ -71,8 +71,8 @@ impl Reader for Rows {
         is_part
     }
 
-    fn finish(self: Box<Self>) -> Vec<Draft> {
-        let Self { sessions, messages, mut about } = *self;
+    fn finish(&mut self) -> Vec<Draft> {
+        let Self { sessions, messages, mut about } = std::mem::take(self);
         let drafted = |(key, parts): (String, Parts)| {
             let (version, folder) = about.remove(&key).unwrap_or_default();
             draft(Draft { key, version, folder, rows: parts.len(), ..Draft::default() }, parts, &messages)

@@ -38,11 +38,7 @@ impl Reader for Rows {
         // A row without a name is told from others by where it stands.
         let position = draft.rows.to_string();
         draft.begin(time(&row["at"]), row["id"].as_str().unwrap_or(&position));
-        for (key, into) in [("folder", &mut draft.folder), ("branch", &mut draft.branch)] {
-            if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
-                value.clone_into(into);
-            }
-        }
+        draft.learn(&row, ["session", "version", "folder", "branch"]);
         let step = match row["role"].as_str() {
             Some("user") => Step::Prompt { text },
             Some("assistant") => Step::Said { text, request: 0 },
@@ -57,12 +53,8 @@ impl Reader for Rows {
         true
     }
 
-    fn drain(&mut self) -> Vec<Draft> {
-        self.0.iter_mut().filter(|draft| !draft.steps.is_empty()).map(Draft::drain).collect()
-    }
-
-    fn finish(self: Box<Self>) -> Vec<Draft> {
-        self.0
+    fn drafts(&mut self) -> Vec<&mut Draft> {
+        self.0.iter_mut().collect()
     }
 }
 

@@ -33,12 +33,7 @@ impl Reader for Rows {
     fn row(&mut self, row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));
-        let Draft { key, version, folder, branch, .. } = &mut self.draft;
-        for (key, into) in [("sessionId", key), ("version", version), ("cwd", folder), ("gitBranch", branch)] {
-            if let Some(value) = row[key].as_str().filter(|_| into.is_empty()) {
-                value.clone_into(into);
-            }
-        }
+        self.draft.learn(&row, ["sessionId", "version", "cwd", "gitBranch"]);
         match text(&row["type"]) {
             "user" => self.asked(&row),
             "assistant" => self.said(&row),
@@ -52,12 +47,8 @@ impl Reader for Rows {
         true
     }
 
-    fn drain(&mut self) -> Vec<Draft> {
-        vec![self.draft.drain()]
-    }
-
-    fn finish(self: Box<Self>) -> Vec<Draft> {
-        vec![self.draft]
+    fn drafts(&mut self) -> Vec<&mut Draft> {
+        vec![&mut self.draft]
     }
 }
 

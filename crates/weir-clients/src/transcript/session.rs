@@ -127,6 +127,13 @@ pub struct Place<'a> {
     pub transcript: &'a Path,
 }
 
+/// Adds the fields of an object to another.
+pub(super) fn extend(payload: &mut Value, more: Value) {
+    if let (Value::Object(payload), Value::Object(more)) = (payload, more) {
+        payload.extend(more);
+    }
+}
+
 /// A hook as the client calls it.
 pub struct Told {
     /// The event.
@@ -159,9 +166,7 @@ impl Place<'_> {
             "session_id": self.session, "transcript_path": self.transcript.to_string_lossy(),
             "cwd": self.folder.to_string_lossy(), "hook_event_name": event, "permission_mode": "default",
         });
-        if let (Value::Object(payload), Value::Object(more)) = (&mut payload, more) {
-            payload.extend(more);
-        }
+        extend(&mut payload, more);
         Told { event, payload }
     }
 

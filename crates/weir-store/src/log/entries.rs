@@ -64,6 +64,12 @@ pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference
     Ok(reference)
 }
 
+/// Sets when an entry expires.
+pub(crate) fn set_expiry(tx: &Transaction<'_>, id: i64, expires_at: Option<Timestamp>) -> rusqlite::Result<()> {
+    let at = expires_at.map(|at| at.0);
+    tx.prepare_cached("UPDATE entries SET expires_at = ?2 WHERE id = ?1")?.execute(params![id, at]).map(drop)
+}
+
 /// The entry behind a reference, if it is seen from this place.
 pub(crate) fn by_reference(
     connection: &Connection,

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Event, SessionKey, Timestamp};
 
 /// How far apart a hook and a transcript may date the same thing.
-const SAME: i64 = 2 * 60 * 1000;
+const SAME: u64 = 2 * 60 * 1000;
 
 /// How far the transcript of a conversation was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Known {
 
     fn take_near(&mut self, words: &Words, at: Timestamp) -> bool {
         let Some(times) = self.0.get_mut(words) else { return false };
-        let found = times.iter().position(|time| (time - at.0).abs() <= SAME);
+        let found = times.iter().position(|time| time.abs_diff(at.0) <= SAME);
         found.map(|found| times.swap_remove(found)).is_some()
     }
 }

@@ -33,6 +33,13 @@ pub struct Reading {
     pub shown: u64,
 }
 
+impl Reading {
+    /// What the conversation has less, or more if it is below zero.
+    pub fn net(&self) -> i64 {
+        self.given.cast_signed() - self.shown.cast_signed()
+    }
+}
+
 /// The sum of a day, by session and tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterRow {

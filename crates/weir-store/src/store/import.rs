@@ -3,7 +3,7 @@
 
 use weir_core::{Event, NewEntry, Scope, SessionKey, Timestamp};
 
-use super::keep::{redact_labels, redact_text};
+use super::keep::{self, redact_labels, redact_text};
 use super::{Store, redacted_event};
 use crate::db::Durability;
 use crate::error::{Fault, Result};
@@ -27,19 +27,16 @@ pub struct Fresh(Vec<Past>);
 
 impl Fresh {
     /// Leaves out what is known. Returns how much that was, too.
-    pub fn of(past: Vec<Past>, known: &mut Known) -> (Self, usize) {
+    pub fn of(mut past: Vec<Past>, known: &mut Known) -> (Self, usize) {
         let mut found = 0;
-        let mut fresh = |Past { at, events, summary }: Past| {
-            let mut is_new = |is_known: bool| {
-                found += usize::from(is_known);
-                !is_known
-            };
-            let events = events.iter().map(redacted_event).filter(|event| is_new(known.take(event, at))).collect();
-            let summary = summary.filter(|_| is_new(known.take_summary(at)));
-            Past { at, events, summary }
-        };
-        let fresh = Self(past.into_iter().map(&mut fresh).collect());
-        (fresh, found)
+        for Past { at, events, summary } in &mut past {
+            *events = events.iter().map(redacted_event).collect();
+            let (all, all_summaries) = (events.len(), usize::from(summary.is_some()));
+            events.retain(|event| !known.take(event, *at));
+            summary.take_if(|_| known.take_summary(*at));
+            found += all - events.len() + all_summaries - usize::from(summary.is_some());
+        }
+        (Self(past), found)
     }
 
     /// What there is.
@@ -73,41 +70,27 @@ impl Store {
     ) -> Result<()> {
         let own = self.own_scope(&Scope { session: Some(of.session.clone()), ..scope.clone() });
         self.check_scope(&own)?;
-        let mut told = Vec::new();
-        for Past { at, events, summary } in fresh.0 {
-            told.extend(events.into_iter().map(|event| (at, event)));
-            if let Some(entry) = summary {
-                self.keep_past(&own, entry, (at, now))?;
-            }
+        let mut summaries = Vec::new();
+        for Past { at, summary, .. } in &fresh.0 {
+            let Some(mut entry) = summary.clone() else { continue };
+            self.check_level(&own, &entry)?;
+            redact_labels(&mut entry);
+            let redactions = redact_text(&mut entry);
+            let staged = self.blobs.stage(&entry.text)?;
+            summaries.push((*at, entry, staged, redactions));
         }
-        self.log.write(Durability::Process, |tx| -> rusqlite::Result<()> {
-            if let Some((first, _)) = told.first() {
-                let place = places::find_or_make(tx, &own, *first)?;
-                for (at, event) in &told {
-                    events::append(tx, place, event, *at)?;
-                }
-            }
-            imports::note(tx, of, to, now)
-        })
-    }
-
-    /// Keeps an entry of another time. It expires as if it were of today.
-    fn keep_past(&mut self, scope: &Scope, mut entry: NewEntry, (at, now): (Timestamp, Timestamp)) -> Result<()> {
-        self.check_level(scope, &entry)?;
-        redact_labels(&mut entry);
-        let redactions: u64 = redact_text(&mut entry).iter().map(|(_, count)| count).sum();
-        let staged = self.blobs.stage(&entry.text)?;
         let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(Durability::Process, |tx| {
-            let place = places::find_or_make(tx, scope, at)?;
-            let blob_id = blobs.commit(tx, &staged)?;
-            let id = events::append_kept(tx, place, at)?;
-            let redactions = u32::try_from(redactions).unwrap_or(u32::MAX);
-            let expires_at = limits.expiry(entry.kind, now);
-            entries::insert(
-                tx,
-                &entries::NewRow { id, place, blob_id, redactions, now: at, expires_at, entry: &entry },
-            )?;
+            for (at, entry, staged, redactions) in &summaries {
+                let taken = keep::insert((tx, blobs, limits), &own, entry, (staged, redactions), *at)?;
+                // What is of another time expires as if it were of today.
+                entries::set_expiry(tx, taken.id, limits.expiry(entry.kind, now))?;
+            }
+            for Past { at, events, .. } in fresh.0.iter().filter(|past| !past.events.is_empty()) {
+                let place = places::find_or_make(tx, &own, *at)?;
+                events.iter().try_for_each(|event| events::append(tx, place, event, *at).map(drop))?;
+            }
+            imports::note(tx, of, to, now)?;
             blobs.settle()?;
             Ok::<_, Fault>(())
         })

@@ -21,7 +21,7 @@ const NAMED: usize = 10;
 pub(super) struct Report {
     /// Whether it only looked.
     dry_run: bool,
-    /// What was there already, captured by hooks.
+    /// What was recorded already.
     pub known: usize,
     /// Sessions of other projects.
     pub elsewhere: usize,
@@ -86,7 +86,7 @@ impl Report {
     pub(super) fn answer(self, whose: Whose) -> Answer {
         let mut lines = vec![self.headline()];
         if self.known > 0 {
-            lines.push(format!("already there, captured by hooks: {}", self.known));
+            lines.push(format!("already recorded: {}", self.known));
         }
         if self.elsewhere > 0 && whose == Whose::Project {
             let sessions = counted(self.elsewhere, "transcript", "transcripts");
@@ -145,7 +145,6 @@ impl Report {
         }
         parts.push(format!("{} in all", counted(self.all(), "event", "events")));
         let verb = if self.dry_run { "would import" } else { "imported" };
-        let day = |at| when::show(at)[..10].to_owned();
-        format!("{verb} {sessions}, {} to {}: {}", day(from), day(to), parts.join(", "))
+        format!("{verb} {sessions}, {} to {}: {}", when::day(from), when::day(to), parts.join(", "))
     }
 }

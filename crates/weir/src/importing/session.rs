@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use weir_clients::transcript::{Place, Session, Step};
-use weir_clients::{Client, Done, Hook, Point, Subagent, Takes, Tool, ToolCall, Wire, capture};
+use weir_clients::{Client, Hook, Point, Subagent, Takes, Wire, capture};
 use weir_core::{Event, EventKind, Timestamp};
 use weir_store::Past;
 
@@ -104,8 +104,7 @@ impl Telling {
             let Some(mut hook) = (self.client.decode)(&wire) else { continue };
             hook.subagent = self.subagent();
             events.extend(capture::events(&hook));
-            if let Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, .. }, Done { failed: false, .. }) = &hook.point
-            {
+            if capture::may_fix(&hook) {
                 events.extend(capture::fix(&hook, &self.failures));
             }
         }

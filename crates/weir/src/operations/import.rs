@@ -86,7 +86,7 @@ summaries are kept with their original times. Running it again imports only what
 
 /// The client with this name.
 fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
-    CLIENTS.iter().copied().find(|client| client.name == name).ok_or_else(|| {
+    weir_clients::find(name).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
         CommandError::usage(format!("there is no client `{name}`")).hint(format!("one of {}", names.join(", ")))
     })

@@ -1,6 +1,7 @@
 //! `ctx_reflect`: what a session or a piece of work came to.
 
 use serde_json::json;
+use weir_core::Origin;
 use weir_core::guide::{self, Form, Span, Wanted};
 use weir_core::wording::counted;
 use weir_store::{HistoryFilter, Moment};
@@ -111,7 +112,8 @@ The numbers in brackets are those of `weir history`. The same events always give
             "text": text,
         });
         // A person's file needs no marks.
-        let shown = if self.markdown { text } else { format!("<<<{mark}\n{text}\n{mark}>>>") };
+        let is_file = self.markdown && context.origin == Origin::User;
+        let shown = if is_file { text } else { format!("<<<{mark}\n{text}\n{mark}>>>") };
         Ok(Answer::new(shown, data))
     }
 }

@@ -347,6 +347,18 @@ fn history_and_reflection_know_past_sessions() {
 }
 
 #[test]
+fn a_time_of_the_future_is_taken_for_now() {
+    let home = Home::new();
+    let folder = home.path("project");
+    let row = |at: i64, text: &str| json!({ "session": "a", "role": "user", "at": at, "folder": folder, "text": text });
+    home.write("plain.jsonl", &[row(i64::MAX, "Rename the widget"), row(i64::MIN, "Paint the shed")]);
+    assert_eq!(home.import(&["../plain.jsonl"])["kinds"]["prompt"], 2);
+    let history = home.ok(&["history"]);
+    assert!(history.contains("1970-01-01 00:00Z prompt Paint the shed"), "{history}");
+    assert!(!history.contains("unknown time"), "{history}");
+}
+
+#[test]
 fn rows_that_are_not_understood_are_named_by_their_line() {
     let home = Home::new();
     let mut rows: Vec<String> =

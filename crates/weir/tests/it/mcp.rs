@@ -164,6 +164,13 @@ fn a_model_imports_only_what_clients_wrote() {
     assert!(imported.starts_with("imported 1 session"), "{imported}");
     let found = server.call("ctx_search", json!({ "query": "heliotrope" }));
     assert!(found.contains("Paint the shed"), "{found}");
+    // What it is told of that stands between marks, in every form.
+    for markdown in [false, true] {
+        let reflected = server.call("ctx_reflect", json!({ "session": "s", "markdown": markdown }));
+        assert!(reflected.starts_with("<<<") && reflected.contains("Paint the shed"), "{reflected}");
+    }
+    let unknown = server.ask("tools/call", json!({ "name": "ctx_reflect", "arguments": { "session": "zz" } }));
+    assert!(!text_of(&unknown).contains("Paint the shed"), "{unknown}");
 }
 
 #[test]
