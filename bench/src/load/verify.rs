@@ -23,6 +23,7 @@ pub(super) fn verify(world: &World) -> bool {
     let _ = std::fs::remove_file(world.data().join("hook-faults.log"));
     let doctor = world.command(&["doctor"]).output().unwrap();
     let Some(store) = project_store(world) else { return false };
+    report_sizes(&store);
     let mut wrong = std::mem::take(&mut world.told.lock().unwrap().wrong);
     if !doctor.status.success() {
         wrong.push(format!("doctor: {}", String::from_utf8_lossy(&doctor.stdout)));
@@ -76,6 +77,14 @@ fn report_faults(faults: &str) {
     println!("faults in hooks: {} lines", faults.lines().count());
     for (kind, count) in kinds.iter().take(10) {
         println!("  {count:>5} {kind}");
+    }
+}
+
+/// Prints what takes how much room.
+fn report_sizes(store: &Path) {
+    let output = std::process::Command::new("du").args(["-a", "--max-depth=1", "--block-size=1M"]).arg(store).output();
+    for line in String::from_utf8_lossy(&output.unwrap().stdout).lines() {
+        println!("MB: {}", line.replace(&*store.to_string_lossy(), "store"));
     }
 }
 
