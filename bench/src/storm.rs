@@ -224,6 +224,7 @@ fn note(number: usize, n: usize) -> NewEntry {
             files: Vec::new(),
             commit: None,
             branch: None,
+            confirmed_at: None,
         }),
         ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, title)
     }

@@ -98,6 +98,7 @@ fn entry(document: &Document) -> NewEntry {
         files: Vec::new(),
         commit: None,
         branch: None,
+        confirmed_at: None,
     });
     // What is read from files and printed by programs has a source, by which its form is known.
     let source = matches!(document.kind, EntryKind::File).then(|| document.id.clone());

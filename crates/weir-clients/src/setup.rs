@@ -21,14 +21,19 @@ mod opencode;
 mod ours;
 mod qwen;
 mod server;
+mod setting;
 mod table;
 #[cfg(test)]
 mod tests;
 mod vscode;
+mod window;
 mod windsurf;
 mod zed;
 
 use serde_json::Value;
+
+pub use setting::Setting;
+pub use window::{Scale, Window};
 
 /// Every client that can be set up, those that were run first.
 pub const RECIPES: &[&Recipe] = &[
@@ -68,6 +73,10 @@ pub struct Recipe {
     pub plugin: Option<Packed>,
     /// For a client that runs only hooks that the user trusts, how to tell which are not.
     pub trust: Option<Trust>,
+    /// When it compacts by itself, where that is known.
+    pub window: Option<Window>,
+    /// Where the command stands whose output it shows below its prompt, if it has such a line.
+    pub status_line: Option<Setting>,
     /// How sure we are of the format.
     pub basis: Basis,
 }
@@ -131,6 +140,17 @@ pub struct Place {
     pub path: &'static str,
     /// Another name, which is used where it is the one that is there.
     pub or: Option<&'static str>,
+}
+
+impl Place {
+    /// Its path below the home folder, where no variable says otherwise.
+    fn below_home(&self) -> String {
+        match self.base {
+            Base::Home | Base::Project => self.path.to_owned(),
+            Base::Config => format!(".config/{}", self.path),
+            Base::Variable(_, folder) => format!("{folder}/{}", self.path),
+        }
+    }
 }
 
 /// A folder that paths start from.

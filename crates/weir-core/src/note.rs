@@ -1,6 +1,6 @@
 //! Notes: what someone decided or learned, with what was true when it was written.
 
-use crate::Reference;
+use crate::{Reference, Timestamp};
 
 crate::written_enum! {
     /// What a note says.
@@ -35,6 +35,8 @@ pub struct Note {
     pub commit: Option<String>,
     /// The branch that was checked out.
     pub branch: Option<String>,
+    /// When the user confirmed a note that a model wrote.
+    pub confirmed_at: Option<Timestamp>,
 }
 
 /// A file and the content it had when a note was made about it.

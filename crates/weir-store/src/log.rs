@@ -39,6 +39,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0008_said", sql: include_str!("log/migrations/0008_said.sql") },
     Migration { name: "0009_imports", sql: include_str!("log/migrations/0009_imports.sql") },
     Migration { name: "0010_meter", sql: include_str!("log/migrations/0010_meter.sql") },
+    Migration { name: "0011_confirmed", sql: include_str!("log/migrations/0011_confirmed.sql") },
 ];
 
 /// Reads a column that holds the written form of an enum.

@@ -376,6 +376,7 @@ fn note(supersedes: Option<weir_core::Reference>) -> Note {
         files: vec![BoundFile { path: "src/a.rs".into(), hash: "00".into() }],
         commit: None,
         branch: Some("main".into()),
+        confirmed_at: None,
     }
 }
 

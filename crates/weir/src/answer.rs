@@ -72,6 +72,9 @@ pub(crate) fn headline(entry: &Entry) -> String {
         line.push_str(&format!(" from {}", one_line(source, 80)));
     }
     line.push_str(&format!(" by {}, {}", entry.origin, when::show(entry.at)));
+    if let Some(at) = entry.note.as_ref().and_then(|note| note.confirmed_at) {
+        line.push_str(&format!(", confirmed by the user {}", when::show(at)));
+    }
     if let Some(successor) = entry.superseded_by {
         line.push_str(&format!("; superseded by {successor}"));
     }

@@ -43,6 +43,8 @@ pub(crate) struct Config {
     pub hold: HoldConfig,
     /// How many tokens a guide may have.
     pub guide_tokens: usize,
+    /// The share of sessions that hooks leave as they would be without Weir.
+    pub hold_out: f64,
     /// The tools that clients are told of.
     pub tools: ListedTools,
     /// What finds by meaning.
@@ -199,6 +201,7 @@ struct RawConfig {
     guide: RawGuide,
     hold: RawHold,
     search: RawSearch,
+    stats: RawStats,
     tools: RawTools,
     policy: PolicyLists,
     retention: RawRetention,
@@ -259,6 +262,12 @@ struct RawGuide {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+struct RawStats {
+    hold_out: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct RawSearch {
     model: Option<String>,
     endpoint: Option<String>,
@@ -306,6 +315,7 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
         hold: hold(raw.hold),
         fetch: fetch(&raw.fetch).map_err(|problem| unusable(path, &problem))?,
         guide_tokens: raw.guide.tokens.map_or(GUIDE_TOKENS, |tokens| (tokens as usize).clamp(100, 4_000)),
+        hold_out: hold_out(&raw.stats).map_err(|problem| unusable(path, &problem))?,
         tools: tools(raw.tools).map_err(|problem| unusable(path, &problem))?,
         meaning: meaning(raw.search).map_err(|problem| unusable(path, &problem))?,
         policy: raw.policy,
@@ -322,6 +332,14 @@ fn tools(raw: RawTools) -> Result<ListedTools, String> {
             other => Err(format!("[tools] list: `{other}` is neither `core`, `all` nor a list of names")),
         },
         Some(RawList::Names(names)) => Ok(ListedTools::Named(names)),
+    }
+}
+
+/// The share of sessions that are left alone.
+fn hold_out(raw: &RawStats) -> Result<f64, String> {
+    match raw.hold_out {
+        share if (0.0..=0.5).contains(&share) => Ok(share),
+        share => Err(format!("[stats] hold_out: {share} is not between 0 and 0.5")),
     }
 }
 

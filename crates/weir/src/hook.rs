@@ -15,6 +15,7 @@ mod past;
 mod payload;
 pub(crate) mod place;
 pub(crate) mod rewrite;
+mod trial;
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
@@ -154,7 +155,7 @@ impl At<'_> {
         };
         let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
         let aside = Spooled::default();
-        let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, aside };
+        let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
         // What happened is written down, whatever becomes of the answer: first, where the answer may miss the deadline.
         let mut told = telling.told(Some((&call.store, &call.scope)));
         if call.may_take_long() {
@@ -162,14 +163,16 @@ impl At<'_> {
         }
         let said = call.answer(rewritten);
         call.record(told, telling.seen(now))?;
+        let mut is_untouched = false;
         if let Ok(Some(said)) = &said {
-            meter::note(&mut call, said);
+            is_untouched = trial::is_untouched(&call);
+            meter::note(&mut call, said, is_untouched);
         }
         if !call.aside.is_empty() {
             spool.put(&call.scope, &call.aside, call.store.limits(), now)?;
         }
         call.store.close_after_hook()?;
-        let Some(said) = said? else { return Ok(None) };
+        let Some(said) = said?.filter(|_| !is_untouched) else { return Ok(None) };
         let reply = (client.reply)(&wire, &hook, &said.as_reply());
         Ok(Some((said, reply)))
     }
@@ -262,6 +265,8 @@ struct Call<'a> {
     folder: PathBuf,
     store: Store,
     now: Timestamp,
+    /// What the files are that tools have read.
+    files: Files,
     /// What could not be written to the store.
     aside: Spooled,
 }

@@ -2,7 +2,6 @@
 //!
 //! Invariants: nothing is written, and nothing leaves the machine; figures that were not measured are said to be assumed.
 
-mod clients;
 mod report;
 mod simulation;
 
@@ -110,6 +109,24 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         }
     }
     context.tell("");
-    let clients = clients::all()?;
-    Ok(Report { courses, aftermath, short, left_out, others, unreadable, against, clients }.answer())
+    Ok(Report { courses, aftermath, short, left_out, others, unreadable, against }.answer())
+}
+
+/// How many of the newest longer sessions of a client would have had to compact again at once at a length, and how many
+/// there are.
+pub(crate) fn too_small(context: &Context, client: &str, length: u64) -> Result<(usize, usize), CommandError> {
+    let rates = Prices::read(None)?.of("");
+    let (mut courses, mut aftermath) = (Vec::new(), Aftermath::default());
+    let found = places::find(context.env(), &[])?.found;
+    for transcript in found.iter().take(NEWEST) {
+        let Ok(Some(read)) = transcript.read() else { continue };
+        for session in &read.sessions {
+            aftermath.learn(session);
+            if session.requests.len() >= SHORTEST && session.client().name == client {
+                courses.push(Course::of(session, &transcript.name, rates));
+            }
+        }
+    }
+    let small = courses.iter().filter(|course| course.at(length, &aftermath).too_small).count();
+    Ok((small, courses.len()))
 }

@@ -22,5 +22,7 @@ pub(super) const AMP: Recipe = Recipe {
     then: Some("Amp asks for your approval of servers of a project"),
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Documented,
 };

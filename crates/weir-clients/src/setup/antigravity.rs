@@ -16,5 +16,7 @@ pub(super) const ANTIGRAVITY: Recipe = Recipe {
     then: Some("before version 2 the file is ~/.gemini/antigravity/mcp_config.json; copy the entry there"),
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Documented,
 };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Basis, Hooks, Packed, Recipe, What, home, project, project_part, user_part};
+use super::{Basis, Hooks, Packed, Recipe, Scale, Setting, What, Window, home, project, project_part, user_part};
 
 /// Claude Code.
 pub(super) const CLAUDE: Recipe = Recipe {
@@ -19,6 +19,15 @@ pub(super) const CLAUDE: Recipe = Recipe {
     then: None,
     plugin: Some(Packed::Key(home(".claude/settings.json"), "enabledPlugins")),
     trust: None,
+    window: Some(Window {
+        version: "2.1.325",
+        default: 967_000,
+        note: "on models with a window of a million tokens",
+        smallest: 67_000,
+        setting: Setting { place: home(".claude/settings.json"), at: &["autoCompactWindow"] },
+        scale: Scale::Above(33_000),
+    }),
+    status_line: Some(Setting { place: home(".claude/settings.json"), at: &["statusLine"] }),
     basis: Basis::Seen,
 };
 

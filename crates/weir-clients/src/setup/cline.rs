@@ -13,5 +13,7 @@ pub(super) const CLINE: Recipe = Recipe {
     then: Some("for the extension in an editor, copy the entry to MCP Servers, Configure, Configure MCP Servers"),
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Documented,
 };

@@ -2,7 +2,9 @@
 
 use toml_edit::Document;
 
-use super::{Base, Basis, Hooks, Packed, Place, Recipe, Trust, What, project, project_part, user_part};
+use super::{
+    Base, Basis, Hooks, Packed, Place, Recipe, Scale, Setting, Trust, What, Window, project, project_part, user_part,
+};
 
 /// Codex.
 pub(super) const CODEX: Recipe = Recipe {
@@ -19,6 +21,15 @@ pub(super) const CODEX: Recipe = Recipe {
     then: Some("start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"),
     plugin: Some(Packed::Key(folder("config.toml"), "plugins")),
     trust: Some(Trust { place: folder("config.toml"), lacking: untrusted }),
+    window: Some(Window {
+        version: "0.166.0",
+        default: 244_000,
+        note: "for a model that it does not know",
+        smallest: 8_000,
+        setting: Setting { place: folder("config.toml"), at: &["model_auto_compact_token_limit"] },
+        scale: Scale::Above(0),
+    }),
+    status_line: None,
     basis: Basis::Seen,
 };
 

@@ -19,6 +19,8 @@ pub(super) const COPILOT: Recipe = Recipe {
     then: None,
     plugin: Some(Packed::Key(folder("settings.json"), "enabledPlugins")),
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Seen,
 };
 

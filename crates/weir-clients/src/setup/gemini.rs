@@ -1,7 +1,7 @@
 //! Gemini CLI. It counts the time of hooks in milliseconds.
 
 use super::claude::plain;
-use super::{Basis, Hooks, Packed, Recipe, What, home, project, project_part, user_part};
+use super::{Basis, Hooks, Packed, Recipe, Scale, Setting, What, Window, home, project, project_part, user_part};
 
 /// Gemini CLI.
 pub(super) const GEMINI: Recipe = Recipe {
@@ -18,6 +18,15 @@ pub(super) const GEMINI: Recipe = Recipe {
     then: None,
     plugin: Some(Packed::Folder(home(".gemini/extensions/weir"))),
     trust: None,
+    window: Some(Window {
+        version: "0.61.0",
+        default: 524_288,
+        note: "half of a window of 1,048,576 tokens",
+        smallest: 62_915,
+        setting: Setting { place: home(".gemini/settings.json"), at: &["model", "compressionThreshold"] },
+        scale: Scale::Share(1_048_576),
+    }),
+    status_line: None,
     basis: Basis::Seen,
 };
 

@@ -16,5 +16,7 @@ pub(super) const JETBRAINS: Recipe = Recipe {
     then: Some("for AI Assistant, copy the entry to Settings, Tools, AI Assistant, Model Context Protocol"),
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Documented,
 };

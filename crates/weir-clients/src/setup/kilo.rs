@@ -22,5 +22,7 @@ pub(super) const KILO: Recipe = Recipe {
     then: None,
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Documented,
 };

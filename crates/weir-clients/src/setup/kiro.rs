@@ -16,5 +16,7 @@ pub(super) const KIRO: Recipe = Recipe {
     then: None,
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Documented,
 };

@@ -25,6 +25,8 @@ pub(super) const OPENCODE: Recipe = Recipe {
     then: None,
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Seen,
 };
 

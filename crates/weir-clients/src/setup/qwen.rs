@@ -1,7 +1,7 @@
 //! Qwen Code. Its hooks are those of Claude Code, where it has them.
 
 use super::claude::plain;
-use super::{Basis, Hooks, Packed, Recipe, What, home, project, project_part, user_part};
+use super::{Basis, Hooks, Packed, Recipe, Scale, Setting, What, Window, home, project, project_part, user_part};
 
 /// Qwen Code.
 pub(super) const QWEN: Recipe = Recipe {
@@ -18,6 +18,15 @@ pub(super) const QWEN: Recipe = Recipe {
     then: None,
     plugin: Some(Packed::Folder(home(".qwen/extensions/weir"))),
     trust: None,
+    window: Some(Window {
+        version: "0.24.4",
+        default: 170_000,
+        note: "0.85 of a window of 200,000 tokens, by its documentation",
+        smallest: 70_000,
+        setting: Setting { place: home(".qwen/settings.json"), at: &["context", "autoCompactThreshold"] },
+        scale: Scale::Share(200_000),
+    }),
+    status_line: None,
     basis: Basis::Seen,
 };
 

@@ -50,6 +50,34 @@ pub(super) fn keys(text: &str, table: &str) -> impl Iterator<Item = String> {
     keys.into_iter()
 }
 
+/// The value of a key at the top of the file; none where it is not there.
+pub(super) fn value(text: &str, key: &str) -> Result<Option<Value>, Unusable> {
+    let document = parse(text)?;
+    let item = document.get(key);
+    let number = item.and_then(|item| item.as_integer().map(Value::from).or_else(|| item.as_float().map(Value::from)));
+    Ok(number.or_else(|| item.and_then(Item::as_str).map(Value::from)))
+}
+
+/// The text with this value for a key at the top of the file, or without the key.
+pub(super) fn put_value(text: &str, key: &str, value: Option<&Value>) -> Result<String, Unusable> {
+    let document = parse(text)?;
+    let present = document.get(key).and_then(Item::span);
+    match (present, value) {
+        (Some(span), Some(value)) => Ok(format!("{}{value}{}", &text[..span.start], &text[span.end..])),
+        (Some(span), None) => {
+            let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+            let end = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at + 1);
+            Ok(format!("{}{}", &text[..start], &text[end..]))
+        }
+        (None, None) => Ok(text.to_owned()),
+        (None, Some(value)) => {
+            let (mark, body) = text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 });
+            let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+            Ok(format!("{mark}{key} = {value}{end}{body}"))
+        }
+    }
+}
+
 /// A table at the end, which can be added whatever stands before it.
 fn append(text: &str, servers: &str, command: &str) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };

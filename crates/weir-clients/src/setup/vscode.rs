@@ -18,6 +18,8 @@ pub(super) const VSCODE: Recipe = Recipe {
     then: None,
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Documented,
 };
 

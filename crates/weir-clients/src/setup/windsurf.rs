@@ -13,5 +13,7 @@ pub(super) const WINDSURF: Recipe = Recipe {
     then: Some("press the refresh button of Windsurf's MCP servers"),
     plugin: None,
     trust: None,
+    window: None,
+    status_line: None,
     basis: Basis::Documented,
 };

@@ -69,6 +69,8 @@ pub struct ExportedNote {
     pub commit: Option<String>,
     /// The branch.
     pub branch: Option<String>,
+    /// When the user confirmed it.
+    pub confirmed_at: Option<i64>,
     /// The files it is bound to, with the hashes of their content.
     pub files: Vec<(String, String)>,
     /// References of what it cites.
@@ -152,7 +154,7 @@ pub(crate) fn is_there(connection: &Connection, id: i64) -> rusqlite::Result<boo
 
 fn note(connection: &Connection, id: i64) -> rusqlite::Result<Option<ExportedNote>> {
     let mut statement = connection.prepare_cached(
-        "SELECT n.kind, n.topic, n.revision, e.reference, n.commit_id, n.branch
+        "SELECT n.kind, n.topic, n.revision, e.reference, n.commit_id, n.branch, n.confirmed_at
          FROM notes n LEFT JOIN entries e ON e.id = n.superseded_by WHERE n.entry_id = ?1",
     )?;
     let note = statement.query_row([id], |row| {
@@ -163,6 +165,7 @@ fn note(connection: &Connection, id: i64) -> rusqlite::Result<Option<ExportedNot
             superseded_by: row.get(3)?,
             commit: row.get(4)?,
             branch: row.get(5)?,
+            confirmed_at: row.get(6)?,
             files: Vec::new(),
             cites: Vec::new(),
         })

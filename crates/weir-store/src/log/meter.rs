@@ -15,6 +15,8 @@ weir_core::written_enum! {
         Told = "told",
         /// One of our own tools was called.
         Answered = "answered",
+        /// Nothing, in a session that is left alone to compare with: what would have been held or told was not.
+        Untouched = "untouched",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::note::BoundFile;
-use weir_core::{Entry, Level, Note, NoteKind, Reference};
+use weir_core::{Entry, Level, Note, NoteKind, Reference, Timestamp};
 
 use super::entries::{self, read_reference};
 use super::places::Place;
@@ -77,7 +77,7 @@ pub(crate) fn newest(connection: &Connection, place: Place, most: usize) -> rusq
 /// A note's own part and its successor.
 pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option<Note>, Option<Reference>)> {
     let mut statement = connection.prepare_cached(
-        "SELECT n.kind, n.topic, n.revision, n.commit_id, n.branch, s.reference
+        "SELECT n.kind, n.topic, n.revision, n.commit_id, n.branch, n.confirmed_at, s.reference
          FROM notes n LEFT JOIN entries s ON s.id = n.superseded_by WHERE n.entry_id = ?1",
     )?;
     let found = statement
@@ -90,8 +90,9 @@ pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option
                 files: files(connection, id)?,
                 commit: row.get(3)?,
                 branch: row.get(4)?,
+                confirmed_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
             };
-            let successor: Option<String> = row.get(5)?;
+            let successor: Option<String> = row.get(6)?;
             Ok((note, successor.and_then(|text| Reference::parse(&text).ok())))
         })
         .optional()?;
@@ -99,6 +100,13 @@ pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option
         Some((note, successor)) => (Some(note), successor),
         None => (None, None),
     })
+}
+
+/// Writes down that the user confirmed a note. The first time counts.
+pub(crate) fn confirm(tx: &Transaction<'_>, id: i64, now: Timestamp) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE notes SET confirmed_at = coalesce(confirmed_at, ?2) WHERE entry_id = ?1")?
+        .execute([id, now.0])
+        .map(drop)
 }
 
 /// Unpins what only this note cited. Called before the note is removed.

@@ -1,12 +1,13 @@
-//! Lists notes for a review. Invariant: it only reads; being listed is no use.
+//! Lists notes for a review, and confirms them. Invariant: being listed is no use.
 
 use rusqlite::Connection;
-use weir_core::{Entry, Scope, Timestamp};
+use weir_core::{Entry, Reference, Scope, Timestamp};
 
 use super::Store;
-use crate::error::Result;
-use crate::log::entries;
+use crate::db::Durability;
+use crate::error::{Fault, Result};
 use crate::log::places::Place;
+use crate::log::{entries, notes};
 
 /// A note, and when it was last used.
 #[derive(Debug, Clone)]
@@ -29,6 +30,17 @@ impl Store {
     pub fn notes(&self, scope: &Scope, most: usize) -> Result<Vec<NoteSeen>> {
         let place = self.place(scope)?;
         self.log.read(|c| newest(c, place, most))
+    }
+
+    /// Writes down that the user confirmed a note; none where the scope sees no such note.
+    pub fn confirm(&mut self, scope: &Scope, reference: Reference, now: Timestamp) -> Result<Option<Entry>> {
+        let place = self.place(scope)?;
+        self.log.write(Durability::Power, |tx| {
+            let found = entries::by_reference(tx, place, reference)?.filter(|stored| stored.entry.note.is_some());
+            let Some(stored) = found else { return Ok(None) };
+            notes::confirm(tx, stored.id, now)?;
+            Ok::<_, Fault>(entries::by_id(tx, place, stored.id)?.map(|stored| stored.entry))
+        })
     }
 }
 

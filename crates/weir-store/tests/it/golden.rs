@@ -81,7 +81,7 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
                     writeln!(lines, "  {}", describe_run(&run)).unwrap();
                 }
                 if let Some(note) = entry.note {
-                    let Note { kind, topic, revision, supersedes, files, commit, branch } = note;
+                    let Note { kind, topic, revision, supersedes, files, commit, branch, confirmed_at: _ } = note;
                     writeln!(lines, "  note {kind} topic {topic:?} revision {revision} supersedes {supersedes:?}")
                         .unwrap();
                     writeln!(lines, "  commit {commit:?} branch {branch:?}").unwrap();

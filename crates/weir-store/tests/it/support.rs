@@ -119,6 +119,7 @@ pub(crate) fn plain_note() -> Note {
         files: Vec::new(),
         commit: None,
         branch: None,
+        confirmed_at: None,
     }
 }
 

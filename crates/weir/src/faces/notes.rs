@@ -1,16 +1,16 @@
-//! `weir notes`: reviews what was noted, and says what may want to be renewed or removed. Invariant: it changes nothing,
-//! and being listed here is no use of a note.
+//! `weir notes`: reviews what was noted, says what to renew or remove, and confirms what a model wrote. Invariants: a review
+//! changes nothing, and being listed here is not a use of a note.
 
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use weir_core::{Entry, Timestamp};
+use weir_core::{Entry, Origin, Reference, Timestamp};
 use weir_store::NoteSeen;
 
-use crate::answer::{Answer, counted, one_line};
+use crate::answer::{Answer, counted, headline, one_line};
 use crate::context::Context;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::truth::{self, Doubt};
 use crate::when;
 
@@ -72,15 +72,52 @@ pub(crate) fn command() -> Command {
     Command::new("notes")
         .about("Review the notes: what may no longer be true, is superseded or was never read")
         .after_help(
-            "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --all --json\n\nNothing is changed. `weir forget` \
-             removes a note, and `weir note … --supersedes REF` renews it.",
+            "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --confirm k7f2m9q4xz\n  weir notes --all --json\n\n\
+             Models see whether a note is yours, or theirs and confirmed by you. `weir forget` removes a note, and \
+             `weir note … --supersedes REF` renews it.",
         )
         .args(SORTS.iter().map(|sort| flag(sort.flag, sort.help)))
         .arg(flag("all", "Every note, also those that there is nothing to say of"))
+        .arg(
+            Arg::new("confirm")
+                .long("confirm")
+                .value_name("REF")
+                .num_args(1..)
+                .value_parser(|text: &str| Reference::parse(text).map_err(|error| error.to_string()))
+                .help("Confirm notes that a model wrote"),
+        )
+}
+
+/// Confirms notes, in order, up to one that is not there.
+async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer, CommandError> {
+    let scope = context.scope();
+    let confirmed = context
+        .with_stores(move |open| {
+            let now = open.now;
+            let mut confirmed = Vec::new();
+            for reference in references {
+                let found = match open.project()?.confirm(&scope, reference, now)? {
+                    Some(entry) => Some(entry),
+                    None => open.user()?.confirm(&scope, reference, now)?,
+                };
+                confirmed.push(found.ok_or_else(|| {
+                    CommandError::new(ErrorKind::NotFound, format!("cannot confirm {reference}: there is no such note"))
+                        .hint("`weir notes --all` lists the notes")
+                })?);
+            }
+            Ok(confirmed)
+        })
+        .await?;
+    let text = confirmed.iter().map(|entry| format!("{}: {}", headline(entry), one_line(&entry.title, 100)));
+    let data = confirmed.iter().map(|entry| entry.reference.to_string()).collect::<Vec<_>>();
+    Ok(Answer::new(text.collect::<Vec<_>>().join("\n"), json!({ "confirmed": data })))
 }
 
 /// Reviews.
 pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    if let Some(references) = arguments.get_many::<Reference>("confirm") {
+        return confirm(context, references.copied().collect()).await;
+    }
     let asked: Vec<&Sort> = SORTS.iter().filter(|sort| arguments.get_flag(sort.flag)).collect();
     let all = arguments.get_flag("all");
     let notes = look(context).await?;
@@ -167,6 +204,10 @@ fn line(note: &Reviewed) -> String {
             line.push_str(&format!(" on {}", one_line(topic, 60)));
         }
     }
+    if entry.origin == Origin::Model {
+        let confirmed = entry.note.as_ref().is_some_and(|note| note.confirmed_at.is_some());
+        line.push_str(if confirmed { " by a model, confirmed" } else { " by a model" });
+    }
     line.push_str(&format!(": {}", one_line(&entry.title, 100)));
     if let Some(successor) = entry.superseded_by {
         line.push_str(&format!("\n  superseded by {successor}"));
@@ -186,6 +227,8 @@ fn describe(note: &Reviewed) -> Value {
         "kind": own.map(|own| own.kind.as_str()),
         "topic": own.and_then(|own| own.topic.as_deref()),
         "title": entry.title,
+        "origin": entry.origin.as_str(),
+        "confirmed_at": own.and_then(|own| own.confirmed_at).map(when::show),
         "sorts": sorts(note).map(|sort| sort.flag).collect::<Vec<_>>(),
         "superseded_by": entry.superseded_by.map(|successor| successor.to_string()),
         "doubts": note.doubts.iter().map(Doubt::data).collect::<Vec<_>>(),

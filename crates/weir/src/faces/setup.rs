@@ -10,7 +10,7 @@ mod plan;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use weir_clients::setup::{Basis, RECIPES, Recipe, Whose, find};
+use weir_clients::setup::{Basis, RECIPES, Recipe, Whose, Window, find};
 use weir_core::wording::counted;
 
 use crate::answer::Answer;
@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::places as transcripts;
 use places::Places;
-use plan::{Plan, Step};
+use plan::{Plan, Step, Wish};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,17 @@ pub(crate) fn commands() -> [Command; 2] {
              teardown` takes it back. Exit code 6 means that\nnothing was written, because nobody said yes.",
         )
         .arg(clients())
-        .args(flags());
+        .args(flags())
+        .args([
+            Arg::new("window")
+                .long("window")
+                .value_name("TOKENS")
+                .value_parser(clap::value_parser!(u64).range(8_000..=2_000_000))
+                .conflicts_with("project")
+                .help("Also have clients compact at this length; `weir window` says what each length costs"),
+            flag("status-line", "Also show `weir statusline` below the prompt, where the client has such a line")
+                .conflicts_with("project"),
+        ]);
     let teardown = Command::new("teardown")
         .about("Take back what `weir setup` wrote")
         .after_help(
@@ -98,7 +108,7 @@ pub(crate) fn run(
     let named: Vec<&String> = arguments.get_many("clients").into_iter().flatten().collect();
     let recipes = chosen(&named, whose, task, &places)?;
     let plan = match task {
-        Task::Setup => plan::setup(&places, &recipes, whose)?,
+        Task::Setup => plan::setup(&places, &recipes, whose, &wishes(context, &places, &recipes, arguments)?)?,
         Task::Teardown => plan::teardown(&places, &recipes, whose)?,
     };
     let show = || plan.steps.iter().map(Step::diff).collect::<Vec<_>>().join("\n");
@@ -127,6 +137,60 @@ pub(crate) fn run(
     };
     let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
     Ok(Answer { exit_code, ..Answer::new(format!("{}\n{why}", show()), data(task, &plan, false)) })
+}
+
+/// The settings of clients' own that are asked for. Of clients that were not named, those that lack one are left out.
+fn wishes(
+    context: &Context,
+    places: &Places,
+    recipes: &[&'static Recipe],
+    arguments: &ArgMatches,
+) -> Result<Vec<Wish>, CommandError> {
+    let is_named = arguments.get_many::<String>("clients").is_some_and(|mut names| names.next().is_some());
+    let mut wishes = Vec::new();
+    for recipe in recipes {
+        let lacks = |what: &str| match is_named {
+            true => Err(CommandError::usage(format!("cannot set the {what} of {}: not supported", recipe.title))),
+            false => Ok(()),
+        };
+        if let Some(length) = arguments.get_one::<u64>("window") {
+            match &recipe.window {
+                Some(window) => {
+                    let value = safe_window(context, recipe, window, *length)?;
+                    wishes.push(Wish { setting: window.setting, value });
+                }
+                None => lacks("window")?,
+            }
+        }
+        if arguments.get_flag("status-line") {
+            match recipe.status_line {
+                Some(setting) => {
+                    let command = format!("{} statusline", places.our_program(Whose::User)?);
+                    wishes.push(Wish { setting, value: json!({ "type": "command", "command": command }) });
+                }
+                None => lacks("status line")?,
+            }
+        }
+    }
+    if wishes.is_empty() && (arguments.contains_id("window") || arguments.get_flag("status-line")) {
+        return Err(CommandError::usage("none of these clients has that setting").hint("leave it out"));
+    }
+    Ok(wishes)
+}
+
+/// What to write to have a client compact at a length, unless sessions would have no room to go on.
+fn safe_window(context: &Context, recipe: &Recipe, window: &Window, length: u64) -> Result<Value, CommandError> {
+    let cannot = |why: String| {
+        CommandError::usage(format!("cannot have {} compact at {length} tokens: {why}", recipe.title))
+            .hint("`weir window` shows what each length costs")
+    };
+    let value = window.value(length).ok_or_else(|| cannot(format!("its smallest length is {}", window.smallest)))?;
+    match crate::window::too_small(context, recipe.name, length)? {
+        (0, _) => Ok(value),
+        (small, all) => {
+            Err(cannot(format!("in {small} of your {all} longer sessions it would have to compact again at once")))
+        }
+    }
 }
 
 /// That there are past sessions, if there are.

@@ -9,8 +9,11 @@ use super::{Call, Said, faults};
 const LONGEST: usize = 256 << 10;
 
 /// Notes what was said. A meter that cannot be written is no reason to fail.
-pub(super) fn note(call: &mut Call<'_>, said: &Said) {
-    let Some(reading) = reading(call, said) else { return };
+pub(super) fn note(call: &mut Call<'_>, said: &Said, is_untouched: bool) {
+    let Some(mut reading) = reading(call, said) else { return };
+    if is_untouched {
+        reading = Reading { what: Metered::Untouched, shown: reading.given, ..reading };
+    }
     if let Err(error) = call.store.meter(&call.scope, &reading, call.now)
         && !error.may_pass()
     {

@@ -20,7 +20,7 @@ use serde_json::json;
 use weir_clients::{Done, Hook, Point, Tool, ToolCall};
 use weir_store::private;
 
-use super::{Call, LEAVE, faults};
+use super::{Call, LEAVE, faults, trial};
 use crate::env::Paths;
 
 /// Words that make a command do something with its shell or its streams that the script must not get into the way of.
@@ -74,6 +74,9 @@ pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
         return None;
     }
     let (key, files) = Files::of(&call.paths, call.hook, used)?;
+    if trial::is_untouched(call) {
+        return None;
+    }
     match prepare(call, command, &key, &files) {
         Ok(()) => Some(format!(". {}\n{command}", quoted(&files.script))),
         Err(error) => {

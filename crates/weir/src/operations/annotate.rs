@@ -83,6 +83,7 @@ The same topic in the same scope makes a new revision; the old one stays, marked
             files,
             commit: head.commit,
             branch: head.branch,
+            confirmed_at: None,
         };
         let title = one_line(self.text.trim_start().lines().next().unwrap_or_default(), 100);
         let entry = NewEntry {

@@ -1,5 +1,7 @@
 //! `ctx_stats`: what Weir did to conversations, in tokens.
 
+mod trial;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -59,7 +61,9 @@ of tool descriptions and prices are not in it: `weir replay` works those out fro
             let text = "nothing was held back, told or asked for here yet: `weir setup` connects your clients";
             return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": 0 })));
         }
-        Ok(Report(rows).answer())
+        let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?;
+        rows.retain(|row| row.reading.what != Metered::Untouched);
+        Ok(Report { rows, comparison }.answer())
     }
 }
 
@@ -92,6 +96,7 @@ impl Sum {
                 self.answered += reading.shown;
                 self.answers += reading.times;
             }
+            Metered::Untouched => {}
         }
     }
 
@@ -108,7 +113,11 @@ impl Sum {
     }
 }
 
-struct Report(Vec<MeterRow>);
+struct Report {
+    rows: Vec<MeterRow>,
+    /// The comparison with sessions that were left alone, where there are some.
+    comparison: Option<trial::Comparison>,
+}
 
 impl Report {
     fn answer(&self) -> Answer {
@@ -129,6 +138,7 @@ impl Report {
             }
             parts.push(lines.join("\n"));
         }
+        parts.extend(self.comparison.as_ref().map(trial::Comparison::text));
         parts.push(
             "Tool descriptions and prices are not counted here: `weir replay` works them out from your transcripts."
                 .to_owned(),
@@ -144,6 +154,7 @@ impl Report {
             "days": described(&days),
             "sessions": sessions.iter().map(of_session).collect::<Vec<_>>(),
             "did_not_pay": lost.len(),
+            "comparison": self.comparison.as_ref().map(trial::Comparison::data),
         });
         Answer::new(parts.join("\n\n"), data)
     }
@@ -151,7 +162,7 @@ impl Report {
     /// The sums of all rows that have the same key.
     fn sums<K: Ord>(&self, key: impl Fn(&MeterRow) -> K) -> BTreeMap<K, Sum> {
         let mut sums: BTreeMap<K, Sum> = BTreeMap::new();
-        for row in &self.0 {
+        for row in &self.rows {
             sums.entry(key(row)).or_default().add(row);
         }
         sums

@@ -29,6 +29,7 @@ fn entry(level: Level, files: Vec<BoundFile>) -> Entry {
         files,
         commit: None,
         branch: None,
+        confirmed_at: None,
     };
     Entry {
         reference: Reference::from_bits(1),

@@ -1,12 +1,10 @@
 //! What is said of windows: for people, and as data.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
+use weir_clients::setup::{self, Window};
 use weir_core::wording::counted;
 
 use super::LENGTHS;
-use super::clients::Setting;
 use super::simulation::{Aftermath, Course, Priced};
 use crate::answer::Answer;
 use crate::replay::report::dollars;
@@ -29,7 +27,6 @@ pub(super) struct Report {
     pub unreadable: Vec<String>,
     /// The length that others are compared with.
     pub against: u64,
-    pub clients: BTreeMap<String, Setting>,
 }
 
 /// All sessions at one length.
@@ -125,19 +122,18 @@ impl Report {
         names.sort_unstable();
         names.dedup();
         for (name, title) in names {
-            lines.push(match self.clients.get(name) {
-                Some(client) => {
-                    let how = client
-                        .at(best.length)
-                        .unwrap_or_else(|| format!("not below {} tokens", number(client.smallest as i64)));
-                    let Setting { version, default, note, .. } = client;
-                    format!(
-                        "  {title} ({version}): {how}; by default it compacts at {} {note}",
-                        number(*default as i64)
-                    )
+            let Some(window) = setup::find(name).and_then(|recipe| recipe.window) else {
+                lines.push(format!("  {title}: when it compacts is not known"));
+                continue;
+            };
+            let Window { version, default, note, smallest, setting, .. } = window;
+            lines.push(match window.value(best.length) {
+                Some(value) => {
+                    format!("  weir setup {name} --window {}\n      writes {}", best.length, setting.written(&value))
                 }
-                None => format!("  {title}: when it compacts is not known"),
+                None => format!("  {title} cannot compact below {} tokens", number(smallest as i64)),
             });
+            lines.push(format!("      {title} {version} compacts at {} by default, {note}", number(default as i64)));
         }
         lines.join("\n")
     }

@@ -79,8 +79,12 @@ impl Home {
         of_note["doubts"].clone()
     }
 
-    /// Keeps a note as if it had been kept so many days ago.
+    /// Keeps a note of the user's as if it had been kept that many days ago.
     fn note_of_days_ago(&self, days: i64, title: &str) {
+        self.note_by(Origin::User, days, title);
+    }
+
+    fn note_by(&self, origin: Origin, days: i64, title: &str) {
         let projects = self.0.path().join(".local/share/weir/projects");
         let folder = std::fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
         let key = ProjectKey(format!("path:{}", self.project().display()));
@@ -93,11 +97,12 @@ impl Home {
             files: vec![],
             commit: None,
             branch: None,
+            confirmed_at: None,
         };
         let entry = NewEntry {
             text: title.into(),
             note: Some(note),
-            ..NewEntry::new(EntryKind::Note, Origin::User, Level::Project, title)
+            ..NewEntry::new(EntryKind::Note, origin, Level::Project, title)
         };
         let at = Timestamp(jiff::Timestamp::now().as_millisecond() - days * 24 * 60 * 60 * 1000);
         store.keep(&Scope::project(key), entry, at).unwrap();
@@ -363,4 +368,29 @@ fn a_search_and_a_look_at_a_note_say_what_is_doubtful() {
     }
     let found = home.json(&["search", "pool connections"]);
     assert_eq!(found["queries"][0]["hits"][0]["doubts"][0]["doubt"], "file_changed", "{found}");
+}
+
+#[test]
+fn the_user_confirms_what_a_model_noted() {
+    let home = Home::without_git();
+    let own = home.note(&["The pool has 16 connections"]);
+    home.note_by(Origin::Model, 0, "The pool starves above 16 connections");
+    let listed = home.json(&["notes", "--all"]);
+    let by_model = listed["notes"].as_array().unwrap().iter().find(|note| note["origin"] == "model").unwrap();
+    assert_eq!(by_model["confirmed_at"], Value::Null);
+    let reference = by_model["reference"].as_str().unwrap();
+    let confirmed = home.json(&["notes", "--confirm", reference]);
+    assert_eq!(confirmed["confirmed"], serde_json::json!([reference]));
+    for arguments in [&["get", reference][..], &["search", "starves"], &["notes", "--all"]] {
+        let output = home.weir(arguments);
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("confirmed"), "{arguments:?}: {said}");
+    }
+    let said = String::from_utf8(home.weir(&["get", &own]).stdout).unwrap();
+    assert!(!said.contains("confirmed"), "{said}");
+    let missing = home.weir(&["notes", "--confirm", "zzzzzzzzzz"]);
+    assert!(!missing.status.success());
+    assert!(
+        String::from_utf8_lossy(&missing.stderr).contains("cannot confirm [ctx:zzzzzzzzzz]: there is no such note")
+    );
 }

@@ -305,3 +305,73 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
           fix: start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"#]].assert_eq(&lines(&home));
 }
+
+#[test]
+fn a_window_and_a_status_line_are_set_and_brought_back() {
+    let home = Home::new();
+    let settings = home.0.path().join(".claude/settings.json");
+    let config = home.0.path().join(".codex/config.toml");
+    let (json, toml) = ("{\n  // Mine.\n  \"autoCompactWindow\": 500000\n}\n", "# Mine.\nmodel = \"x\"\n");
+    home.put(&settings, json);
+    home.put(&config, toml);
+    home.ok(&["setup", "claude", "--window", "80000", "--status-line", "--yes"]);
+    home.ok(&["setup", "codex", "--window", "90000", "--yes"]);
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    assert!(read(&settings).contains("// Mine.\n  \"autoCompactWindow\": 113000"), "{}", read(&settings));
+    assert!(read(&settings).contains(" statusline\""), "{}", read(&settings));
+    assert!(read(&config).starts_with("model_auto_compact_token_limit = 90000\n# Mine.\n"), "{}", read(&config));
+    // Again, with another length: what was there at first is what comes back.
+    home.ok(&["setup", "claude", "--window", "120000", "--yes"]);
+    assert!(read(&settings).contains("153000"), "{}", read(&settings));
+    home.ok(&["teardown", "--yes"]);
+    assert_eq!((read(&settings).as_str(), read(&config).as_str()), (json, toml));
+}
+
+#[test]
+fn a_window_in_a_file_that_was_changed_since_is_brought_back_too() {
+    let home = Home::new();
+    let settings = home.0.path().join(".claude/settings.json");
+    for (before, wanted) in [
+        ("{\n  \"autoCompactWindow\": 500000\n}\n", "{\n  \"autoCompactWindow\": 500000,\n  \"theme\": \"dark\"\n}\n"),
+        ("{\n  \"a\": 1\n}\n", "{\n  \"a\": 1,\n  \"theme\": \"dark\"\n}\n"),
+    ] {
+        home.put(&settings, before);
+        home.ok(&["setup", "claude", "--window", "80000", "--yes"]);
+        let text = std::fs::read_to_string(&settings).unwrap();
+        let end = text.rfind("\n}").unwrap();
+        home.put(&settings, &format!("{},\n  \"theme\": \"dark\"\n}}\n", &text[..end]));
+        home.ok(&["teardown", "claude", "--yes"]);
+        assert_eq!(std::fs::read_to_string(&settings).unwrap(), wanted);
+    }
+    // A value that the user chose afterwards stays.
+    home.ok(&["setup", "claude", "--window", "80000", "--yes"]);
+    let text = std::fs::read_to_string(&settings).unwrap().replace("113000", "700000");
+    home.put(&settings, &text);
+    home.ok(&["teardown", "claude", "--yes"]);
+    assert!(std::fs::read_to_string(&settings).unwrap().contains("700000"));
+}
+
+#[test]
+fn a_window_that_cannot_be_is_refused() {
+    let home = Home::new();
+    for (arguments, why) in [
+        (["setup", "claude", "--window", "50000", "--yes"], "its smallest length is 67000"),
+        (["setup", "zed", "--window", "80000", "--yes"], "cannot set the window of Zed: not supported"),
+        (["setup", "codex", "--yes", "--status-line", "codex"], "cannot set the status line of Codex: not supported"),
+    ] {
+        let output = home.weir(&arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(why), "{arguments:?}: {said}");
+    }
+    // A session that begins with 60,000 tokens has no room at 67,000.
+    let row = |request: u64| {
+        let usage = serde_json::json!({ "cache_read_input_tokens": 60_000 + request, "output_tokens": 1 });
+        let message = serde_json::json!({ "id": format!("m{request}"), "model": "m", "content": [], "usage": usage });
+        serde_json::json!({ "type": "assistant", "sessionId": "s", "message": message }).to_string() + "\n"
+    };
+    let transcript: String = (0..40).map(row).collect();
+    home.put(&home.0.path().join(".claude/projects/p/s.jsonl"), &transcript);
+    let output = home.weir(&["setup", "claude", "--window", "67000", "--yes"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("in 1 of your 1 longer sessions it would have to compact again at once"), "{said}");
+}

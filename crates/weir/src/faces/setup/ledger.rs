@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use weir_clients::setup::Setting;
 
 use super::diff::Cut;
 use super::files;
@@ -30,6 +32,27 @@ pub(super) struct Written {
     pub folders: Vec<PathBuf>,
     /// What makes the old text of it.
     pub undo: Vec<Cut>,
+    /// Settings of the client's own that were set in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Changed>,
+}
+
+/// A setting of the client's own that setup changed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Changed {
+    /// The keys that lead to it.
+    pub at: Vec<String>,
+    /// The value that setup gave it.
+    pub set: Value,
+    /// The value that it had before.
+    pub before: Option<Value>,
+}
+
+impl Changed {
+    /// Whether it is this setting.
+    pub(super) fn is(&self, setting: &Setting) -> bool {
+        self.at == setting.at
+    }
 }
 
 impl Ledger {

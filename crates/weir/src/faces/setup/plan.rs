@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_clients::setup::{Call, Part, Recipe, Unusable, Whose};
+use serde_json::Value;
+use weir_clients::setup::{Call, Part, Recipe, Setting, Unusable, Whose};
 
 use super::diff;
 use super::files;
 use super::health;
-use super::ledger::{Ledger, Written, hash};
+use super::ledger::{Changed, Ledger, Written, hash};
 use super::places::Places;
 use crate::error::{CommandError, ErrorKind};
 
@@ -51,8 +52,21 @@ struct Target {
     text: Option<String>,
 }
 
+/// A setting of a client's own that the user wants set.
+pub(super) struct Wish {
+    /// Which.
+    pub setting: Setting,
+    /// To what.
+    pub value: Value,
+}
+
 /// What setup would write.
-pub(super) fn setup(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<Plan, CommandError> {
+pub(super) fn setup(
+    places: &Places,
+    recipes: &[&'static Recipe],
+    whose: Whose,
+    wishes: &[Wish],
+) -> Result<Plan, CommandError> {
     let program = places.our_program(whose)?;
     let ledger = Ledger::read(&places.ledger)?;
     let mut plan = Plan::default();
@@ -63,6 +77,10 @@ pub(super) fn setup(places: &Places, recipes: &[&'static Recipe], whose: Whose) 
             after = part.add(&after, call).map_err(|why| unusable(&target.path, &why))?;
         }
         let known = ledger.of(&target.path);
+        let mut settings = known.map(|known| known.settings.clone()).unwrap_or_default();
+        for wish in wishes.iter().filter(|wish| files::target(&places.path(&wish.setting.place)) == target.path) {
+            after = wish.grant(&after, &mut settings).map_err(|why| unusable(&target.path, &why))?;
+        }
         let clients = clients_of(&target, known);
         if target.text.as_deref() == Some(after.as_str()) {
             plan.shared.extend(known.map(|known| Written { clients, ..known.clone() }));
@@ -77,6 +95,7 @@ pub(super) fn setup(places: &Places, recipes: &[&'static Recipe], whose: Whose) 
             made: original.is_none(),
             folders,
             undo: diff::undo(original.as_deref().unwrap_or_default(), &after),
+            settings,
         };
         plan.steps.push(step(target, Some(after), whose, Some(entry)));
     }
@@ -108,7 +127,7 @@ pub(super) fn teardown(places: &Places, recipes: &[&'static Recipe], whose: Whos
         let (after, exact) = match old {
             Some((_, true)) => (None, true),
             Some((old, false)) => (Some(old), true),
-            None => (without_ours(&target, known.is_some_and(|known| known.made))?, false),
+            None => (without_ours(&target, known)?, false),
         };
         if after.as_ref() != Some(text) {
             if !exact && known.is_some() {
@@ -224,20 +243,57 @@ fn original(target: &Target, known: Option<&Written>) -> Result<Option<String>, 
     match known {
         Some(known) if known.left(text) => Ok(diff::undone(text, &known.undo).filter(|_| !known.made)),
         // Somebody changed it since: what they made of it, without what is ours, is what they want back.
-        Some(known) => without_ours(target, known.made),
+        Some(_) => without_ours(target, known),
         None => Ok(Some(text.clone())),
     }
 }
 
 /// A file without what is ours; none if it was ours and nothing is left.
-fn without_ours(target: &Target, made: bool) -> Result<Option<String>, CommandError> {
+fn without_ours(target: &Target, known: Option<&Written>) -> Result<Option<String>, CommandError> {
+    let made = known.is_some_and(|known| known.made);
+    let settings = known.map(|known| known.settings.as_slice()).unwrap_or_default();
     let mut text = target.text.clone().unwrap_or_default();
-    for (_, part) in &target.parts {
+    for (recipe, part) in &target.parts {
         text = part.remove(&text).map_err(|why| unusable(&target.path, &why))?;
+        for setting in settings_of(recipe) {
+            text = restored(&text, setting, settings).map_err(|why| unusable(&target.path, &why))?;
+        }
     }
     let nothing = target.parts.iter().all(|(_, part)| part.says_nothing(&text));
     let whole = target.parts.iter().all(|(_, part)| part.is_whole());
     Ok(Some(text).filter(|_| !(nothing && (made || whole))))
+}
+
+impl Wish {
+    /// The text with the setting as it is wanted, and what it was before in the list of settings that were changed.
+    fn grant(&self, text: &str, settings: &mut Vec<Changed>) -> Result<String, Unusable> {
+        let present = self.setting.get(text)?;
+        if present.as_ref() == Some(&self.value) {
+            return Ok(text.to_owned());
+        }
+        let at = || self.setting.at.iter().map(|key| (*key).to_owned()).collect();
+        match settings.iter_mut().find(|changed| changed.is(&self.setting)) {
+            Some(changed) if Some(&changed.set) == present.as_ref() => changed.set = self.value.clone(),
+            Some(changed) => *changed = Changed { at: at(), set: self.value.clone(), before: present },
+            None => settings.push(Changed { at: at(), set: self.value.clone(), before: present }),
+        }
+        self.setting.put(text, Some(&self.value))
+    }
+}
+
+/// The settings of a client's own that setup can write.
+fn settings_of(recipe: &Recipe) -> impl Iterator<Item = Setting> {
+    recipe.window.map(|window| window.setting).into_iter().chain(recipe.status_line)
+}
+
+/// The text with a setting as it was, unless somebody has changed it since.
+fn restored(text: &str, setting: Setting, settings: &[Changed]) -> Result<String, Unusable> {
+    match settings.iter().find(|changed| changed.is(&setting)) {
+        Some(changed) if setting.get(text)?.as_ref() == Some(&changed.set) => {
+            setting.put(text, changed.before.as_ref())
+        }
+        _ => Ok(text.to_owned()),
+    }
 }
 
 fn clients_of(target: &Target, known: Option<&Written>) -> Vec<String> {

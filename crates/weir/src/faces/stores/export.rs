@@ -161,7 +161,8 @@ fn entry_line(out: &mut impl Write, entry: &ExportedEntry, text: Result<BlobRead
     if let Some(note) = &entry.note {
         line["note"] = json!({
             "kind": note.kind, "topic": note.topic, "revision": note.revision, "superseded_by": note.superseded_by,
-            "commit": note.commit, "branch": note.branch, "cites": note.cites,
+            "commit": note.commit, "branch": note.branch, "confirmed_at": note.confirmed_at,
+            "cites": note.cites,
             "files": note.files.iter().map(|(path, hash)| json!({ "path": path, "hash": hash })).collect::<Vec<_>>(),
         });
     }

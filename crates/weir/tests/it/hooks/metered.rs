@@ -85,3 +85,50 @@ fn the_status_line_says_what_is_known() {
     assert_eq!(line(&json!({ "session_id": 7 })), "");
     assert_eq!(feed(session.weir(&["statusline"]), b"not JSON"), b"");
 }
+
+/// A transcript with one prompt and one request.
+fn transcript(key: &str, tokens: u64) -> String {
+    let prompt = json!({
+        "type": "user", "sessionId": key, "uuid": "u1", "message": { "role": "user", "content": "Count everything" },
+    });
+    let message = json!({
+        "id": "m1", "role": "assistant", "model": "claude-opus-4-5", "content": [{ "type": "text", "text": "Done" }],
+        "usage": { "input_tokens": tokens, "output_tokens": 1 },
+    });
+    format!("{prompt}\n{}\n", json!({ "type": "assistant", "sessionId": key, "uuid": "u2", "message": message }))
+}
+
+#[test]
+fn a_share_of_sessions_is_left_alone_to_compare_with() {
+    let mut session = Session::new();
+    super::write(&session.home.path().join(".config/weir/config.toml"), "[stats]\nhold_out = 0.4\n");
+    let (mut touched, mut alone) = (0, 0);
+    for number in 0..24 {
+        session.key = format!("session-{number}");
+        let is_alone = session.ran("seq 1 5000", &numbers(5_000)).is_null();
+        *(if is_alone { &mut alone } else { &mut touched }) += 1;
+        if number < 6 {
+            // A session is on one side for good.
+            session.hook("UserPromptSubmit", json!({ "prompt": "Count everything" }));
+            session.hook("PreCompact", json!({ "trigger": "auto" }));
+            assert_eq!(session.hook("SessionStart", json!({ "source": "compact" })).is_null(), is_alone);
+        }
+        let path = session.home.path().join(format!(".claude/projects/p/{}.jsonl", session.key));
+        super::write(&path, &transcript(&session.key, if is_alone { 200_000 } else { 100_000 } + number));
+    }
+    assert!(touched >= 5 && alone >= 5, "{touched} and {alone}");
+    let data = stats(&session, &[]);
+    let comparison = &data["comparison"];
+    assert_eq!((&comparison["with"], &comparison["without"]), (&json!(touched), &json!(alone)), "{comparison}");
+    let change = comparison["cost_per_prompt_change"].as_f64().unwrap();
+    assert!((change + 50.0).abs() < 0.1, "{comparison}");
+    assert_eq!(data["all"]["held"], touched, "what was not held back is not counted as held");
+    let said = session.ok(&["stats"]);
+    assert!(said.contains("Cost per prompt with Weir: -50.0 %") && said.contains("made them cheaper"), "{said}");
+    // What happened is remembered on both sides.
+    let sessions = session.ok(&["history", "--sessions", "--limit", "100", "--json"]);
+    assert_eq!(sessions.matches("\"session-").count(), 24, "{sessions}");
+    super::write(&session.home.path().join(".config/weir/config.toml"), "[stats]\nhold_out = 2.0\n");
+    assert_eq!(session.weir(&["stats"]).output().unwrap().status.code(), Some(5));
+    assert!(session.ran("seq 1 5001", &numbers(5_001)).is_null() && session.faults().contains("hold_out"));
+}

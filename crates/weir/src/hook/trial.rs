@@ -1,0 +1,34 @@
+//! Leaves a random share of sessions as they would be without Weir, so that `weir stats` can compare.
+
+use weir_core::SessionKey;
+
+use super::{Call, Files};
+use crate::config;
+
+/// Whether this session is one of those. What happens in it is recorded all the same.
+pub(super) fn is_untouched(call: &Call<'_>) -> bool {
+    if call.files == Files::OfThePast {
+        return false;
+    }
+    let share = config::read(&call.paths.config).map_or(0.0, |config| config.hold_out);
+    share > 0.0 && call.scope.session.as_ref().is_some_and(|session| position(session) < share)
+}
+
+/// Where a session stands between 0 and 1: always the same place, and any place as likely as another.
+fn position(session: &SessionKey) -> f64 {
+    let hash = blake3::hash(format!("{}\0{}", session.client, session.key).as_bytes());
+    let leading = hash.as_bytes().iter().take(4).fold(0, |number, byte| number << 8 | u32::from(*byte));
+    f64::from(leading) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_spread_evenly() {
+        let key = |number: i32| SessionKey { client: "claude-code".to_owned(), key: format!("session-{number}") };
+        let chosen = (0..10_000).filter(|number| position(&key(*number)) < 0.1).count();
+        assert!((900..1_100).contains(&chosen), "{chosen} of 10,000");
+    }
+}
