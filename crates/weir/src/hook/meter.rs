@@ -1,5 +1,9 @@
 //! Measures what a hook did to the conversation: what the model gets in place of what it would have got.
 
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
 use weir_clients::{Done, Point, Tool};
 use weir_store::{Metered, Reading};
 
@@ -44,4 +48,19 @@ fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
         }
         _ => text,
     }
+}
+
+/// What was done to the output of a command that was rewritten: `printed` is in the file, and the model gets `shown`.
+pub(super) fn relayed(client: &str, printed: &Path, shown: &str) -> std::io::Result<Reading> {
+    let mut beginning = Vec::new();
+    let mut file = File::open(printed)?;
+    (&mut file).take(LONGEST as u64).read_to_end(&mut beginning)?;
+    let (text, length) = (String::from_utf8_lossy(&beginning), file.metadata()?.len() as usize);
+    let cut = weir_clients::CLIENTS.iter().find(|known| known.session == client).and_then(|known| known.own_cut);
+    let given = match cut.filter(|cut| length > cut.above) {
+        Some(cut) => weir_tokens::count(&text.chars().take(cut.shows).collect::<String>()),
+        None => weir_tokens::count(&text),
+    };
+    let (given, shown) = (given as u64, weir_tokens::count(shown) as u64);
+    Ok(Reading { what: Metered::Held, tool: "shell".to_owned(), times: 1, given, shown })
 }

@@ -24,7 +24,7 @@ use crate::env::{Env, Paths};
 use crate::error::CommandError;
 use crate::hook::hold::{self, Ask, What};
 use crate::hook::payload::copy;
-use crate::hook::{Place, TITLE, environment, faults, unreadable};
+use crate::hook::{Place, TITLE, environment, faults, meter, unreadable};
 use crate::when;
 
 /// The argument that leads here.
@@ -142,5 +142,11 @@ fn digest(
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
     let what = What { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
     let ask = Ask { purpose, path: None, question: None, file: None };
-    hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now())).map(Some)
+    let shown = hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now()))?;
+    // A meter that cannot be written changes nothing for the model.
+    let reading = meter::relayed(&text("client"), &files.output, &shown).map_err(unreadable)?;
+    if let Err(error) = store.meter(&place.scope, &reading, when::now()) {
+        faults::note("metering", &error.to_string());
+    }
+    Ok(Some(shown))
 }

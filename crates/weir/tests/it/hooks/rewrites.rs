@@ -203,3 +203,14 @@ fn a_server_that_says_that_it_is_up_is_heard_at_once() {
     Command::new("/bin/kill").args(["-9", "--", &format!("-{}", shell.id())]).status().unwrap();
     shell.wait().unwrap();
 }
+
+#[test]
+fn what_a_rewritten_command_held_back_is_counted() {
+    let session = Session::new();
+    let (code, printed, _) = run(&session, "/bin/bash", &rewritten(&session, "seq 1 6000").unwrap());
+    assert_eq!(code, 0);
+    let all = serde_json::from_str::<Value>(&session.ok(&["stats", "--json"])).unwrap()["all"].clone();
+    let given = weir_tokens::count(&super::numbers(6_000));
+    assert_eq!((&all["held"], &all["given"]), (&json!(1), &json!(given)), "{all}");
+    assert_eq!(all["shown"], weir_tokens::count(printed.trim_end()), "{all}");
+}
