@@ -18,27 +18,27 @@ const NEIGHBOURS: usize = 3;
 /// Keep a note for later sessions.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Annotate {
-    /// What was decided, found or agreed; entries it cites by [ctx:…] are kept from expiring
+    /// The decision, finding or convention; entries it cites as [ctx:…] do not expire
     #[schemars(transform = silent)]
     text: String,
-    /// What it is [default: finding]
+    /// Kind of note [default: finding]
     #[schemars(transform = silent)]
     #[arg(long)]
     kind: Option<Choice<NoteKind>>,
-    /// Same topic again = new revision
+    /// Reusing a topic adds a revision
     #[arg(long)]
     topic: Option<String>,
-    /// References of notes it replaces
+    /// References of notes that this one replaces
     #[schemars(transform = silent)]
     #[arg(long, value_name = "REF")]
     #[serde(default)]
     supersedes: Vec<String>,
-    /// Files it is about; the note is bound to their content
+    /// Files the note is about; it is marked as doubtful when they change
     #[schemars(transform = silent)]
     #[arg(long, value_name = "PATH")]
     #[serde(default)]
     files: Vec<String>,
-    /// Who sees it [default: project]
+    /// Scope that can see the note [default: project]
     #[schemars(transform = silent)]
     #[arg(long)]
     scope: Option<Choice<Level>>,
@@ -56,7 +56,8 @@ Examples:
   weir note \"I prefer small commits\" --scope user
   git log -1 | weir note - --topic last-release
 
-The same topic in the same scope makes a new revision; the old one stays, marked as superseded.";
+A note with an existing topic in the same scope becomes a new revision; the old one is kept and marked as superseded.
+Pass - as the text to read it from standard input.";
 
     /// A dash stands for standard input, so that long texts need no quoting.
     fn settle(mut self) -> Result<Self, CommandError> {

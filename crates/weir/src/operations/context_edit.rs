@@ -17,18 +17,18 @@ const DIFF: usize = 500;
 /// Replace exact text in a file, once or `all`; fails if it changed since you read it.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextEdit {
-    /// The file
+    /// File to edit
     #[schemars(transform = silent)]
     path: String,
-    /// What is there
+    /// Text to replace
     #[schemars(transform = silent)]
     #[arg(long)]
     old: String,
-    /// What is to be there
+    /// Replacement text
     #[schemars(transform = silent)]
     #[arg(long)]
     new: String,
-    /// Wherever it is
+    /// Replace every occurrence
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]

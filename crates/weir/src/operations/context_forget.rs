@@ -9,10 +9,10 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
 
-/// Forget one file of this session, or all; the disk stays as it is.
+/// Forget one file of this session, or all; nothing on disk changes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextForget {
-    /// The file; all of them if none is named
+    /// File to forget [default: all]
     #[schemars(transform = silent)]
     #[serde(default)]
     pub(super) path: Option<String>,

@@ -43,14 +43,14 @@ impl Detail {
     }
 }
 
-/// Outline files: signatures and their lines. Of a folder: what matters most in it.
+/// Outline files: signatures with line numbers. For a folder: its most important files.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextPeek {
-    /// The files, or one folder
+    /// Files to outline, or one folder
     #[schemars(transform = silent)]
     #[arg(value_name = "FILE", required = true)]
     paths: Vec<String>,
-    /// How much of each [default: standard]
+    /// Level of detail [default: standard]
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
@@ -68,7 +68,8 @@ Examples:
   weir outline src/lib.rs --level verbose
   weir outline src/lib.rs --json
 
-What is shown is always smaller than the file, or is the file. Of a folder, the files that matter most in it are shown.";
+If an outline would not be shorter than the file, the file itself is shown. For a folder, the most important files in it
+are shown.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         if self.paths.is_empty() || self.paths.len() > MOST {

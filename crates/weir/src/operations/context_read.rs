@@ -17,10 +17,10 @@ use crate::when;
 /// a client's own tool reads.
 const BUDGET: usize = 8_000;
 
-/// Read a file of the project. Not repeated while unchanged.
+/// Read a project file; unchanged files are not repeated.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextRead {
-    /// The file
+    /// File to read
     #[schemars(transform = silent)]
     path: String,
     /// 10-40, 10-, -20

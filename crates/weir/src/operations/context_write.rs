@@ -12,17 +12,17 @@ use crate::faces::schema::silent;
 use crate::files::edit::{line_end, with_line_ends};
 use crate::files::{self, Access, Content, Failure, Folder, How, Place, Seen, diff};
 
-/// Make a file, or replace one you have read.
+/// Create a file, or replace one you have read.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextWrite {
-    /// The file
+    /// File to write
     #[schemars(transform = silent)]
     path: String,
-    /// All of its text
+    /// Complete text of the file
     #[schemars(transform = silent)]
     #[arg(long)]
     text: String,
-    /// Even if not read
+    /// Even if unread
     #[serde(default)]
     #[arg(long)]
     overwrite: bool,

@@ -21,10 +21,10 @@ use crate::when;
 /// How long a check waits for another process.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// Check Weir itself, and say how to mend it.
+/// Check the Weir installation and suggest fixes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Doctor {
-    /// Make the search index anew from the log
+    /// Rebuild the search index from the log
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
@@ -34,7 +34,7 @@ pub(crate) struct Doctor {
     #[serde(skip)]
     #[arg(long)]
     deep: bool,
-    /// Drop entries whose texts are lost
+    /// Remove entries whose text is lost
     #[schemars(skip)]
     #[serde(skip)]
     #[arg(long)]
@@ -52,7 +52,7 @@ Examples:
   weir doctor --deep
   weir doctor --json
 
-Exit code 3 means that something is wrong. Nothing leaves this machine.";
+Exits with 3 if something is wrong. Nothing leaves this machine.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let here = context.clone();

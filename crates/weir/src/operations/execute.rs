@@ -16,10 +16,10 @@ use crate::run::{self, LONGEST, Order};
 /// How long a run in the background may take, unless asked otherwise.
 const LONGEST_BEHIND: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Run code in a sandbox: only the project is writable, no network. Of long output you get a digest and a reference.
+/// Run code in a sandbox: only the project is writable, no network. Long output is returned as a digest and a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Execute {
-    /// The code; with shell, the commands
+    /// Code to run; shell commands by default
     #[schemars(transform = silent)]
     #[arg(value_name = "CODE", required_unless_present = "end", num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
     #[serde(default, deserialize_with = "one_text")]
@@ -29,7 +29,7 @@ pub(crate) struct Execute {
     #[serde(default)]
     #[arg(long, short, value_name = "LANGUAGE")]
     language: Option<String>,
-    /// What you want to know of a long output
+    /// What to look for in long output
     #[serde(default)]
     #[arg(long, value_name = "WORDS")]
     intent: Option<String>,
@@ -37,15 +37,15 @@ pub(crate) struct Execute {
     #[serde(default)]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u32>,
-    /// Run the code over this file: FILE_CONTENT holds its text, FILE_PATH its path
+    /// Process this file: FILE_CONTENT holds its text and FILE_PATH its path
     #[serde(skip)]
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
-    /// Return at once
+    /// Return immediately
     #[serde(default)]
     #[arg(long)]
     background: bool,
-    /// With background: live on after the session
+    /// Keep a background run alive after the session ends
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
@@ -75,7 +75,7 @@ Examples:
   weir run --background 'npm run dev'; weir run --end k7f2m9q4xz
   weir run -l python --file app.log 'print(FILE_CONTENT.count(\"x\"))'
 
-The command ends with the exit code of what it ran: 124 when its time was over, 128 and the signal when one ended it.";
+Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the signal number if a signal ended it.";
 
     /// Several words of a shell are one command, quoted so that it means the same.
     fn settle(mut self) -> Result<Self, CommandError> {

@@ -18,24 +18,24 @@ const LEAST_SHARE: usize = 40;
 /// How much of a page is read to show how it begins.
 const BEGINNING: u64 = 128 << 10;
 
-/// Fetch web pages, show how they begin, and index them for ctx_search.
+/// Fetch web pages, show their beginning, and index them for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Fetch {
-    /// Their addresses
+    /// Pages to fetch
     #[schemars(transform = silent)]
     #[arg(value_name = "URL", required = true)]
     urls: Vec<String>,
-    /// Label to search by [default: address]
+    /// Label to search by [default: the URL]
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     source: Option<String>,
-    /// Ask again although it was fetched of late
+    /// Refetch even if the stored copy is recent
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     fresh: bool,
-    /// Most tokens to answer [default: 1500]
+    /// Maximum tokens in the answer [default: 1500]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     #[serde(default)]
@@ -53,8 +53,8 @@ Examples:
   weir search 'how to configure retries' --source example
   weir fetch https://example.com/changelog --fresh
 
-HTML becomes Markdown without menus; JSON, feeds and text are kept by their structure. Hosts on this machine and in private
-networks are refused unless `[fetch]` in the configuration allows them.";
+HTML is converted to Markdown without menus; JSON, feeds and text keep their structure. Hosts on this machine and in
+private networks are refused unless `[fetch]` in the configuration allows them.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let mut urls: Vec<String> = Vec::new();

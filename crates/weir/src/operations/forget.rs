@@ -15,41 +15,41 @@ use crate::when;
 /// An answer holds so many tokens.
 const BUDGET: usize = 600;
 
-/// Remove entries for good: a dry run first, then again with `confirm`.
+/// Delete entries permanently: first a dry run, then again with `confirm`.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Forget {
-    /// The entries with these references
+    /// References of the entries to delete
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(value_name = "REF")]
     refs: Vec<String>,
-    /// All revisions of a topic
+    /// All revisions of this topic
     #[schemars(transform = silent)]
     #[arg(long)]
     topic: Option<String>,
-    /// All from a source, and from below it
+    /// Everything from this source and below it
     #[schemars(transform = silent)]
     #[arg(long)]
     source: Option<String>,
-    /// All of a session
+    /// Everything from this session
     #[schemars(transform = silent)]
     #[arg(long)]
     session: Option<String>,
-    /// All since: 6h, 3d or a date
+    /// Everything since: 6h, 3d or a date
     #[schemars(transform = silent)]
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// All before: 6h, 3d or a date
+    /// Everything before: 6h, 3d or a date
     #[schemars(transform = silent)]
     #[arg(long, value_name = "WHEN")]
     before: Option<String>,
-    /// All of this project
+    /// Everything in this project
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
     project: bool,
-    /// What the dry run said
+    /// Code from the dry run
     #[arg(long, value_name = "CONFIRMATION")]
     confirm: Option<String>,
 }
@@ -60,13 +60,13 @@ impl Declared for Forget {
     const EFFECT: Effect = Effect::Removes;
     const EXAMPLES: &'static str = "\
 Examples:
-  weir forget k7f2m9q4xz                      shows what would go
-  weir forget k7f2m9q4xz --confirm 1a2b3c4d   removes it and proves it
+  weir forget k7f2m9q4xz                      shows what would be removed
+  weir forget k7f2m9q4xz --confirm 1a2b3c4d   removes it and verifies that nothing is left
   weir forget --topic db-pool
   weir forget --before 2026-01-01 --source 'cargo test'
   weir forget --project
 
-Conditions add up: an entry must meet all of them.";
+If you give several conditions, an entry must meet all of them.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let now = when::now();

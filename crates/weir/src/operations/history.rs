@@ -15,10 +15,10 @@ use crate::{sessions, when};
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 1_000;
 
-/// List what happened, newest first.
+/// List past events, newest first.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct History {
-    /// Only this session: current, last, or its key
+    /// Only this session: current, last or a session key
     #[schemars(transform = silent)]
     #[arg(long)]
     session: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct History {
     #[schemars(transform = silent)]
     #[arg(long, value_name = "DATE", conflicts_with = "since")]
     day: Option<String>,
-    /// List sessions instead, with what was asked for first
+    /// List sessions with their first request instead
     #[schemars(transform = silent)]
     #[arg(long, conflicts_with_all = ["kind", "work", "day", "since", "before"])]
     #[serde(default)]
@@ -50,11 +50,11 @@ pub(crate) struct History {
     /// Number, for the next page
     #[arg(long, value_name = "NUMBER")]
     before: Option<u32>,
-    /// At most so many [default: 30]
+    /// Maximum number of events [default: 30]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "N")]
     limit: Option<u16>,
-    /// Most tokens to answer [default: 1000]
+    /// Maximum tokens in the answer [default: 1000]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u32>,
@@ -69,8 +69,8 @@ Examples:
   weir history
   weir history --session last --kind error
   weir history --work feature/login --since 2d
-  weir history --sessions           the sessions, newest first
-  weir history --before 4711        the page before";
+  weir history --sessions           lists sessions, newest first
+  weir history --before 4711        shows the page before event 4711";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let limit = usize::from(self.limit.unwrap_or(30)).clamp(1, 1_000);
