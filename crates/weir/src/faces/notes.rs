@@ -38,21 +38,21 @@ struct Sort {
 const SORTS: &[Sort] = &[
     Sort {
         flag: "stale",
-        help: "Only notes whose files or commits are no longer what they were",
+        help: "Only notes that may be out of date",
         title: "may no longer be true",
         hint: "still true: weir note \"…\" --supersedes REF --files …; no longer: weir forget REF",
         holds: |note| !note.doubts.is_empty(),
     },
     Sort {
         flag: "superseded",
-        help: "Only notes that others have taken the place of",
+        help: "Only notes that newer notes replace",
         title: "superseded",
         hint: "they only show how things came about; to remove one: weir forget REF",
         holds: |note| note.seen.entry.superseded_by.is_some(),
     },
     Sort {
         flag: "unused",
-        help: "Only notes that nobody has read in 30 days",
+        help: "Only notes that have not been read in 30 days",
         title: "never read since they were kept",
         hint: "to read one: weir get REF; to remove one: weir forget REF (shows first what would go)",
         holds: |note| note.unused,
@@ -70,14 +70,14 @@ struct Reviewed {
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("notes")
-        .about("Review the notes: what may no longer be true, is superseded or was never read")
+        .about("List notes that may be out of date, superseded or unused")
         .after_help(
             "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --confirm k7f2m9q4xz\n  weir notes --all --json\n\n\
              Models see whether a note is yours, or theirs and confirmed by you. `weir forget` removes a note, and \
-             `weir note … --supersedes REF` renews it.",
+             `weir note … --supersedes REF` replaces it.",
         )
         .args(SORTS.iter().map(|sort| flag(sort.flag, sort.help)))
-        .arg(flag("all", "Every note, also those that there is nothing to say of"))
+        .arg(flag("all", "List every note"))
         .arg(
             Arg::new("confirm")
                 .long("confirm")

@@ -42,22 +42,22 @@ pub(crate) fn commands() -> [Command; 2] {
             .num_args(0..)
             .value_parser(clap::builder::PossibleValuesParser::new(RECIPES.iter().map(|recipe| recipe.name)))
             .hide_possible_values(true)
-            .help(format!("The clients; those found on this machine if none is named: {known}"))
+            .help(format!("Clients: {known} [default: those found on this machine]"))
     };
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let flags = || {
         [
-            flag("project", "In the settings of this project, which others may share, instead of the user's"),
+            flag("project", "Use the settings of this project, which others may share, instead of your own"),
             flag("yes", "Write without asking"),
-            flag("dry-run", "Show what would be written, and write nothing"),
+            flag("dry-run", "Show what would be written without writing it"),
         ]
     };
     let setup = Command::new("setup")
-        .about("Tell clients to call weir: its MCP server and its hooks, in their own settings")
+        .about("Register Weir's MCP server and hooks with your AI clients")
         .after_help(
-            "Examples:\n  weir setup                       show what it would write for the clients found, and ask\n  \
-             weir setup claude codex --yes\n  weir setup claude --project\n\nWhat others wrote stays as it is, and `weir \
-             teardown` takes it back. Exit code 6 means that\nnothing was written, because nobody said yes.",
+            "Examples:\n  weir setup                       show the changes for the clients found, and ask\n  \
+             weir setup claude codex --yes\n  weir setup claude --project\n\nOther settings are not changed, and `weir \
+             teardown` undoes everything. Exits with 6 if nothing\nwas written because you did not confirm.",
         )
         .arg(clients())
         .args(flags())
@@ -72,10 +72,10 @@ pub(crate) fn commands() -> [Command; 2] {
                 .conflicts_with("project"),
         ]);
     let teardown = Command::new("teardown")
-        .about("Take back what `weir setup` wrote")
+        .about("Undo what `weir setup` wrote")
         .after_help(
-            "Examples:\n  weir teardown\n  weir teardown codex --yes\n\nA file that is as setup left it gets its old text \
-             back, byte for byte; of another, what is\nours is removed. What weir has stored stays.",
+            "Examples:\n  weir teardown\n  weir teardown codex --yes\n\nA file that has not changed since setup gets its \
+             old text back, byte for byte. From a file that\nhas changed, only Weir's entries are removed. The stores are kept.",
         )
         .arg(clients())
         .args(flags());

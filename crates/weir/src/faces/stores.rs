@@ -43,7 +43,7 @@ fn file_argument(help: &'static str) -> Arg {
 }
 
 fn user_argument() -> Arg {
-    Arg::new("user").long("user").action(ArgAction::SetTrue).help("Use the store of what is seen from every project")
+    Arg::new("user").long("user").action(ArgAction::SetTrue).help("Use the user store, which every project can see")
 }
 
 fn force_argument(help: &'static str) -> Arg {

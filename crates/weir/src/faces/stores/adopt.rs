@@ -19,13 +19,13 @@ pub(super) fn command() -> Command {
         .value_name("OLD-FOLDER")
         .value_parser(value_parser!(PathBuf))
         .required(true)
-        .help("The folder where the project was before");
+        .help("Folder where the project was before");
     Command::new("adopt")
         .about("Take over the store of a project that was moved or renamed")
         .after_help(
             "Examples:\n  mv ~/src/old ~/src/new; cd ~/src/new; weir adopt ~/src/old\n\n\
-             Run it where the project is now. A project that is still in the old folder keeps its store. A store that was \
-             made here since is replaced only if nothing is kept in it, or with --force, and set aside then.",
+             Run it in the new folder. A project that is still in the old folder keeps its store. A store that was created \
+             here since is replaced only if it is empty, or with --force, and is then set aside.",
         )
         .arg(old)
         .arg(force_argument("Replace a store that is not empty"))

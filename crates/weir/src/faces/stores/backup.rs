@@ -24,16 +24,16 @@ const LEVEL: i32 = 3;
 
 pub(super) fn command() -> Command {
     Command::new("backup")
-        .about("Back up the store of this project into one file")
+        .about("Back up this project's store to one file")
         .after_help(
             "Examples:\n  weir backup ~/backups/project.weir\n  weir backup --user ~/backups/user.weir\n\n\
-             The file holds everything that is kept, as it is at one moment; others may go on writing meanwhile. \
-             `weir restore FILE` brings it back. It is a tar file, compressed with zstd. The search index is left out: \
-             it is made again from the rest.",
+             The file is a consistent copy of everything in the store; other processes can keep writing meanwhile. \
+             `weir restore FILE` restores it. It is a tar file, compressed with zstd. The search index is not included: \
+             it is rebuilt from the rest.",
         )
-        .arg(file_argument("The file to write").required(true))
+        .arg(file_argument("File to write").required(true))
         .arg(user_argument())
-        .arg(force_argument("Replace a file that exists"))
+        .arg(force_argument("Overwrite an existing file"))
 }
 
 pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {

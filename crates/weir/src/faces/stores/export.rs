@@ -14,16 +14,16 @@ use crate::when;
 
 pub(super) fn command() -> Command {
     Command::new("export")
-        .about("Write everything that is kept as JSON Lines")
+        .about("Write everything in the store as JSON Lines")
         .after_help(
             "Examples:\n  weir export > project.jsonl\n  weir export project.jsonl\n  weir export | jq -r \
              'select(.type == \"entry\" and .kind == \"note\") | .text'\n\n\
-             One line for each entry and event, oldest first, with the whole texts. Secrets were removed when they were kept. \
-             docs/export.md describes the format. To bring a store back, use `weir backup` and `weir restore`.",
+             Writes one line for each entry and event, oldest first, with full texts. Secrets were removed before they were stored. \
+             docs/export.md describes the format. To copy or restore a store, use `weir backup` and `weir restore`.",
         )
-        .arg(file_argument("The file to write [default: standard output]"))
+        .arg(file_argument("File to write [default: standard output]"))
         .arg(user_argument())
-        .arg(force_argument("Replace a file that exists"))
+        .arg(force_argument("Overwrite an existing file"))
 }
 
 pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<Answer>, CommandError> {

@@ -21,13 +21,13 @@ const LONGEST_MANIFEST: u64 = 16 << 20;
 
 pub(super) fn command() -> Command {
     Command::new("restore")
-        .about("Bring a backup back as the store of this project")
+        .about("Restore this project's store from a backup")
         .after_help(
             "Examples:\n  weir restore ~/backups/project.weir\n  weir -C ~/src/other restore project.weir\n\n\
-             Everything in the backup is checked before anything is changed. A store that is not empty is replaced only \
-             with --force, and set aside then. A backup made with --user is restored as what is seen from every project.",
+             The whole backup is checked before anything is changed. A store that is not empty is replaced only with \
+             --force, and the old one is set aside. A backup made with --user is restored as the user store.",
         )
-        .arg(file_argument("The backup").required(true))
+        .arg(file_argument("Backup to restore").required(true))
         .arg(force_argument("Replace a store that is not empty"))
 }
 
