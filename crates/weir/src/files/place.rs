@@ -65,8 +65,8 @@ fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, 
     }
     match (access, missing) {
         (Access::Create(_), Some(asked)) => Ok((asked.clone(), place(context, not_yet(asked, named)?)?)),
-        _ => Err(CommandError::new(ErrorKind::NotFound, format!("there is no file {named}"))
-            .hint(format!("name one from {}, or an absolute one", here.display()))),
+        _ => Err(CommandError::new(ErrorKind::NotFound, format!("no such file: {named}"))
+            .hint(format!("paths are relative to {}", here.display()))),
     }
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn short(hash: &str) -> &str {
 pub(super) fn unreadable(place: &Place, error: &io::Error) -> CommandError {
     let shown = &place.shown;
     match error.kind() {
-        io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("there is no file {shown}")),
+        io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("no such file: {shown}")),
         io::ErrorKind::FileTooLarge => CommandError::new(ErrorKind::Failed, format!("{shown} is too large: {error}"))
             .hint("look at it with a program: ctx_execute_file"),
         _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {

@@ -71,7 +71,7 @@ Pass - as the text to read it from standard input.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         if self.text.trim().is_empty() {
-            return Err(CommandError::usage("the note is empty").hint("say what to remember in `text`"));
+            return Err(CommandError::usage("the note is empty").hint("pass the note in `text`"));
         }
         let level = self.scope.map_or(Level::Project, |scope| scope.0);
         let (files, unbound) = truth::bind(&context.project().root, level, &self.files);
@@ -126,23 +126,23 @@ fn describe(kept: &Kept, neighbours: &[Hit], unbound: &[String], level: Level) -
         lines.push(format!("supersedes {}", list(&kept.superseded)));
     }
     if !kept.pinned.is_empty() {
-        lines.push(format!("pinned, because cited: {}", list(&kept.pinned)));
+        lines.push(format!("pinned because cited: {}", list(&kept.pinned)));
     }
     if !kept.redacted.is_empty() {
         lines.push(format!("redacted before storing: {}", kept.redacted.join(", ")));
     }
     lines.extend(unbound.iter().map(|problem| format!("not bound: {problem}")));
     if kept.evicted > 0 {
-        lines.push(format!("{} old runs were evicted to stay within the quota", kept.evicted));
+        lines.push(format!("evicted {} old runs to stay within the quota", kept.evicted));
     }
     if kept.behind {
-        lines.push("another process is indexing: the next search takes it in".to_owned());
+        lines.push("another process is indexing: the next search will include it".to_owned());
     }
     if let Some(error) = &kept.unfinished {
-        lines.push(format!("kept, but perhaps not searchable yet: {error}"));
+        lines.push(format!("kept, but may not be searchable yet: {error}"));
     }
     if !neighbours.is_empty() {
-        lines.push("close notes, in case one should be superseded:".to_owned());
+        lines.push("similar notes that this one may supersede:".to_owned());
         lines.extend(
             neighbours.iter().map(|hit| format!("{}: {}", headline(&hit.entry), one_line(&hit.entry.title, 100))),
         );

@@ -68,7 +68,7 @@ Exits with 1 if a command fails.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         if self.commands.is_empty() || self.commands.len() > MOST_COMMANDS {
-            return Err(CommandError::usage(format!("{} commands cannot be run", self.commands.len()))
+            return Err(CommandError::usage(format!("cannot run {} commands in one batch", self.commands.len()))
                 .hint(format!("pass 1 to {MOST_COMMANDS} in `commands`")));
         }
         let budget = Budget::new(self.budget, BUDGET);

@@ -38,7 +38,7 @@ impl Declared for ContextForget {
                 Ok(store.forget_session_files(&scope, Some(name))?)
             })
             .await?;
-        let text = format!("{} forgotten; nothing on the disk changed", counted(count, "file", "files"));
+        let text = format!("{} forgotten; nothing on disk changed", counted(count, "file", "files"));
         Ok(Answer { found: count > 0, ..Answer::new(text, json!({ "forgotten": count })) })
     }
 }

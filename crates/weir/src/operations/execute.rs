@@ -90,7 +90,7 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
             return end(context, reference);
         }
         if self.code.concat().trim().is_empty() {
-            return Err(CommandError::usage("there is no code to run").hint("pass it in `code`"));
+            return Err(CommandError::usage("no code to run").hint("pass it in `code`"));
         }
         let order = Order {
             language: language(self.language.as_deref())?,
@@ -115,19 +115,19 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
 }
 
 fn started(reference: Reference, kept: bool, origin: Origin) -> Answer {
-    let life = if kept { "until it is ended" } else { "as long as this session" };
+    let life = if kept { "until you end it" } else { "until this session ends" };
     let how = match origin {
         Origin::User => "read it with `weir get`, end it with `weir run --end`",
         _ => "read it with ctx_get, end it with `end`",
     };
-    let text = format!("started {reference}, lives {life}; {how}");
+    let text = format!("started {reference}, runs {life}; {how}");
     Answer::new(text, json!({ "reference": reference.to_string(), "kept": kept }))
 }
 
 fn end(context: &Context, reference: &str) -> Result<Answer, CommandError> {
     let reference = Reference::parse(reference).map_err(|error| CommandError::usage(error.to_string()))?;
     run::background::end(context, reference)?;
-    let text = format!("{reference} is being ended; its output is kept under the same reference");
+    let text = format!("ending {reference}; its output is kept under the same reference");
     Ok(Answer::new(text, json!({ "reference": reference.to_string() })))
 }
 
@@ -136,7 +136,7 @@ pub(super) fn language(name: Option<&str>) -> Result<&'static Language, CommandE
     let name = name.unwrap_or("shell");
     Language::find(name).ok_or_else(|| {
         let known = LANGUAGES.iter().map(|language| language.name).collect::<Vec<_>>().join(", ");
-        CommandError::usage(format!("`{name}` is not a language that can be run")).hint(format!("there are {known}"))
+        CommandError::usage(format!("cannot run `{name}`: unknown language")).hint(format!("supported languages: {known}"))
     })
 }
 
@@ -145,8 +145,8 @@ pub(super) fn timeout(context: &Context, seconds: Option<u32>, longest: Duration
     let Some(seconds) = seconds else { return Ok(context.config().run.timeout.min(longest)) };
     let asked = Duration::from_secs(u64::from(seconds.max(1)));
     if asked > longest {
-        let message = format!("cannot run for {seconds} seconds: {} are the most", longest.as_secs());
-        let hint = format!("`timeout` is in seconds; {seconds} milliseconds are timeout={}", seconds.div_ceil(1_000));
+        let message = format!("cannot run for {seconds} seconds: the limit is {} seconds", longest.as_secs());
+        let hint = format!("`timeout` is in seconds; for {seconds} milliseconds use timeout={}", seconds.div_ceil(1_000));
         return Err(CommandError::usage(message).hint(hint));
     }
     Ok(asked)

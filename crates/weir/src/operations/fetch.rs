@@ -64,7 +64,7 @@ private networks are refused unless `[fetch]` in the configuration allows them."
             }
         }
         if urls.is_empty() || urls.len() > MOST_URLS {
-            return Err(CommandError::usage(format!("{} addresses cannot be fetched", urls.len()))
+            return Err(CommandError::usage(format!("cannot fetch {} pages at once", urls.len()))
                 .hint(format!("pass 1 to {MOST_URLS} in `urls`")));
         }
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
@@ -89,9 +89,9 @@ fn describe(outcomes: &[Outcome], label: Option<&str>, budget: Budget) -> Result
     let came = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
     let foot = match (came, label) {
         (0, _) => String::new(),
-        (_, Some(label)) => format!("search: ctx_search with source `{}`; read on: ctx_get", one_line(label, 80)),
-        (1, None) => "search: ctx_search with its address as source; read on: ctx_get".to_owned(),
-        (_, None) => "search: ctx_search with kind `page`; read on: ctx_get".to_owned(),
+        (_, Some(label)) => format!("search: ctx_search with source `{}`; read more: ctx_get", one_line(label, 80)),
+        (1, None) => "search: ctx_search with its URL as source; read more: ctx_get".to_owned(),
+        (_, None) => "search: ctx_search with kind `page`; read more: ctx_get".to_owned(),
     };
     let data = json!({ "pages": pages.iter().map(|page| page.data.clone()).collect::<Vec<_>>() });
     let text = fit(&pages, &foot, budget);
@@ -162,14 +162,14 @@ impl Shown {
         }
         // A line that is cut in the middle says something else.
         let shown = shown.rfind('\n').filter(|at| *at > end / 2).map_or(shown, |at| shown.get(..at).unwrap_or(shown));
-        format!("{}\n{}\nthe beginning", self.head, fence(*reference, shown))
+        format!("{}\n{}\nbeginning only", self.head, fence(*reference, shown))
     }
 }
 
 fn how(how: &How) -> (String, &[String]) {
     match how {
         How::Unchanged => ("unchanged since it was fetched".to_owned(), &[]),
-        How::Kept(age) => (format!("fetched or checked {} ago; `fresh` asks again", in_words(age.as_secs())), &[]),
+        How::Kept(age) => (format!("fetched or checked {} ago; `fresh` refetches", in_words(age.as_secs())), &[]),
         How::Fetched { form, redirects, notes } => {
             let sent_on = match redirects {
                 0 => String::new(),

@@ -155,24 +155,24 @@ fn tell_gone(reference: Reference, gone: Gone) -> CommandError {
         WhyGone::Evicted => "was evicted to stay within the quota",
         WhyGone::Forgotten => "was forgotten on request",
         WhyGone::Replaced => "was replaced by a newer text of the same source",
-        WhyGone::Lost => "could not be read any more and was dropped",
+        WhyGone::Lost => "could no longer be read and was removed",
     };
     let message = format!("{reference} {how} on {}; it was a {}", when::show(gone.at), gone.kind);
     let hint = match gone.why {
-        WhyGone::Forgotten => "nothing of it is left",
-        _ => "run it again if you need it; cite a reference in a note to keep it",
+        WhyGone::Forgotten => "nothing is left of it",
+        _ => "if you need it, run it again; to keep an entry, cite its reference in a note",
     };
     CommandError::new(ErrorKind::NotFound, message).hint(hint)
 }
 
 fn never(reference: Reference) -> CommandError {
     CommandError::new(ErrorKind::NotFound, format!("{reference} never existed in this project"))
-        .hint("check the ten characters, or search for it")
+        .hint("check the ten characters of the reference, or search for the entry")
 }
 
 fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
     regex::RegexBuilder::new(text).size_limit(1 << 20).build().map_err(|error| {
-        CommandError::usage(format!("the pattern cannot be used: {error}"))
+        CommandError::usage(format!("invalid pattern: {error}"))
             .hint("escape special characters with \\, or use a plain word")
     })
 }

@@ -109,8 +109,8 @@ Examples:
             .await?;
         if moments.is_empty() {
             let mut text = match is_filtered {
-                true => "nothing here matches: drop a filter",
-                false => "nothing here yet: keep something first",
+                true => "no events match: remove a filter",
+                false => "nothing here yet",
             }
             .to_owned();
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
@@ -144,7 +144,7 @@ impl History {
             })
             .await?;
         if found.is_empty() {
-            let text = "no session here: `weir import` takes in past ones";
+            let text = "no sessions here yet: `weir import` imports past sessions";
             return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": [] })));
         }
         let lines: Vec<String> = found.iter().take(limit).map(sessions::line).collect();

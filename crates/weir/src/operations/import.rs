@@ -80,7 +80,7 @@ clients' own summaries keep their original times. Running it again imports only 
         let order = Order { paths, client, since, dry_run: self.dry_run, whose };
         let context = context.with_stores_of_its_own();
         let task = tokio::task::spawn_blocking(move || importing::run(&context, &order, when::now()));
-        task.await.map_err(|error| CommandError::broken(&format!("the import broke off: {error}")))?
+        task.await.map_err(|error| CommandError::broken(&format!("the import failed: {error}")))?
     }
 }
 
@@ -88,7 +88,7 @@ clients' own summaries keep their original times. Running it again imports only 
 fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
     weir_clients::find(name).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
-        CommandError::usage(format!("there is no client `{name}`")).hint(format!("one of {}", names.join(", ")))
+        CommandError::usage(format!("unknown client `{name}`")).hint(format!("use one of {}", names.join(", ")))
     })
 }
 
@@ -103,7 +103,7 @@ fn check(context: &Context, path: &std::path::Path) -> Result<(), CommandError> 
     let named = path.display();
     Err(CommandError::new(
         ErrorKind::Denied,
-        format!("cannot import {named}: it is not where a client keeps its transcripts"),
+        format!("cannot import {named}: no client keeps transcripts there"),
     )
-    .hint(format!("the user can: weir import {named}")))
+    .hint(format!("the user can import it: weir import {named}")))
 }

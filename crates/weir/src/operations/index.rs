@@ -81,8 +81,8 @@ are never read.";
                 indexing::permit(context, None).await?;
                 indexing::text(context, text, label).await
             }
-            _ => Err(CommandError::usage("there is nothing to index, or too much")
-                .hint("give either `path`, a file or a folder, or `text`")),
+            _ => Err(CommandError::usage("nothing to index, or both a path and a text")
+                .hint("pass either `path` (a file or folder) or `text`")),
         }
     }
 }
@@ -90,9 +90,9 @@ are never read.";
 fn missing(context: &Context, path: &str, error: &std::io::Error) -> CommandError {
     match error.kind() {
         std::io::ErrorKind::NotFound => {
-            CommandError::new(ErrorKind::NotFound, format!("there is no file or folder {path}"))
-                .hint(format!("name one from {}, or an absolute one", context.env().folder.display()))
-                .hint("what was indexed from it before is still there")
+            CommandError::new(ErrorKind::NotFound, format!("no such file or folder: {path}"))
+                .hint(format!("paths are relative to {}", context.env().folder.display()))
+                .hint("what was indexed from it before is still searchable")
         }
         _ => CommandError::new(ErrorKind::Failed, format!("cannot read {path}: {error}")),
     }

@@ -72,6 +72,6 @@ pub(super) fn folder(context: &Context, named: &str) -> Result<PathBuf, CommandE
     if context.origin == Origin::User || folder.starts_with(root) {
         return Ok(folder);
     }
-    let message = format!("{} is outside of the project", folder.display());
+    let message = format!("{} is outside the project", folder.display());
     Err(CommandError::new(ErrorKind::Denied, message).hint(format!("name a folder below {}", root.display())))
 }

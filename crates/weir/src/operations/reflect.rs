@@ -89,7 +89,7 @@ invented.";
             .await?;
         let (session, moments) = found;
         if moments.is_empty() {
-            let text = "nothing happened there: `weir history --sessions` lists what there is";
+            let text = "no events there: `weir history --sessions` lists the sessions";
             return Ok(Answer::nothing(text.to_owned(), json!({ "session": session, "entries": 0 })));
         }
         let form = if self.markdown { Form::Markdown } else { Form::Text };

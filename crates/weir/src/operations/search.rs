@@ -117,7 +117,7 @@ same in other words. Exits with 3 if nothing is found.";
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
         let limit = usize::from(self.limit.unwrap_or(5)).clamp(1, 100);
         if self.queries.is_empty() {
-            return Err(CommandError::usage("there is no query").hint("pass the words to look for in `queries`"));
+            return Err(CommandError::usage("no query given").hint("pass the words to search for in `queries`"));
         }
         let query = |text| Query {
             within: self.scope.map(|scope| scope.0),

@@ -297,7 +297,7 @@ fn the_folder_of_a_session_decides_its_project() {
     let since = home.import(&["--since", "2024-01-01"]);
     assert_eq!(since["sessions"], 0, "{since}");
     let unknown = home.weir(&["import", "--client", "emacs"]);
-    assert!(text(&unknown.stderr).contains("there is no client `emacs`"), "{unknown:?}");
+    assert!(text(&unknown.stderr).contains("unknown client `emacs`"), "{unknown:?}");
 }
 
 #[test]

@@ -326,23 +326,23 @@ fn a_text_comes_from_the_command_line_or_standard_input() {
     home.check(
         &["index"],
         expect![[r#"
-        error: there is nothing to index, or too much
-        hint: give either `path`, a file or a folder, or `text`
+        error: nothing to index, or both a path and a text
+        hint: pass either `path` (a file or folder) or `text`
         exit 2"#]],
     );
     home.check(
         &["index", "a", "--text", "b"],
         expect![[r#"
-        error: there is nothing to index, or too much
-        hint: give either `path`, a file or a folder, or `text`
+        error: nothing to index, or both a path and a text
+        hint: pass either `path` (a file or folder) or `text`
         exit 2"#]],
     );
     home.check(
         &["index", "missing"],
         expect![[r#"
-        error: there is no file or folder missing
-        hint: name one from HOME/project, or an absolute one
-        hint: what was indexed from it before is still there
+        error: no such file or folder: missing
+        hint: paths are relative to HOME/project
+        hint: what was indexed from it before is still searchable
         exit 3"#]],
     );
 }

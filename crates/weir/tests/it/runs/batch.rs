@@ -120,7 +120,7 @@ fn fifty_commands_are_the_most() {
     let output = world.weir(&[&["batch"], commands.as_slice()].concat());
     assert_eq!(output.status.code(), Some(2));
     let message = text(&output.stderr);
-    assert!(message.contains("51 commands cannot be run") && message.contains("pass 1 to 50"), "{message}");
+    assert!(message.contains("cannot run 51 commands in one batch") && message.contains("pass 1 to 50"), "{message}");
     assert!(world.ok(&[&["batch"], &commands[..50]].concat()).starts_with("50 commands\n"));
 }
 
