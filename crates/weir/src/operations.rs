@@ -184,7 +184,7 @@ fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
 
 /// What the text of an answer stands between that has no reference of its own.
 pub(crate) fn random_mark() -> Result<Reference, CommandError> {
-    let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("no randomness: {error}")))?;
+    let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
     Ok(Reference::from_bits(bits))
 }
 

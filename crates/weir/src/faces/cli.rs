@@ -105,8 +105,8 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         return Ok(statusline::main());
     }
     let mut env = Env::capture().map_err(|error| {
-        CommandError::new(ErrorKind::Failed, format!("this folder cannot be used: {error}"))
-            .hint("cd to one that exists")
+        CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))
+            .hint("cd to a folder that exists")
     })?;
     if let Some(folder) = matches.get_one::<PathBuf>("folder") {
         env.folder = env.folder.join(folder);
@@ -158,7 +158,7 @@ fn call(
     let operation = OPERATIONS
         .iter()
         .find(|operation| operation.command == Some(name))
-        .ok_or_else(|| CommandError::usage(format!("there is no command `{name}`")))?;
+        .ok_or_else(|| CommandError::usage(format!("unknown command `{name}`")))?;
     let running = (operation.call_command)(context.clone(), arguments)?;
     let answer = runtime.block_on(async {
         tokio::select! {

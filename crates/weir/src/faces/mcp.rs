@@ -227,6 +227,6 @@ fn tool(operation: &Operation) -> Tool {
 
 fn random_key() -> Result<String, CommandError> {
     let bits =
-        getrandom::u64().map_err(|error| CommandError::new(ErrorKind::Failed, format!("no randomness: {error}")))?;
+        getrandom::u64().map_err(|error| CommandError::new(ErrorKind::Failed, format!("cannot get random bytes: {error}")))?;
     Ok(weir_core::Reference::from_bits(bits).as_str().to_owned())
 }

@@ -39,22 +39,22 @@ const SORTS: &[Sort] = &[
     Sort {
         flag: "stale",
         help: "Only notes that may be out of date",
-        title: "may no longer be true",
-        hint: "still true: weir note \"…\" --supersedes REF --files …; no longer: weir forget REF",
+        title: "may be out of date",
+        hint: "if still true: weir note \"…\" --supersedes REF --files …; if not: weir forget REF",
         holds: |note| !note.doubts.is_empty(),
     },
     Sort {
         flag: "superseded",
         help: "Only notes that newer notes replace",
         title: "superseded",
-        hint: "they only show how things came about; to remove one: weir forget REF",
+        hint: "kept as history; to remove one: weir forget REF",
         holds: |note| note.seen.entry.superseded_by.is_some(),
     },
     Sort {
         flag: "unused",
         help: "Only notes that have not been read in 30 days",
-        title: "never read since they were kept",
-        hint: "to read one: weir get REF; to remove one: weir forget REF (shows first what would go)",
+        title: "never read",
+        hint: "to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)",
         holds: |note| note.unused,
     },
 ];
@@ -124,7 +124,7 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
     let wanted = |note: &&Reviewed| all || asked.is_empty() || asked.iter().any(|sort| (sort.holds)(note));
     let data = json!({ "notes": notes.iter().filter(wanted).map(describe).collect::<Vec<_>>() });
     if notes.is_empty() {
-        let text = "there are no notes here; keep one with `weir note \"…\"`".to_owned();
+        let text = "no notes yet; add one with `weir note \"…\"`".to_owned();
         return Ok(Answer::nothing(text, data));
     }
     let mut parts = vec![overview(&notes)];

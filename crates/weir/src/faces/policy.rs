@@ -42,7 +42,7 @@ pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer,
         [one] => (*one).clone(),
         many => many.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" "),
     };
-    let language = Language::find("shell").ok_or_else(|| CommandError::broken("there is no shell"))?;
+    let language = Language::find("shell").ok_or_else(|| CommandError::broken("no shell found"))?;
     let folder = context.env().folder.clone();
     let timeout = context.config().run.timeout;
     let order = Order { language, code, file: None, folder, timeout, source: None };

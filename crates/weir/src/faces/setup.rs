@@ -102,7 +102,7 @@ pub(crate) fn run(
     let places = Places::new(context)?;
     if whose == Whose::Project && places.project_is_home() {
         return Err(
-            CommandError::usage("the home folder is no project").hint("cd to a project, or leave out --project")
+            CommandError::usage("the home folder is not a project").hint("cd to a project, or omit --project")
         );
     }
     let named: Vec<&String> = arguments.get_many("clients").into_iter().flatten().collect();
@@ -133,7 +133,7 @@ pub(crate) fn run(
     let why = match asker {
         _ if arguments.get_flag("dry-run") => "nothing was written: this was a dry run",
         Some(_) => "nothing was written",
-        None => "nothing was written: there is nobody to ask; say --yes to write it",
+        None => "nothing was written: cannot ask for confirmation here; use --yes to write without asking",
     };
     let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
     Ok(Answer { exit_code, ..Answer::new(format!("{}\n{why}", show()), data(task, &plan, false)) })
@@ -198,7 +198,7 @@ fn past_sessions(context: &Context) -> Option<String> {
     let found = transcripts::find(context.env(), &[]).ok()?.found.len();
     let transcripts = counted(found, "transcript", "transcripts");
     (found > 0).then(|| {
-        format!("\n{transcripts} of earlier sessions: `weir import --dry-run` says what there is of this project")
+        format!("\nfound {transcripts} of earlier sessions: `weir import --dry-run` shows those of this project")
     })
 }
 
@@ -208,7 +208,7 @@ fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Resul
     if named.is_empty() {
         let all = RECIPES.iter().copied().filter(|recipe| has_place(recipe));
         let found: Vec<_> = all.filter(|recipe| task == Task::Teardown || places.is_installed(recipe)).collect();
-        let nothing = "no client was found: none of their programs is on the PATH, and none of their folders is there";
+        let nothing = "no clients found: neither their programs on the PATH nor their folders";
         return if found.is_empty() {
             Err(CommandError::new(ErrorKind::NotFound, nothing).hint("name one: weir setup claude"))
         } else {
@@ -218,8 +218,8 @@ fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Resul
     let mut recipes: Vec<&'static Recipe> = Vec::new();
     for recipe in named.iter().filter_map(|name| find(name)) {
         if !has_place(recipe) {
-            let message = format!("{} has no settings of a project", recipe.title);
-            return Err(CommandError::usage(message).hint("leave out --project"));
+            let message = format!("{} has no project settings", recipe.title);
+            return Err(CommandError::usage(message).hint("omit --project"));
         }
         if !recipes.iter().any(|other| other.name == recipe.name) {
             recipes.push(recipe);
@@ -234,7 +234,7 @@ fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> 
     for recipe in recipes {
         let steps: Vec<&Step> = plan.steps.iter().filter(|step| step.is_for(recipe)).collect();
         match (task, steps.is_empty()) {
-            (Task::Setup, true) => lines.push(format!("✓ {}: set up already", recipe.title)),
+            (Task::Setup, true) => lines.push(format!("✓ {}: already set up", recipe.title)),
             (Task::Teardown, true) => {}
             _ => {
                 lines.push(format!("✓ {}", recipe.title));
@@ -244,12 +244,12 @@ fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> 
         if task == Task::Setup && written && !steps.is_empty() {
             lines.extend(recipe.then.map(|then| format!("  then: {then}")));
             if recipe.basis == Basis::Documented {
-                lines.push("  by its documentation; not tried with the real client".to_owned());
+                lines.push("  based on its documentation; not tested with the real client".to_owned());
             }
         }
     }
     if lines.is_empty() {
-        lines.push("nothing of weir was found in the settings of clients".to_owned());
+        lines.push("no client settings mention Weir".to_owned());
     }
     lines.extend(plan.notes.iter().cloned());
     lines.join("\n")

@@ -313,8 +313,8 @@ fn the_model_is_what_the_settings_say_and_without_one_words_decide() {
     assert!(ask().contains("nothing found"), "{}", ask());
     assert!(doctor().contains("✓ semantic search: off"), "{}", doctor());
     settings("[search]\nmodel = \"/nowhere\"\n");
-    assert!(ask().contains("keyword matches only: the model in /nowhere"), "{}", ask());
-    assert!(doctor().contains("✗ semantic search: the model in /nowhere"), "{}", doctor());
+    assert!(ask().contains("keyword matches only: cannot use the model in /nowhere"), "{}", ask());
+    assert!(doctor().contains("✗ semantic search: cannot use the model in /nowhere"), "{}", doctor());
     settings("[search]\nendpoint = \"http://127.0.0.1:9\"\n");
     assert_eq!(home.weir(&["history"]).status.code(), Some(5), "an endpoint without a model");
     settings("[search]\nendpoint = \"http://127.0.0.1:9/v1\"\nmodel = \"some\"\n");

@@ -94,7 +94,7 @@ fn inspector_lists_and_calls_every_tool() {
     let status = place.inspect_tool("context_status", &[]);
     assert_eq!(status, "no files were read in this session");
     let forgotten = place.inspect_tool("context_status", &["forget=all"]);
-    assert_eq!(forgotten, "0 files forgotten; nothing on the disk changed");
+    assert_eq!(forgotten, "0 files forgotten; nothing on disk changed");
 
     let health = place.inspect_tool("ctx_doctor", &[]);
     assert!(health.contains("✓ project store: 4 entries") && !health.contains('✗'), "{health}");

@@ -235,7 +235,7 @@ fn an_argument_that_could_narrow_an_answer_never_widens_it() {
     // One that nobody knows is refused, and what there is instead is said.
     for (tool, arguments, said) in [
         ("ctx_history", json!({ "user": "ada" }), ["`user`", "takes session, work, client"]),
-        ("ctx_history", json!({ "session_id": "another" }), ["there is no session `another`", "the newest are"]),
+        ("ctx_history", json!({ "session_id": "another" }), ["unknown session `another`", "the newest sessions"]),
         (
             "ctx_search",
             json!({ "queries": ["pool"], "session_id": "s" }),

@@ -39,8 +39,8 @@ pub(super) fn command() -> Command {
 pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let Some(file) = path_of(context, arguments, "file") else { return Err(CommandError::usage("name a file")) };
     if file.exists() && !arguments.get_flag("force") {
-        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it exists", file.display()))
-            .hint("name another file, or repeat it with --force"));
+        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
+            .hint("choose another file, or repeat with --force"));
     }
     let which = Which::asked(context, arguments);
     context.tell("copying the log");
@@ -69,7 +69,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         cannot_use(&file, &error)
     })?;
     let mut text = format!(
-        "{} and {} are in {} ({}); bring them back with `weir restore`",
+        "backed up {} and {} to {} ({}); restore them with `weir restore`",
         counted(copied.entries as usize, "entry", "entries"),
         counted(copied.events as usize, "event", "events"),
         file.display(),
@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     );
     if !copied.missing.is_empty() {
         let missing = counted(copied.missing.len(), "text", "texts");
-        text.push_str(&format!("\n{missing} could not be backed up: the files are missing; run `weir doctor`"));
+        text.push_str(&format!("\ncannot back up {missing}: the files are missing; run `weir doctor`"));
     }
     let mut data = manifest;
     data["file"] = json!(file.display().to_string());

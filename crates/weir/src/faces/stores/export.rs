@@ -38,8 +38,8 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     };
     if file.exists() {
         if !arguments.get_flag("force") {
-            return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it exists", file.display()))
-                .hint("name another file, or repeat it with --force"));
+            return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
+                .hint("choose another file, or repeat with --force"));
         }
         std::fs::remove_file(&file).map_err(|error| cannot_use(&file, &error))?;
     }
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     })?;
     let (entries, events, unreadable) = (counts.entries, counts.events, counts.unreadable);
     let mut text = format!(
-        "{} and {} are in {}",
+        "exported {} and {} to {}",
         counted(entries, "entry", "entries"),
         counted(events, "event", "events"),
         file.display()

@@ -120,5 +120,5 @@ fn the_outline_says_when_a_file_no_longer_parses() {
         "context_edit",
         &json!({ "path": "a.rs", "old": "pub fn add_2(n: u64) -> u64 {", "new": "pub fn add_2(n: u64 -> {{" }),
     );
-    assert!(answer.contains("it no longer parses as a whole"), "{answer}");
+    assert!(answer.contains("the file no longer parses completely"), "{answer}");
 }

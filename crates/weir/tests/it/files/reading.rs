@@ -55,7 +55,7 @@ fn the_file_before_is_held_as_its_outline() {
     assert!(lines[0].starts_with("reads: ") && lines[0].ends_with(" without Weir, 0 % saved"), "{status}");
     assert!(lines[1].starts_with("active b.rs: ") && lines[2].starts_with("outlined a.rs: "), "{status}");
     let forgotten = server.ok("context_status", &json!({ "forget": "a.rs" }));
-    assert_eq!(forgotten, "1 file forgotten; nothing on the disk changed");
+    assert_eq!(forgotten, "1 file forgotten; nothing on disk changed");
     assert!(!server.ok("context_status", &json!({})).contains("a.rs:"), "only b.rs is left");
     server.ok("context_forget", &json!({}));
     assert_eq!(server.ok("context_status", &json!({})), "no files were read in this session");

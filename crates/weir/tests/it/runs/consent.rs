@@ -44,7 +44,7 @@ fn without_anyone_to_ask_the_answer_is_no() {
     let world = World::configured(RULES);
     let output = world.weir(&["run", "touch made"]);
     assert_eq!(output.status.code(), Some(6));
-    assert!(text(&output.stderr).contains("the user was not there to be asked"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("the user could not be asked"), "{}", text(&output.stderr));
     assert!(!world.project().join("made").exists());
 }
 
@@ -79,7 +79,7 @@ fn nobody_is_asked_about_what_cannot_be_shown() {
     for code in [hidden, long] {
         let (question, answer) = asked("ctx_execute", json!({ "code": code }));
         assert_eq!(question, None);
-        assert!(answer.contains("can be shown whole") && answer.contains("hint: make it shorter"), "{answer}");
+        assert!(answer.contains("can be shown in full") && answer.contains("hint: shorten it"), "{answer}");
     }
 }
 
