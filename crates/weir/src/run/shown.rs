@@ -123,7 +123,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     if let Some(intent) = want.intent {
         let found = weir_digest::intent::find(&source, intent).map_err(unreadable)?;
         if found.sections.total == 0 {
-            remarks.push(format!("no line matches the intent: {}", looked_for(intent)));
+            remarks.push(format!("no lines match the intent: {}", looked_for(intent)));
         }
         found.lead(&mut page);
     }

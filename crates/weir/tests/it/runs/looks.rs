@@ -54,7 +54,7 @@ fn an_intent_finds_the_section_and_hides_no_failure() {
         server.call("ctx_get", json!({ "ref": reference(&answer), "intent": "connections to the ledger database" }));
     assert!(got.contains("pool exhausted: 16 of 16 connections"), "{got}");
     let unmatched = server.call("ctx_execute", json!({ "code": LOG, "intent": "zebra unicorns" }));
-    assert!(unmatched.contains("no line matches the intent: looked for `zebra`, `unicorns`"), "{unmatched}");
+    assert!(unmatched.contains("no lines match the intent: looked for `zebra`, `unicorns`"), "{unmatched}");
     assert!(unmatched.contains("pool exhausted"), "{unmatched}");
     let nothing = server.call("ctx_get", json!({ "ref": reference(&answer), "intent": "zebra" }));
     assert!(nothing.contains("no matches: looked for `zebra`; try other words or a pattern"), "{nothing}");
