@@ -163,5 +163,5 @@ static NO_BEHAVIOUR: Behaviour = Behaviour { descriptions: 0, limits: Vec::new()
 
 fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))
-        .hint("see that the cache folder is yours and has room")
+        .hint("make sure that you own the cache folder and that the disk has free space")
 }

@@ -52,7 +52,7 @@ const SORTS: &[Sort] = &[
     },
     Sort {
         flag: "unused",
-        help: "Only notes that have not been read in 30 days",
+        help: "Only notes older than 30 days that were never read",
         title: "never read",
         hint: "to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)",
         holds: |note| note.unused,
