@@ -286,7 +286,10 @@ mod tests {
         let few = ("embeddings", "F32", &[2, 1][..], floats(&[0.0, 1.0]));
         assert_eq!(error(TOKENISER, &[few]), "model.safetensors: 3 tokens, but rows for 2 and weights for 3");
         let mapping = ("mapping", "I32", &[1][..], 3_i32.to_le_bytes().to_vec());
-        assert_eq!(error(TOKENISER, &[rows(), mapping]), "model.safetensors: `mapping` refers to rows that do not exist");
+        assert_eq!(
+            error(TOKENISER, &[rows(), mapping]),
+            "model.safetensors: `mapping` refers to rows that do not exist"
+        );
         assert_eq!(error(TOKENISER, &[]), "model.safetensors: it has no `embeddings`");
         assert!(StaticModel::open(Path::new("no such folder")).is_err());
     }

@@ -58,7 +58,8 @@ impl Tensors {
     /// The whole numbers of this name. None if there is no such thing.
     pub(crate) fn whole(&self, name: &str) -> Option<Result<Vec<u32>, String>> {
         let place = self.places.get(name)?;
-        let number = |number: Option<u32>| number.ok_or_else(|| format!("`{name}` has a number that is negative or too large"));
+        let number =
+            |number: Option<u32>| number.ok_or_else(|| format!("`{name}` has a number that is negative or too large"));
         Some(self.range(name, place).and_then(|range| {
             let bytes = &self.bytes[range];
             match place.dtype.as_str() {

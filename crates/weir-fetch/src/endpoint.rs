@@ -91,8 +91,7 @@ impl Remote {
         let proxy = match endpoint.proxies.of(&url) {
             None => None,
             Some(proxy) => Some(
-                Proxy::new(&proxy::address(proxy))
-                    .map_err(|_| unusable("cannot parse the proxy's URL".to_owned()))?,
+                Proxy::new(&proxy::address(proxy)).map_err(|_| unusable("cannot parse the proxy's URL".to_owned()))?,
             ),
         };
         let config = Connections::config_builder()
@@ -132,8 +131,9 @@ impl Remote {
             let lasts = matches!(status, 300..=399 | 400 | 401 | 403 | 404 | 405 | 422);
             return Err(if lasts { EmbedError::Unusable(why) } else { EmbedError::Unanswered(why) });
         }
-        let answer: Answer = serde_json::from_slice(&answer)
-            .map_err(|error| EmbedError::Unusable(format!("{} did not answer in the OpenAI format: {error}", self.url)))?;
+        let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
+            EmbedError::Unusable(format!("{} did not answer in the OpenAI format: {error}", self.url))
+        })?;
         self.in_order(answer, texts.len())
     }
 

@@ -128,15 +128,15 @@ impl FetchError {
         match self {
             Self::Url { .. } => "use a full URL such as https://example.com/page",
             Self::Scheme { .. } => "read files with the file tools; use a command for other protocols",
-            Self::Credentials => {
-                "remove them; for pages behind a login use a program that is logged in, such as gh"
-            }
+            Self::Credentials => "remove them; for pages behind a login use a program that is logged in, such as gh",
             Self::Private { .. } => "to allow it, add the host to `allow` under `[fetch]` in the configuration",
             Self::Denied { .. } => "blocked by a user rule; do not retry with a different spelling",
             Self::NoSuchHost { .. } => "check the spelling and the network connection",
             Self::Unreachable { .. } => "check the port and the network connection, or try again later",
             Self::Proxy { .. } => "check HTTPS_PROXY and NO_PROXY, and whether the proxy allows this host",
-            Self::Untrusted { .. } => "if a private certificate authority signs here, add it to the system's certificates",
+            Self::Untrusted { .. } => {
+                "if a private certificate authority signs here, add it to the system's certificates"
+            }
             Self::TooSlow { .. } => "try again later, or raise `timeout_seconds` under `[fetch]` in the configuration",
             Self::TooManyRedirects { .. } => "fetch the final URL directly",
             Self::Downgrade { .. } => "to fetch the http page anyway, use its URL directly",

@@ -44,8 +44,10 @@ pub fn to_markdown(html: &str, base: Option<&Url>) -> Converted {
         notes.push(format!("cut after {} elements", tree::MOST_NODES));
     }
     if tree.too_deep > 0 {
-        notes
-            .push(format!("{} elements were nested too deeply: their text is in the surrounding elements", tree.too_deep));
+        notes.push(format!(
+            "{} elements were nested too deeply: their text is in the surrounding elements",
+            tree.too_deep
+        ));
     }
     if tree.hidden > 0 {
         notes.push(format!("left out {} hidden parts", tree.hidden));

@@ -236,7 +236,11 @@ impl Rules {
 
     fn problem(&mut self, place: &settings::Place<'_>, verdict: Verdict, rule: Option<&str>, wrong: String) {
         let asks = verdict > Verdict::Allow;
-        let mend = if asks { "Fix it; until then every run needs confirmation." } else { "Fix it; until then it allows nothing." };
+        let mend = if asks {
+            "Fix it; until then every run needs confirmation."
+        } else {
+            "Fix it; until then it allows nothing."
+        };
         self.problems.push(Problem {
             path: place.path.to_owned(),
             rule: rule.map(str::to_owned),

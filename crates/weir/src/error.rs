@@ -104,10 +104,11 @@ impl From<StoreError> for CommandError {
             StoreError::Newer { path, .. } | StoreError::OtherHistory { path, .. } if is_index(path) => {
                 "run `weir doctor --rebuild-index`; the index is rebuilt from the log, so nothing is lost".to_owned()
             }
-            StoreError::Newer { .. } => "nothing was changed; update Weir to the version that wrote the store".to_owned(),
+            StoreError::Newer { .. } => {
+                "nothing was changed; update Weir to the version that wrote the store".to_owned()
+            }
             StoreError::OtherHistory { .. } => {
-                "nothing was changed; a different build of Weir created this store"
-                    .to_owned()
+                "nothing was changed; a different build of Weir created this store".to_owned()
             }
             StoreError::ReadOnly { path } => format!(
                 "make {} writable, or set WEIR_DATA to a folder that is",
@@ -133,7 +134,8 @@ impl From<StoreError> for CommandError {
             StoreError::PlanChanged => "run it again without `confirm` and use the new code".to_owned(),
             StoreError::Cancelled => "run it again".to_owned(),
             StoreError::Engine { .. } => {
-                "make sure that the disk is healthy and has free space, then run `weir doctor` to see what is damaged".to_owned()
+                "make sure that the disk is healthy and has free space, then run `weir doctor` to see what is damaged"
+                    .to_owned()
             }
         };
         let kind = match &error {

@@ -40,7 +40,9 @@ fn not_found(store: &Store, what: &str) -> CommandError {
     let error = CommandError::new(ErrorKind::NotFound, what);
     match newest.is_empty() {
         true => error.hint("no sessions are recorded here: `weir import` imports past sessions"),
-        false => error.hint(format!("the newest sessions:\n{}", newest.iter().map(place).collect::<Vec<_>>().join("\n"))),
+        false => {
+            error.hint(format!("the newest sessions:\n{}", newest.iter().map(place).collect::<Vec<_>>().join("\n")))
+        }
     }
 }
 

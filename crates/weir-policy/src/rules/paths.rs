@@ -100,8 +100,7 @@ impl PathPattern {
         let mut glob = None;
         if rest.iter().any(|part| part.contains(&SPECIAL[1..])) {
             let read = |text: &str| GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
-            let whole =
-                read(&rest.join("/")).map_err(|error| format!("Invalid pattern: {}.", error.kind()))?;
+            let whole = read(&rest.join("/")).map_err(|error| format!("Invalid pattern: {}.", error.kind()))?;
             glob = Some(LazyGlob { glob: whole, made: OnceLock::new() });
             // A choice such as `{a,b/c}` ends in any of its names.
             if rest.iter().any(|part| read(part).is_err()) {

@@ -71,7 +71,9 @@ pub(super) fn read(source: &Source, rules: &mut Rules) {
         for entry in list {
             match entry {
                 Value::String(text) => rules.add(&place, verdict, text),
-                other => rules.problem(&place, verdict, Some(&other.to_string()), "The rule is not a string.".to_owned()),
+                other => {
+                    rules.problem(&place, verdict, Some(&other.to_string()), "The rule is not a string.".to_owned())
+                }
             }
         }
     }

@@ -114,8 +114,10 @@ fn has_a_name(_file: &File, path: &Path) -> bool {
 /// A name that no other file has.
 pub(crate) fn random_name(folder: &Path) -> Result<String> {
     let mut name = [0u8; 12];
-    getrandom::fill(&mut name)
-        .map_err(|error| StoreError::Unusable { path: folder.to_owned(), detail: format!("cannot get random bytes: {error}") })?;
+    getrandom::fill(&mut name).map_err(|error| StoreError::Unusable {
+        path: folder.to_owned(),
+        detail: format!("cannot get random bytes: {error}"),
+    })?;
     Ok(name.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -109,10 +109,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(operation) = OPERATIONS.iter().find(|operation| operation.tool == request.name) else {
             let names = listed(&ListedTools::All).map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
-            return Err(ErrorData::invalid_params(
-                format!("no tool `{}`; available: {names}", request.name),
-                None,
-            ));
+            return Err(ErrorData::invalid_params(format!("no tool `{}`; available: {names}", request.name), None));
         };
         let context = self.context.for_call(self.session(&call), call.ct.clone()).asking(asker(&call.peer));
         let remarks = unfinished::finish_off(context.paths()).await;
@@ -226,7 +223,7 @@ fn tool(operation: &Operation) -> Tool {
 }
 
 fn random_key() -> Result<String, CommandError> {
-    let bits =
-        getrandom::u64().map_err(|error| CommandError::new(ErrorKind::Failed, format!("cannot get random bytes: {error}")))?;
+    let bits = getrandom::u64()
+        .map_err(|error| CommandError::new(ErrorKind::Failed, format!("cannot get random bytes: {error}")))?;
     Ok(weir_core::Reference::from_bits(bits).as_str().to_owned())
 }

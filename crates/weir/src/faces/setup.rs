@@ -101,9 +101,7 @@ pub(crate) fn run(
     let whose = if arguments.get_flag("project") { Whose::Project } else { Whose::User };
     let places = Places::new(context)?;
     if whose == Whose::Project && places.project_is_home() {
-        return Err(
-            CommandError::usage("the home folder is not a project").hint("cd to a project, or omit --project")
-        );
+        return Err(CommandError::usage("the home folder is not a project").hint("cd to a project, or omit --project"));
     }
     let named: Vec<&String> = arguments.get_many("clients").into_iter().flatten().collect();
     let recipes = chosen(&named, whose, task, &places)?;

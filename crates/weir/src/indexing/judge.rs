@@ -31,8 +31,9 @@ pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Re
     if let Some((named, full)) = path
         && !judge.may_reach(context.origin, full, Access::Read)
     {
-        return Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {named}: {OUTSIDE}"))
-            .hint("do not work around this; the user can index it, or allow it with a rule such as Read(//folder/**)"));
+        return Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {named}: {OUTSIDE}")).hint(
+            "do not work around this; the user can index it, or allow it with a rule such as Read(//folder/**)",
+        ));
     }
     let mut reasons = judge_tool(judge.rules(), TOOL).reasons;
     // Rules about reading do not concern a text that was given.

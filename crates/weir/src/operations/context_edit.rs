@@ -112,11 +112,15 @@ pub(super) fn failed(place: &Place, error: &std::io::Error) -> CommandError {
 fn missed(place: &Place, miss: Miss) -> CommandError {
     let shown = &place.shown;
     match miss {
-        Miss::Empty => CommandError::usage("`old` is empty").hint("to create or replace a whole file, use context_write"),
+        Miss::Empty => {
+            CommandError::usage("`old` is empty").hint("to create or replace a whole file, use context_write")
+        }
         Miss::Same => CommandError::usage("`old` and `new` are the same"),
         Miss::Absent(None) => CommandError::usage(format!("`old` is not in {shown}, and no lines are similar")),
-        Miss::Absent(Some(near)) => CommandError::usage(format!("`old` is not in {shown}; the most similar lines:\n{near}"))
-            .hint("copy `old` exactly from these lines, without the line numbers"),
+        Miss::Absent(Some(near)) => {
+            CommandError::usage(format!("`old` is not in {shown}; the most similar lines:\n{near}"))
+                .hint("copy `old` exactly from these lines, without the line numbers")
+        }
         Miss::Many(lines, count) => {
             let named = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             let more = if count > lines.len() { ", …" } else { "" };

@@ -108,8 +108,7 @@ impl File<'_> {
     fn unchanged(&self, known: &SessionFile) -> Said {
         let lines = counted(known.lines as usize, "line", "lines");
         let (path, at, hash) = (&self.place.shown, when::show(known.known_at), self.content.short_hash());
-        let text =
-            format!("{path} is unchanged since {at} ({lines}, hash {hash}); to see it again: again=true");
+        let text = format!("{path} is unchanged since {at} ({lines}, hash {hash}); to see it again: again=true");
         Said { text, whole: true, given: Given::Unchanged }
     }
 

@@ -194,7 +194,10 @@ fn check_spool(context: &Context) -> Vec<Check> {
     }
     if unreadable > 0 {
         let text = format!("{} from hooks cannot be read", counted(unreadable, "record", "records"));
-        checks.push(bad(text, format!("after investigating, remove them: rm '{}'/*.unreadable", spool.folder().display())));
+        checks.push(bad(
+            text,
+            format!("after investigating, remove them: rm '{}'/*.unreadable", spool.folder().display()),
+        ));
     }
     checks
 }
@@ -242,7 +245,8 @@ fn check_store(
 
 fn describe_swept(swept: Swept) -> Option<String> {
     let Swept { expired, evicted, events, orphans, index_removed } = swept;
-    let index = if index_removed { "; the disk is full, so the index was removed and will be rebuilt later" } else { "" };
+    let index =
+        if index_removed { "; the disk is full, so the index was removed and will be rebuilt later" } else { "" };
     (swept != Swept::default()).then(|| {
         format!("swept: {expired} expired, {evicted} evicted, {events} old events, {orphans} stray files{index}")
     })

@@ -136,7 +136,8 @@ pub(super) fn language(name: Option<&str>) -> Result<&'static Language, CommandE
     let name = name.unwrap_or("shell");
     Language::find(name).ok_or_else(|| {
         let known = LANGUAGES.iter().map(|language| language.name).collect::<Vec<_>>().join(", ");
-        CommandError::usage(format!("cannot run `{name}`: unknown language")).hint(format!("supported languages: {known}"))
+        CommandError::usage(format!("cannot run `{name}`: unknown language"))
+            .hint(format!("supported languages: {known}"))
     })
 }
 
@@ -146,7 +147,8 @@ pub(super) fn timeout(context: &Context, seconds: Option<u32>, longest: Duration
     let asked = Duration::from_secs(u64::from(seconds.max(1)));
     if asked > longest {
         let message = format!("cannot run for {seconds} seconds: the limit is {} seconds", longest.as_secs());
-        let hint = format!("`timeout` is in seconds; for {seconds} milliseconds use timeout={}", seconds.div_ceil(1_000));
+        let hint =
+            format!("`timeout` is in seconds; for {seconds} milliseconds use timeout={}", seconds.div_ceil(1_000));
         return Err(CommandError::usage(message).hint(hint));
     }
     Ok(asked)

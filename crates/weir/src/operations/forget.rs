@@ -183,7 +183,9 @@ fn describe(level: Level, forgotten: &Forgotten) -> String {
         text.push_str(&format!("\nthe next search removes the rest: {why}"));
     }
     if !forgotten.logs_emptied {
-        text.push_str("\nanother process still reads old pages; they are removed when it closes, or by `weir doctor` after that");
+        text.push_str(
+            "\nanother process still reads old pages; they are removed when it closes, or by `weir doctor` after that",
+        );
     }
     text
 }

@@ -101,9 +101,6 @@ fn check(context: &Context, path: &std::path::Path) -> Result<(), CommandError> 
         return Ok(());
     }
     let named = path.display();
-    Err(CommandError::new(
-        ErrorKind::Denied,
-        format!("cannot import {named}: no client keeps transcripts there"),
-    )
-    .hint(format!("the user can import it: weir import {named}")))
+    Err(CommandError::new(ErrorKind::Denied, format!("cannot import {named}: no client keeps transcripts there"))
+        .hint(format!("the user can import it: weir import {named}")))
 }

@@ -255,8 +255,9 @@ impl Report {
         remarks.extend(carried(&sum.carried));
         if sum.figures.cut > 0 {
             let results = counted(sum.figures.cut as usize, "result", "results");
-            remarks
-                .push(format!("For {results}, the client itself had shown only a part; the comparison uses that part."));
+            remarks.push(format!(
+                "For {results}, the client itself had shown only a part; the comparison uses that part."
+            ));
         }
         if sum.priced < self.sessions.len() {
             let unpriced = counted(self.sessions.len() - sum.priced, "session has", "sessions have");
@@ -281,7 +282,10 @@ impl Report {
             ));
         }
         if !self.others.is_empty() {
-            remarks.push(format!("{}.", counted(self.others.len(), "file is not a transcript", "files are not transcripts")));
+            remarks.push(format!(
+                "{}.",
+                counted(self.others.len(), "file is not a transcript", "files are not transcripts")
+            ));
         }
         remarks.extend(self.unreadable.iter().map(|problem| format!("Cannot read {problem}")));
         let faults: Vec<&String> = self.sessions.iter().flat_map(|played| &played.judged.faults).collect();

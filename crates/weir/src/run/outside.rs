@@ -219,10 +219,7 @@ fn path_outside(context: &Context) -> OsString {
 /// Stands in for a brokered program inside the sandbox: has the broker run it, and passes on what it prints.
 pub(crate) fn stand_in(argv: &[OsString]) -> ExitCode {
     let Some(token) = crate::env::broker_token() else {
-        eprintln(
-            argv,
-            "not allowed: the whole code must be this one command, without variables or redirection",
-        );
+        eprintln(argv, "not allowed: the whole code must be this one command, without variables or redirection");
         return ExitCode::from(126);
     };
     let broker = (Ipv4Addr::LOCALHOST, BROKER_PORT).into();

@@ -172,7 +172,10 @@ impl Say<'_> {
         let (others, run): (Vec<&Planted>, Vec<&Planted>) = left.iter().partition(|found| self.is_not_the_runs(found));
         let mut lines = Vec::new();
         if !others.is_empty() {
-            lines.push(format!("changed during the run, but not by the run, which could only read it: {}", self.list(&others)));
+            lines.push(format!(
+                "changed during the run, but not by the run, which could only read it: {}",
+                self.list(&others)
+            ));
         }
         if !run.is_empty() {
             let list = self.list(&run);

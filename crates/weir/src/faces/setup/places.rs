@@ -61,8 +61,7 @@ impl Places {
     /// name then, since others may share its settings and have it elsewhere.
     pub(super) fn our_program(&self, whose: Whose) -> Result<String, CommandError> {
         let cannot = |why: String| CommandError::new(ErrorKind::Failed, why);
-        let running =
-            std::env::current_exe().map_err(|error| cannot(format!("cannot find this program: {error}")))?;
+        let running = std::env::current_exe().map_err(|error| cannot(format!("cannot find this program: {error}")))?;
         let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == running);
         let found = self.on_path("weir").find(same);
         if whose == Whose::Project && found.is_some() {

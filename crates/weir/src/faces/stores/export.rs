@@ -38,8 +38,11 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     };
     if file.exists() {
         if !arguments.get_flag("force") {
-            return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
-                .hint("choose another file, or repeat with --force"));
+            return Err(CommandError::new(
+                ErrorKind::Usage,
+                format!("cannot write {}: it already exists", file.display()),
+            )
+            .hint("choose another file, or repeat with --force"));
         }
         std::fs::remove_file(&file).map_err(|error| cannot_use(&file, &error))?;
     }

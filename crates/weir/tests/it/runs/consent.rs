@@ -17,7 +17,8 @@ fn check(answer: Option<&str>, runs: bool) {
         assert_eq!(question["method"], "elicitation/create", "{question}");
         let message = question["params"]["message"].as_str().unwrap();
         assert!(
-            message.contains("`touch made` needs confirmation (rule `Bash(touch *)` in ") && message.contains("echo done"),
+            message.contains("`touch made` needs confirmation (rule `Bash(touch *)` in ")
+                && message.contains("echo done"),
             "{message}"
         );
         server.answer(&question["id"], json!({ "action": action, "content": {} }));
