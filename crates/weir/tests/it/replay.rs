@@ -303,7 +303,7 @@ fn a_compressed_transcript_is_read_as_any_other() {
     std::fs::write(home.path("half.jsonl.gz"), &whole[..whole.len() / 2]).unwrap();
     let output = home.weir(&["half.jsonl.gz"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stdout).contains("Not read: "), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("Cannot read "), "{}", text(&output.stdout));
 }
 
 /// A transcript may name any path: what is there today is not what the session read, and not ours to open.
