@@ -115,7 +115,7 @@ impl From<StoreError> for CommandError {
                 path.parent().unwrap_or(path).display()
             ),
             StoreError::Full { .. } => {
-                "free some space, or delete entries with `weir forget`; existing entries are safe".to_owned()
+                "free some space, or remove entries with `weir forget`; existing entries are safe".to_owned()
             }
             StoreError::Busy { path } => match holders::of(path) {
                 Some(who) => format!("the store is {who}; wait for that process to end, or end it"),

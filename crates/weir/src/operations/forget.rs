@@ -15,11 +15,11 @@ use crate::when;
 /// An answer holds so many tokens.
 const BUDGET: usize = 600;
 
-/// Delete entries permanently: first a dry run, then again with `confirm`.
+/// Remove entries permanently: first a dry run, then again with `confirm`.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Forget {
-    /// References of the entries to delete
+    /// References of the entries to remove
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(value_name = "REF")]

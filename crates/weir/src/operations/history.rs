@@ -50,7 +50,7 @@ pub(crate) struct History {
     /// Number, for the next page
     #[arg(long, value_name = "NUMBER")]
     before: Option<u32>,
-    /// Maximum number of events [default: 30]
+    /// Maximum number to list [default: 30]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "N")]
     limit: Option<u16>,
