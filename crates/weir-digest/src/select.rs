@@ -47,10 +47,10 @@ pub enum NotSelected {
     #[error("the JSON cannot be read: {0}")]
     Damaged(String),
     /// What was asked for cannot be understood.
-    #[error("`{0}` is no path and no list of columns")]
+    #[error("`{0}` is neither a path nor a list of columns")]
     NoPath(String),
     /// What was asked for is not there.
-    #[error("there is no `{wanted}`; there are: {there}")]
+    #[error("no `{wanted}` here; available: {there}")]
     NotThere {
         /// The name that was not found.
         wanted: String,
@@ -200,15 +200,15 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_answered_with_what_is() {
-        check(ORDERS, "items[0].name", expect!["error: there is no `name`; there are: id, lines"]);
-        check(ORDERS, "items[9]", expect!["error: there is no `9`; there are: 0 to 1"]);
-        check(ORDERS, "page.x", expect!["error: there is no `x`; there are: a number and nothing in it"]);
+        check(ORDERS, "items[0].name", expect!["error: no `name` here; available: id, lines"]);
+        check(ORDERS, "items[9]", expect!["error: no `9` here; available: 0 to 1"]);
+        check(ORDERS, "page.x", expect!["error: no `x` here; available: a number and nothing in it"]);
         check(
             "{\"a\": [1, 2",
             "a",
             expect!["error: the JSON cannot be read: EOF while parsing a list at line 1 column 11"],
         );
-        check("id,total\n1,2\n3,4\n", "id,sum", expect!["error: there is no `sum`; there are: id, total"]);
+        check("id,total\n1,2\n3,4\n", "id,sum", expect!["error: no `sum` here; available: id, total"]);
         check(
             "just a sentence\nand another\n",
             "id",
@@ -255,7 +255,7 @@ mod tests {
                 "f\"g": 2
                 "\u009bh": "\u009bi\u007f""#]],
         );
-        check(keys, "x", expect![[r#"error: there is no `x`; there are: a <<<b,  [2Je, f"g,  h"#]]);
+        check(keys, "x", expect![[r#"error: no `x` here; available: a <<<b,  [2Je, f"g,  h"#]]);
         check(
             "id,\"a\n<<<b\"\n1,\"c\r\nd\"\n2,\u{1b}[2Je\n3,\u{9b}f\n",
             "",
@@ -266,7 +266,7 @@ mod tests {
             2,"\u001b[2Je"
             3,"\u009bf""#]],
         );
-        check("id,\"a\n<<<b\"\n1,2\n", "c", expect!["error: there is no `c`; there are: id, a <<<b"]);
+        check("id,\"a\n<<<b\"\n1,2\n", "c", expect!["error: no `c` here; available: id, a <<<b"]);
         check(
             "id\t\"a\n\tb\"\n1\t\"c\td\"\n",
             "",

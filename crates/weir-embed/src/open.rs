@@ -93,7 +93,7 @@ impl Table {
 fn check(shares: &Shares, rows: usize, tokens: usize) -> Result<(), String> {
     let covered = match &shares.rows {
         Some(mapping) if mapping.iter().any(|&row| row as usize >= rows) => {
-            return Err("`mapping` names rows that are not there".to_owned());
+            return Err("`mapping` refers to rows that do not exist".to_owned());
         }
         Some(mapping) => mapping.len(),
         None => rows,
@@ -150,18 +150,18 @@ struct Model {
 impl Tokeniser {
     fn from_json(bytes: &[u8]) -> Result<Self, String> {
         let json: Json = serde_json::from_slice(bytes)
-            .map_err(|error| format!("it is not that of a WordPiece model as BERT has it: {error}"))?;
+            .map_err(|error| format!("it does not describe a BERT WordPiece model: {error}"))?;
         let Json { normalizer, pre_tokenizer, model } = json;
         let understood = [
             (normalizer.r#type == "BertNormalizer", "a normalizer other than BertNormalizer"),
             (normalizer.clean_text, "a normalizer that keeps control characters"),
-            (normalizer.handle_chinese_chars, "a normalizer that does not cut up ideographs"),
+            (normalizer.handle_chinese_chars, "a normalizer that does not split ideographs"),
             (pre_tokenizer.r#type == "BertPreTokenizer", "a pre_tokenizer other than BertPreTokenizer"),
             (model.r#type.is_none_or(|name| name == "WordPiece"), "a model other than WordPiece"),
             (model.continuing_subword_prefix == "##", "a prefix of continuing tokens other than ##"),
         ];
         if let Some((_, what)) = understood.iter().find(|(as_wanted, _)| !as_wanted) {
-            return Err(format!("{what} is not understood"));
+            return Err(format!("{what} is not supported"));
         }
         let strip_accents = normalizer.strip_accents.unwrap_or(normalizer.lowercase);
         Ok(Self {
@@ -188,9 +188,9 @@ impl Tokeniser {
 fn in_order(vocabulary: HashMap<String, usize>) -> Result<Vec<String>, String> {
     let mut tokens = vec![None; vocabulary.len()];
     for (token, number) in vocabulary {
-        let slot = tokens.get_mut(number).ok_or("the numbers of its tokens have gaps")?;
+        let slot = tokens.get_mut(number).ok_or("its token numbers have gaps")?;
         if slot.replace(token).is_some() {
-            return Err("two of its tokens have one number".to_owned());
+            return Err("two of its tokens have the same number".to_owned());
         }
     }
     Ok(tokens.into_iter().flatten().collect())
@@ -279,14 +279,17 @@ mod tests {
         let other = TOKENISER.replace("BertPreTokenizer", "Metaspace");
         assert_eq!(
             error(&other, &[rows()]),
-            "tokenizer.json: a pre_tokenizer other than BertPreTokenizer is not understood"
+            "tokenizer.json: a pre_tokenizer other than BertPreTokenizer is not supported"
         );
         let gap = TOKENISER.replace("\"b\":2", "\"b\":7");
-        assert_eq!(error(&gap, &[rows()]), "tokenizer.json: the numbers of its tokens have gaps");
+        assert_eq!(error(&gap, &[rows()]), "tokenizer.json: its token numbers have gaps");
         let few = ("embeddings", "F32", &[2, 1][..], floats(&[0.0, 1.0]));
         assert_eq!(error(TOKENISER, &[few]), "model.safetensors: 3 tokens, but rows for 2 and weights for 3");
         let mapping = ("mapping", "I32", &[1][..], 3_i32.to_le_bytes().to_vec());
-        assert_eq!(error(TOKENISER, &[rows(), mapping]), "model.safetensors: `mapping` names rows that are not there");
+        assert_eq!(
+            error(TOKENISER, &[rows(), mapping]),
+            "model.safetensors: `mapping` refers to rows that do not exist"
+        );
         assert_eq!(error(TOKENISER, &[]), "model.safetensors: it has no `embeddings`");
         assert!(StaticModel::open(Path::new("no such folder")).is_err());
     }

@@ -40,12 +40,12 @@ impl Tensors {
         let header = usize::try_from(u64::from_le_bytes(*length)).ok().and_then(|length| rest.get(..length));
         let header = header.ok_or("its header is longer than the file")?;
         let mut entries: HashMap<String, serde_json::Value> =
-            serde_json::from_slice(header).map_err(|error| format!("its header is not understood: {error}"))?;
+            serde_json::from_slice(header).map_err(|error| format!("cannot parse its header: {error}"))?;
         // What the file says about itself, which is no tensor.
         entries.remove("__metadata__");
         let place = |(name, value)| Ok((name, serde_json::from_value(value)?));
         let places = entries.into_iter().map(place).collect::<Result<_, serde_json::Error>>();
-        let places = places.map_err(|error| format!("its header is not understood: {error}"))?;
+        let places = places.map_err(|error| format!("cannot parse its header: {error}"))?;
         let start = bytes.len() - rest.len() + header.len();
         Ok(Self { start, places, bytes })
     }
@@ -58,13 +58,14 @@ impl Tensors {
     /// The whole numbers of this name. None if there is no such thing.
     pub(crate) fn whole(&self, name: &str) -> Option<Result<Vec<u32>, String>> {
         let place = self.places.get(name)?;
-        let number = |number: Option<u32>| number.ok_or_else(|| format!("`{name}` has a number below 0 or too big"));
+        let number =
+            |number: Option<u32>| number.ok_or_else(|| format!("`{name}` has a number that is negative or too large"));
         Some(self.range(name, place).and_then(|range| {
             let bytes = &self.bytes[range];
             match place.dtype.as_str() {
                 "I64" => each(bytes, |bytes| u32::try_from(i64::from_le_bytes(bytes)).ok()).map(number).collect(),
                 "I32" => each(bytes, |bytes| u32::try_from(i32::from_le_bytes(bytes)).ok()).map(number).collect(),
-                other => Err(format!("`{name}` is {other}; whole numbers are I32 or I64")),
+                other => Err(format!("`{name}` has type {other}, not I32 or I64")),
             }
         }))
     }
@@ -95,7 +96,7 @@ impl Tensors {
             "F16" | "BF16" => 2,
             "F32" | "I32" => 4,
             "F64" | "I64" => 8,
-            other => return Err(format!("`{name}` is {other}, which is not understood")),
+            other => return Err(format!("`{name}` has type {other}, which is not supported")),
         };
         let wanted = place.shape.iter().try_fold(size, |product: usize, &count| product.checked_mul(count));
         match (start, end) {
@@ -113,7 +114,7 @@ fn floats(name: &str, dtype: &str, bytes: &[u8]) -> Result<Vec<f32>, String> {
         "F32" => Ok(each(bytes, f32::from_le_bytes).collect()),
         "F16" => Ok(each(bytes, |bytes| half(u16::from_le_bytes(bytes))).collect()),
         "BF16" => Ok(each(bytes, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)).collect()),
-        other => Err(format!("`{name}` is {other}, not F64, F32, F16 or BF16")),
+        other => Err(format!("`{name}` has type {other}, not F64, F32, F16 or BF16")),
     }
 }
 

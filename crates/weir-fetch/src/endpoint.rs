@@ -79,10 +79,10 @@ impl Remote {
     pub fn connect(endpoint: Endpoint) -> Result<Self, EmbedError> {
         let unusable = |why: String| EmbedError::Unusable(why);
         let mut url = Url::parse(endpoint.url.trim()).map_err(|error| {
-            unusable(format!("`{}` is not an address: {error}", text::one_line(&endpoint.url, 200)))
+            unusable(format!("`{}` is not a valid URL: {error}", text::one_line(&endpoint.url, 200)))
         })?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(unusable(format!("`{url}` is not an http address")));
+            return Err(unusable(format!("`{url}` is not an http URL")));
         }
         if !url.path().trim_end_matches('/').ends_with("/embeddings") {
             let path = format!("{}/embeddings", url.path().trim_end_matches('/'));
@@ -91,8 +91,7 @@ impl Remote {
         let proxy = match endpoint.proxies.of(&url) {
             None => None,
             Some(proxy) => Some(
-                Proxy::new(&proxy::address(proxy))
-                    .map_err(|_| unusable("the proxy's address cannot be read".to_owned()))?,
+                Proxy::new(&proxy::address(proxy)).map_err(|_| unusable("cannot parse the proxy's URL".to_owned()))?,
             ),
         };
         let config = Connections::config_builder()
@@ -127,13 +126,14 @@ impl Remote {
         let status = response.status().as_u16();
         let answer = read(response).map_err(|error| unanswered(error.to_string()))?;
         if status != 200 {
-            let why = format!("{} answers {status}: {}", self.url, refusal(&answer));
+            let why = format!("{} answered {status}: {}", self.url, refusal(&answer));
             // What is wrong with the request stays wrong.
             let lasts = matches!(status, 300..=399 | 400 | 401 | 403 | 404 | 405 | 422);
             return Err(if lasts { EmbedError::Unusable(why) } else { EmbedError::Unanswered(why) });
         }
-        let answer: Answer = serde_json::from_slice(&answer)
-            .map_err(|error| EmbedError::Unusable(format!("{} does not answer as OpenAI does: {error}", self.url)))?;
+        let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
+            EmbedError::Unusable(format!("{} did not answer in the OpenAI format: {error}", self.url))
+        })?;
         self.in_order(answer, texts.len())
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum FetchError {
     /// The address cannot be read.
-    #[error("`{text}` is not an address: {why}")]
+    #[error("`{text}` is not a valid URL: {why}")]
     Url {
         /// What was given.
         text: String,
@@ -16,13 +16,13 @@ pub enum FetchError {
         why: String,
     },
     /// Neither http nor https.
-    #[error("`{scheme}:` is not fetched, only http and https are")]
+    #[error("cannot fetch `{scheme}:` URLs, only http and https")]
     Scheme {
         /// What it was.
         scheme: String,
     },
     /// A name or a password in the address.
-    #[error("the address holds a user name or a password")]
+    #[error("the URL contains a user name or password")]
     Credentials,
     /// This machine, a private network, or metadata.
     #[error("{host}{} is on this machine or in a private network", address.map(|address| format!(" ({address})")).unwrap_or_default())]
@@ -39,13 +39,13 @@ pub enum FetchError {
         host: String,
     },
     /// The name resolves to nothing.
-    #[error("{host} has no address")]
+    #[error("cannot resolve {host}")]
     NoSuchHost {
         /// The host that was asked for.
         host: String,
     },
     /// There is no connection.
-    #[error("{host} cannot be reached: {why}")]
+    #[error("cannot reach {host}: {why}")]
     Unreachable {
         /// The host that was asked for.
         host: String,
@@ -53,7 +53,7 @@ pub enum FetchError {
         why: String,
     },
     /// The proxy refused, or cannot be reached.
-    #[error("the proxy did not connect to {host}: {why}")]
+    #[error("the proxy cannot connect to {host}: {why}")]
     Proxy {
         /// The host that was asked for.
         host: String,
@@ -61,7 +61,7 @@ pub enum FetchError {
         why: String,
     },
     /// Its certificate is not trusted, or the handshake failed.
-    #[error("no trusted connection to {host}: {why}")]
+    #[error("cannot make a trusted connection to {host}: {why}")]
     Untrusted {
         /// The host that was asked for.
         host: String,
@@ -85,13 +85,13 @@ pub enum FetchError {
         url: String,
     },
     /// A redirect from https to http.
-    #[error("redirected from https to {url}, which anybody on the way can change")]
+    #[error("insecure redirect from https to {url}")]
     Downgrade {
         /// Where it leads.
         url: String,
     },
     /// The server says no.
-    #[error("{url} answers {status}{}", retry.as_ref().map(|after| format!(", to be asked again after {after}")).unwrap_or_default())]
+    #[error("{url} answered {status}{}", retry.as_ref().map(|after| format!(", retry after {after}")).unwrap_or_default())]
     Status {
         /// What was asked for in the end.
         url: String,
@@ -101,7 +101,7 @@ pub enum FetchError {
         retry: Option<String>,
     },
     /// Not HTTP, or broken HTTP.
-    #[error("{host} does not answer as HTTP says: {why}")]
+    #[error("invalid HTTP response from {host}: {why}")]
     Broken {
         /// The host that was asked for.
         host: String,
@@ -126,32 +126,32 @@ impl FetchError {
     /// What to do next.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Url { .. } => "write it whole, such as https://example.com/page",
-            Self::Scheme { .. } => "read files with the file tools, and other protocols with a command",
-            Self::Credentials => {
-                "leave them out; for pages behind a login use the program that is logged in, such as gh"
+            Self::Url { .. } => "use a full URL such as https://example.com/page",
+            Self::Scheme { .. } => "read files with the file tools; use a command for other protocols",
+            Self::Credentials => "remove them; for pages behind a login use a program that is logged in, such as gh",
+            Self::Private { .. } => "to allow it, add the host to `allow` under `[fetch]` in the configuration",
+            Self::Denied { .. } => "blocked by a user rule; do not retry with a different spelling",
+            Self::NoSuchHost { .. } => "check the spelling and the network connection",
+            Self::Unreachable { .. } => "check the port and the network connection, or try again later",
+            Self::Proxy { .. } => "check HTTPS_PROXY and NO_PROXY, and whether the proxy allows this host",
+            Self::Untrusted { .. } => {
+                "if a private certificate authority signs here, add it to the system's certificates"
             }
-            Self::Private { .. } => "if it may be read, its host goes into `allow` of `[fetch]` in the configuration",
-            Self::Denied { .. } => "this is a rule of the user's; do not try another spelling",
-            Self::NoSuchHost { .. } => "check how the name is spelt and whether there is a network",
-            Self::Unreachable { .. } => "check the port and whether there is a network, or try again later",
-            Self::Proxy { .. } => "check HTTPS_PROXY and NO_PROXY, or ask whether the proxy lets this host through",
-            Self::Untrusted { .. } => "if a company's own authority signs here, add it to the system's certificates",
-            Self::TooSlow { .. } => "try again later, or raise `timeout_seconds` of `[fetch]` in the configuration",
-            Self::TooManyRedirects { .. } => "ask for the address that it should lead to",
-            Self::Downgrade { .. } => "ask for the http address itself if it is meant",
+            Self::TooSlow { .. } => "try again later, or raise `timeout_seconds` under `[fetch]` in the configuration",
+            Self::TooManyRedirects { .. } => "fetch the final URL directly",
+            Self::Downgrade { .. } => "to fetch the http page anyway, use its URL directly",
             Self::Status { status: 401 | 403 | 407, .. } => {
-                "it wants a login: use the program that is logged in, such as gh"
+                "it needs a login: use a program that is logged in, such as gh"
             }
-            Self::Status { status: 404 | 410, .. } => "check the address, or search for where the page is now",
+            Self::Status { status: 404 | 410, .. } => "check the URL, or search for where the page is now",
             Self::Status { .. } => "try again later",
             Self::Broken { .. } => "check that the port speaks HTTP",
             Self::Unsupported { media } if media.contains("pdf") => {
-                "download it, and index its text: pdftotext FILE - | weir index - --source NAME"
+                "download it and index its text: pdftotext FILE - | weir index - --source NAME"
             }
-            Self::Unsupported { .. } => "download it with a run and read it there with a program that knows the type",
+            Self::Unsupported { .. } => "download it in a run and process it there with a program for this type",
             Self::Empty { .. } => {
-                "its text may be made by scripts: look for a version of the page without them, or its API"
+                "its text may be generated by scripts: look for a static version of the page or an API"
             }
         }
     }

@@ -18,14 +18,14 @@ pub(crate) fn to_markdown(xml: &str, url: &Url) -> Converted {
     loop {
         match reader.read_event() {
             Ok(Event::Start(start)) if !feed.start(&mut reader, &start) => {
-                notes.push("incomplete: the feed ends within an entry".to_owned());
+                notes.push("incomplete: the feed ends inside an entry".to_owned());
                 break;
             }
             Ok(Event::Empty(empty)) => feed.link(&empty),
             Ok(Event::Eof) => break,
             Ok(_) => {}
             Err(error) => {
-                notes.push(format!("the feed is damaged, what comes before is kept: {error}"));
+                notes.push(format!("the feed is damaged; entries before the damage are kept: {error}"));
                 break;
             }
         }

@@ -81,9 +81,9 @@ pub fn parse(text: &str) -> Result<Url, FetchError> {
 fn next(from: &Url, headers: &HeaderMap, downgrade: bool) -> Result<Url, FetchError> {
     let host = from.host_str().unwrap_or_default();
     let broken = |why: &str| FetchError::Broken { host: host.to_owned(), why: why.to_owned() };
-    let location = headers.get("location").ok_or_else(|| broken("a redirect to nowhere"))?;
+    let location = headers.get("location").ok_or_else(|| broken("a redirect without a location"))?;
     let location = String::from_utf8_lossy(location.as_bytes());
-    let mut to = from.join(&location).map_err(|_| broken("a redirect to what is no address"))?;
+    let mut to = from.join(&location).map_err(|_| broken("a redirect to an invalid URL"))?;
     to.set_fragment(None);
     if from.scheme() == "https" && to.scheme() == "http" && !downgrade {
         return Err(FetchError::Downgrade { url: to.to_string() });

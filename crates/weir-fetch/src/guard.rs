@@ -21,7 +21,7 @@ pub struct Guard {
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a host: write a name, `*.name`, an address or a network such as 10.0.0.0/8, and `:port` after it for one port"
+    "`{0}` is not a host: use a name, `*.name`, an IP address or a network such as 10.0.0.0/8, optionally followed by `:port`"
 )]
 pub struct PatternError(String);
 
@@ -75,7 +75,7 @@ impl Guard {
             return Err(FetchError::Denied { host: host.to_owned() });
         }
         match url.host() {
-            None => Err(FetchError::Url { text: url.to_string(), why: "it names no host".to_owned() }),
+            None => Err(FetchError::Url { text: url.to_string(), why: "it has no host".to_owned() }),
             Some(Host::Ipv4(address)) => self.check_address(&address.to_string(), IpAddr::V4(address), port),
             Some(Host::Ipv6(address)) => self.check_address(&address.to_string(), IpAddr::V6(address), port),
             Some(Host::Domain(name)) if is_private_name(name) && !names(&self.allowed, name, port) => {

@@ -44,15 +44,17 @@ pub fn to_markdown(html: &str, base: Option<&Url>) -> Converted {
         notes.push(format!("cut after {} elements", tree::MOST_NODES));
     }
     if tree.too_deep > 0 {
-        notes
-            .push(format!("{} elements were nested too deep: their text stands in what is around them", tree.too_deep));
+        notes.push(format!(
+            "{} elements were nested too deeply: their text is in the surrounding elements",
+            tree.too_deep
+        ));
     }
     if tree.hidden > 0 {
-        notes.push(format!("{} hidden parts were left out", tree.hidden));
+        notes.push(format!("left out {} hidden parts", tree.hidden));
     }
     let chosen = choose::choose(&tree);
     if chosen.left_out > 0 {
-        notes.push(format!("menus and the like were left out, {} % of the text", chosen.left_out));
+        notes.push(format!("left out menus and similar parts, {} % of the text", chosen.left_out));
     }
     let written = write::write(&tree, &chosen, base);
     if written.is_cut {

@@ -59,7 +59,7 @@ pub(crate) fn build(origin: Origin, content: Content) -> Result<Page, FetchError
     let (title, text) = convert(media.form, decoded, &origin.url, &mut notes);
     let (text, hidden) = text::without_invisible(text::with_plain_line_ends(text));
     if hidden > 0 {
-        notes.push(format!("{hidden} characters that show nothing were taken out"));
+        notes.push(format!("removed {hidden} invisible characters"));
     }
     if text.trim().is_empty() {
         return Err(FetchError::Empty { url: origin.url.to_string() });
@@ -94,7 +94,7 @@ fn convert(form: Form, decoded: String, url: &Url, notes: &mut Vec<String>) -> (
         Form::Json => match json::by_lines(&decoded) {
             Some(lines) => (None, lines),
             None => {
-                notes.push("it is not whole JSON, so it is kept as it came".to_owned());
+                notes.push("not valid JSON, so it is stored unchanged".to_owned());
                 (None, decoded)
             }
         },

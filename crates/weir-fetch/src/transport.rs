@@ -167,7 +167,7 @@ impl Fetcher {
             },
             Error::Timeout(_) => FetchError::TooSlow { host, after: self.settings.limits.time },
             Error::HostNotFound => FetchError::NoSuchHost { host },
-            Error::InvalidProxyUrl => FetchError::Proxy { host, why: "its address cannot be read".to_owned() },
+            Error::InvalidProxyUrl => FetchError::Proxy { host, why: "its URL is invalid".to_owned() },
             Error::ConnectProxyFailed(why) => FetchError::Proxy { host, why: text::one_line(&why, 200) },
             Error::Rustls(error) => FetchError::Untrusted { host, why: error.to_string() },
             Error::Tls(why) => FetchError::Untrusted { host, why: why.to_owned() },

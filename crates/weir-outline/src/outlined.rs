@@ -32,11 +32,11 @@ pub enum NoOutline {
 impl fmt::Display for NoOutline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unknown => "its language is not known",
+            Self::Unknown => "unknown language",
             Self::TooLarge => "the file is too large",
-            Self::Unfit => "the file cannot be parsed in the time and space there is",
+            Self::Unfit => "the file cannot be parsed within the time and memory limits",
             Self::Crashed => "the parser crashed",
-            Self::NoParser => "the parser's process cannot be started",
+            Self::NoParser => "cannot start the parser process",
         })
     }
 }

@@ -84,7 +84,7 @@ fn whole_run(rules: &Rules) -> impl Iterator<Item = Reason> {
         command: "every run".to_owned(),
         inside: Vec::new(),
         rule: Some(Decider { text: problem.rule.clone().unwrap_or_default(), path: problem.path.clone() }),
-        why: format!("asks, since a rule could not be read: {}", problem.wrong),
+        why: format!("needs confirmation, because a rule could not be read: {}", problem.wrong),
     });
     let all_reading = rules.iter().filter(|rule| {
         rule.verdict > Verdict::Allow && matches!(&rule.subject, Subject::Read(pattern) if pattern.is_everything())
@@ -94,7 +94,7 @@ fn whole_run(rules: &Rules) -> impl Iterator<Item = Reason> {
         command: "every run".to_owned(),
         inside: Vec::new(),
         rule: Some(Decider::of(rule)),
-        why: "asks, since all reading is restricted and a run reads files".to_owned(),
+        why: "needs confirmation, because all reading is restricted and a run reads files".to_owned(),
     }))
 }
 
@@ -116,7 +116,7 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
             (_, Match::Perhaps) => Some(Verdict::Ask),
         };
         let guessed = found == Some(Verdict::Ask) && rule.verdict == Verdict::Deny;
-        let why = if guessed { "asks, since it could match a rule that denies" } else { said(rule.verdict) };
+        let why = if guessed { "needs confirmation, because it could match a deny rule" } else { said(rule.verdict) };
         if let Some(verdict) = found
             && best.as_ref().is_none_or(|(strictest, ..)| verdict > *strictest)
         {
@@ -125,7 +125,7 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
     }
     let (verdict, rule, why) = match best {
         Some((verdict, rule, why)) => (verdict, Some(Decider::of(rule)), why),
-        None => (Verdict::Allow, None, "is allowed: no rule speaks of it, and the sandbox holds it"),
+        None => (Verdict::Allow, None, "is allowed: no rule mentions it, and the sandbox contains it"),
     };
     Reason { verdict, command: command.source(), inside: command.inside.clone(), rule, why: why.to_owned() }
 }
@@ -133,7 +133,7 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
 fn said(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Allow => "is allowed",
-        Verdict::Ask => "asks",
+        Verdict::Ask => "needs confirmation",
         Verdict::Deny => "is denied",
     }
 }
@@ -141,7 +141,7 @@ fn said(verdict: Verdict) -> &'static str {
 fn of_unclear(unclear: &Unclear, strict: bool) -> Reason {
     let Unclear { kind, text, why } = unclear;
     let (verdict, end) = if strict {
-        (Verdict::Ask, "so it asks as long as rules deny or ask about commands")
+        (Verdict::Ask, "so it needs confirmation while any rule denies or asks about commands")
     } else {
         (Verdict::Allow, "but no rule denies or asks about commands")
     };
@@ -161,7 +161,7 @@ impl fmt::Display for Reason {
         write!(f, " {}", self.why)?;
         match &self.rule {
             Some(Decider { text, path }) if text.is_empty() => write!(f, " ({})", path.display()),
-            Some(Decider { text, path }) => write!(f, ", by `{text}` in {}", path.display()),
+            Some(Decider { text, path }) => write!(f, " (rule `{text}` in {})", path.display()),
             None => Ok(()),
         }
     }

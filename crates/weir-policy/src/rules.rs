@@ -169,7 +169,7 @@ impl Rules {
                     path: own.path.clone(),
                     rule: Some(text.clone()),
                     wrong,
-                    mend: "Mend the pattern; until then it lifts no mask.".to_owned(),
+                    mend: "Fix the pattern; until then it lifts no mask.".to_owned(),
                     asks: false,
                 }),
             }
@@ -182,8 +182,8 @@ impl Rules {
         self.problems.push(Problem {
             path: path.to_owned(),
             rule: None,
-            wrong: format!("The file cannot be read: {why}."),
-            mend: "Fix it or remove it; until then every run asks.".to_owned(),
+            wrong: format!("Cannot read the file: {why}."),
+            mend: "Fix or remove it; until then every run needs confirmation.".to_owned(),
             asks: true,
         });
     }
@@ -236,7 +236,11 @@ impl Rules {
 
     fn problem(&mut self, place: &settings::Place<'_>, verdict: Verdict, rule: Option<&str>, wrong: String) {
         let asks = verdict > Verdict::Allow;
-        let mend = if asks { "Mend it; until then every run asks." } else { "Mend it; until then it allows nothing." };
+        let mend = if asks {
+            "Fix it; until then every run needs confirmation."
+        } else {
+            "Fix it; until then it allows nothing."
+        };
         self.problems.push(Problem {
             path: place.path.to_owned(),
             rule: rule.map(str::to_owned),

@@ -192,7 +192,7 @@ impl Desk {
         let answer = checked.map_err(|refusal| refusal.why).and_then(|()| {
             let mut sink = |stream: Stream, bytes: &[u8]| send(&Answer::Output(stream, bytes));
             run(&Call { argv: &argv, stopper: &self.stopper }, &mut sink)
-                .map_err(|error| format!("it could not be run: {error}"))
+                .map_err(|error| format!("cannot run it: {error}"))
         });
         // A client that has gone is not told.
         let _ = match &answer {
@@ -205,19 +205,19 @@ impl Desk {
     fn admit(&self, token: &[u8], argv: &[OsString]) -> Result<(), Refusal> {
         let refused = |why: &str| Err(Refusal { why: why.to_owned() });
         if !self.grant.token.is(token) {
-            return refused("the token is not that of this run");
+            return refused("the token does not belong to this run");
         }
-        let [program, arguments @ ..] = argv else { return refused("no program is named") };
-        let Some(program) = program.to_str() else { return refused("the program's name is not text") };
+        let [program, arguments @ ..] = argv else { return refused("no program given") };
+        let Some(program) = program.to_str() else { return refused("the program's name is not valid text") };
         check(program, arguments)?;
         if argv != self.grant.argv {
-            return refused("it is not, word for word, the command that was allowed for this run");
+            return refused("it is not word for word the command that was allowed for this run");
         }
         let counted = self
             .used
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| (used < self.grant.uses).then_some(used + 1));
         if counted.is_err() {
-            return refused("it has been run as often as is allowed for this run");
+            return refused("it has been run as often as allowed for this run");
         }
         Ok(())
     }

@@ -138,7 +138,7 @@ impl Inbox {
         let Some((length, rest)) = self.bytes.split_first_chunk::<8>() else { return Ok(None) };
         let length = u64::from_le_bytes(*length) as usize;
         if length > LONGEST {
-            return Err(io::Error::other("the helper says too much"));
+            return Err(io::Error::other("the helper sent too much data"));
         }
         let Some(frame) = rest.get(..length) else { return Ok(None) };
         let message = decode(&mut Reader(frame))?;

@@ -106,7 +106,7 @@ pub struct Found {
 
 /// No runtime of a language is on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no runtime for {language} was found{}; to install one: {}", seen(.unfit), .install.join(", or "))]
+#[error("no runtime for {language} found{}; to install one: {}", seen(.unfit), .install.join(", or "))]
 pub struct Missing {
     /// The name of the language.
     pub language: &'static str,

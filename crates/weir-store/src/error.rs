@@ -22,7 +22,7 @@ pub enum StoreError {
         detail: String,
     },
     /// A newer version of Weir has written here.
-    #[error("the store was written by a newer weir: {} has migration `{found}`", path.display())]
+    #[error("the store was written by a newer version of Weir: {} has migration `{found}`", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum StoreError {
         found: String,
     },
     /// The ledger does not agree with this version of Weir about the past.
-    #[error("the store has a different history: {} ran another `{name}`", path.display())]
+    #[error("the store has a different history: {} ran another version of migration `{name}`", path.display())]
     OtherHistory {
         /// The file.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum StoreError {
         name: String,
     },
     /// The file or its folder cannot be written.
-    #[error("the store cannot be written: {}", path.display())]
+    #[error("cannot write to the store: {}", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -67,25 +67,25 @@ pub enum StoreError {
     #[error("this store belongs to another project")]
     OtherProject,
     /// The scope has no session or work, and the level needs one.
-    #[error("there is no {level} here to keep this in")]
+    #[error("cannot store this in {level} scope: there is no {level}")]
     NoSuchLevel {
         /// The level asked for.
         level: weir_core::Level,
     },
     /// A note to supersede is not there, or is not a note.
-    #[error("{reference} is no note that is seen from here")]
+    #[error("no note {reference} is visible in this scope")]
     NoSuchNote {
         /// The reference given.
         reference: weir_core::Reference,
     },
     /// The reference to keep something under is that of something else.
-    #[error("{reference} is taken")]
+    #[error("reference {reference} is already taken")]
     ReferenceTaken {
         /// The reference given.
         reference: weir_core::Reference,
     },
     /// The model made no vectors.
-    #[error("search by meaning does not work: {detail}")]
+    #[error("semantic search does not work: {detail}")]
     NoVectors {
         /// What the model said.
         detail: String,

@@ -46,7 +46,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
 pub(crate) fn written<T>(row: &rusqlite::Row<'_>, column: usize, parse: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     parse(&text).ok_or_else(|| {
-        let detail = format!("`{text}` is not known to this version").into();
+        let detail = format!("this version does not know `{text}`").into();
         rusqlite::Error::FromSqlConversionFailure(column, Type::Text, detail)
     })
 }

@@ -82,7 +82,7 @@ impl Spool {
         match std::fs::read(&path) {
             Ok(bytes) => record::decode(&bytes)
                 .map(Some)
-                .ok_or_else(|| StoreError::Damaged { path, detail: "a record of the spool cannot be read".to_owned() }),
+                .ok_or_else(|| StoreError::Damaged { path, detail: "cannot read a spool record".to_owned() }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(from_system(&path, &error)),
         }

@@ -19,9 +19,9 @@ pub(crate) fn shown(text: &str) -> Result<String, CommandError> {
     let characters = lines.iter().map(|line| line.chars().count() + 1).sum::<usize>();
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
     let too = |what: &str, has: usize, most: usize| {
-        let message = format!("the user cannot be asked: {what} is {has}, and at most {most} can be shown whole");
+        let message = format!("cannot ask the user: {what} is {has}, but at most {most} can be shown in full");
         Err(CommandError::new(ErrorKind::Denied, message)
-            .hint("make it shorter, or write it to a file of the project first, which the user can read"))
+            .hint("shorten it, or write it to a project file first, where the user can read it"))
     };
     if lines.len() > MOST_LINES {
         return too("the number of lines", lines.len(), MOST_LINES);
@@ -101,7 +101,7 @@ mod tests {
         for text in ["\n".repeat(80) + "x", "x".repeat(401), "x x\n".repeat(1_001), "abcdefg hi\n".repeat(59).repeat(7)]
         {
             let error = shown(&text).unwrap_err();
-            assert!(error.message.contains("can be shown whole"), "{}", error.message);
+            assert!(error.message.contains("can be shown in full"), "{}", error.message);
         }
     }
 

@@ -69,8 +69,8 @@ impl Context {
     /// The context of a call made in this environment.
     pub(crate) fn new(env: &Env, origin: Origin) -> Result<Self, CommandError> {
         let paths = env.paths().ok_or_else(|| {
-            CommandError::new(ErrorKind::Config, "there is no home folder")
-                .hint("set HOME, or set WEIR_DATA to a folder of yours")
+            CommandError::new(ErrorKind::Config, "cannot find the home folder")
+                .hint("set HOME, or set WEIR_DATA to a folder that you own")
         })?;
         let project = Project::discover(&env.folder).map_err(|error| {
             CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", env.folder.display()))
@@ -230,7 +230,7 @@ impl Context {
         });
         match task.await {
             Ok(result) => result,
-            Err(error) => Err(CommandError::broken(&format!("the call broke off: {error}"))),
+            Err(error) => Err(CommandError::broken(&format!("the call failed: {error}"))),
         }
     }
 }

@@ -65,7 +65,7 @@ impl CommandError {
 
     /// Something that should never happen.
     pub(crate) fn broken(what: &str) -> Self {
-        Self::new(ErrorKind::Failed, what).hint("this is a fault in weir; `weir doctor` may show more")
+        Self::new(ErrorKind::Failed, what).hint("this is a bug in Weir; `weir doctor` may show more")
     }
 
     /// Adds what to do next.
@@ -91,49 +91,51 @@ impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
         let hint = match &error {
             StoreError::Damaged { path, .. } if is_index(path) => {
-                "run `weir doctor --rebuild-index`; the index is made anew from the log and nothing is lost".to_owned()
+                "run `weir doctor --rebuild-index`; the index is rebuilt from the log, so nothing is lost".to_owned()
             }
             StoreError::Damaged { path, .. } => format!(
-                "nothing was changed; bring a backup back with `weir restore FILE --force`, or move the store away to start \
-                 anew: mv '{0}' '{0}.damaged'",
+                "nothing was changed; restore a backup with `weir restore FILE --force`, or move the store away to start \
+                 over: mv '{0}' '{0}.damaged'",
                 path.parent().unwrap_or(path).display()
             ),
             StoreError::Unreadable { .. } => {
-                "run `weir doctor`: it names what is lost; an indexed file is read again by `weir index`".to_owned()
+                "run `weir doctor` to see what is lost; `weir index` reads indexed files again".to_owned()
             }
             StoreError::Newer { path, .. } | StoreError::OtherHistory { path, .. } if is_index(path) => {
-                "run `weir doctor --rebuild-index`; the index is made anew from the log and nothing is lost".to_owned()
+                "run `weir doctor --rebuild-index`; the index is rebuilt from the log, so nothing is lost".to_owned()
             }
-            StoreError::Newer { .. } => "nothing was changed; update weir to the version that wrote it".to_owned(),
+            StoreError::Newer { .. } => {
+                "nothing was changed; update Weir to the version that wrote the store".to_owned()
+            }
             StoreError::OtherHistory { .. } => {
-                "nothing was changed; this weir was built from other sources than the one that made the store"
-                    .to_owned()
+                "nothing was changed; a different build of Weir created this store".to_owned()
             }
             StoreError::ReadOnly { path } => format!(
                 "make {} writable, or set WEIR_DATA to a folder that is",
                 path.parent().unwrap_or(path).display()
             ),
             StoreError::Full { .. } => {
-                "free some space, or let go of something with `weir forget`; what was kept before is safe".to_owned()
+                "free some space, or remove entries with `weir forget`; existing entries are safe".to_owned()
             }
             StoreError::Busy { path } => match holders::of(path) {
-                Some(who) => format!("it is {who}; wait for it to end, or end it"),
-                None => "`weir doctor` names the process, as long as it holds the lock".to_owned(),
+                Some(who) => format!("the store is {who}; wait for that process to end, or end it"),
+                None => "run `weir doctor` while the lock is held to see which process holds it".to_owned(),
             },
-            StoreError::Unusable { .. } => "see that the folder exists and is yours".to_owned(),
-            StoreError::OtherProject => "this folder was copied from another project; remove it".to_owned(),
+            StoreError::Unusable { .. } => "make sure that the folder exists and that you own it".to_owned(),
+            StoreError::OtherProject => "the store was copied from another project; remove it".to_owned(),
             StoreError::NoSuchLevel { level } => {
-                format!("leave out `scope`, or name a {level} (WEIR_WORK, WEIR_SESSION)")
+                format!("omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION")
             }
-            StoreError::NoSuchNote { .. } => "search for the note to supersede and use its reference".to_owned(),
+            StoreError::NoSuchNote { .. } => "search for the note and use its reference".to_owned(),
             StoreError::ReferenceTaken { .. } => "run it again".to_owned(),
             StoreError::NoVectors { .. } => {
-                "see `[search]` in the configuration; words alone work meanwhile".to_owned()
+                "check `[search]` in the configuration; keyword search still works".to_owned()
             }
-            StoreError::PlanChanged => "run it again without `confirm` and use the new confirmation".to_owned(),
+            StoreError::PlanChanged => "run it again without `confirm` and use the new code".to_owned(),
             StoreError::Cancelled => "run it again".to_owned(),
             StoreError::Engine { .. } => {
-                "see that the disk has room and is sound, then run `weir doctor`: it names what is damaged".to_owned()
+                "make sure that the disk is healthy and has free space, then run `weir doctor` to see what is damaged"
+                    .to_owned()
             }
         };
         let kind = match &error {

@@ -133,7 +133,7 @@ async fn ask(context: &Context, planned: &[Plan], denied: Vec<String>) -> Result
         return Ok(came);
     }
     let settings = settings(context, denied)?;
-    let broken = |error: tokio::task::JoinError| CommandError::broken(&format!("a fetch broke off: {error}"));
+    let broken = |error: tokio::task::JoinError| CommandError::broken(&format!("a fetch failed: {error}"));
     // It reads the certificates that the machine trusts.
     let fetcher = tokio::task::spawn_blocking(move || Fetcher::new(settings)).await.map_err(broken)?;
     let (fetcher, slots) = (Arc::new(fetcher), Arc::new(Semaphore::new(AT_ONCE)));
@@ -163,8 +163,8 @@ async fn ask(context: &Context, planned: &[Plan], denied: Vec<String>) -> Result
 fn settings(context: &Context, denied: Vec<String>) -> Result<Settings, CommandError> {
     let fetch = &context.config().fetch;
     let unreadable = |error: weir_fetch::PatternError| {
-        CommandError::new(ErrorKind::Denied, format!("a rule about WebFetch cannot be read: {error}"))
-            .hint("nothing was fetched; mend the rule, which is the user's")
+        CommandError::new(ErrorKind::Denied, format!("cannot read a WebFetch rule: {error}"))
+            .hint("nothing was fetched; ask the user to fix the rule")
     };
     Ok(Settings {
         limits: Limits { bytes: fetch.bytes, received: fetch.bytes, time: fetch.timeout, ..Limits::default() },
@@ -185,7 +185,7 @@ fn settle(open: &mut Open<'_>, scope: &Scope, plan: Plan, (came, label): (Came, 
             let age = age(open.now, &known);
             find(open, scope, &known, How::Kept(age))
         }
-        (_, None) => Err(CommandError::broken("a page that is not kept cannot be unchanged")),
+        (_, None) => Err(CommandError::broken("a page that is not stored cannot be unchanged")),
     };
     Outcome { url: plan.given, result }
 }
@@ -222,7 +222,7 @@ fn remarks(kept: &Kept) -> Vec<String> {
         remarks.push(format!("redacted before storing: {}", names.join(", ")));
     }
     if let Some(error) = &kept.unfinished {
-        remarks.push(format!("kept, but perhaps not searchable yet: {error}"));
+        remarks.push(format!("kept, but may not be searchable yet: {error}"));
     }
     remarks
 }
@@ -236,7 +236,7 @@ fn unchanged(open: &mut Open<'_>, scope: &Scope, url: &str, known: &PageState) -
 fn find(open: &mut Open<'_>, scope: &Scope, page: &PageState, how: How) -> Result<Got, CommandError> {
     let now = open.now;
     let store = open.project()?;
-    let gone = || CommandError::broken("the page was kept and is gone");
+    let gone = || CommandError::broken("the stored page is gone");
     match store.get(scope, page.reference, now)? {
         Found::Here(entry) => {
             let text = store.text(scope, page.reference)?.ok_or_else(gone)?;

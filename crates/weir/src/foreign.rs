@@ -34,7 +34,7 @@ pub(crate) fn below(folder: &Path, name: &Path, most: u64) -> io::Result<Vec<u8>
 pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<File> {
     let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
     if !is_plain || name.as_os_str().is_empty() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a name below the folder"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path leaves the folder"));
     }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let top = rustix::fs::openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
@@ -56,13 +56,13 @@ fn open_and_look_again(folder: &Path, name: &Path, flags: OFlags) -> io::Result<
     let file = File::from(rustix::fs::openat(CWD, &full, flags | OFlags::NOFOLLOW, Mode::empty())?);
     let (opened, named) = (file.metadata()?, full.symlink_metadata()?);
     if (opened.dev(), opened.ino()) != (named.dev(), named.ino()) || full.canonicalize()? != full {
-        return Err(io::Error::other("it was moved meanwhile"));
+        return Err(io::Error::other("it was moved in the meantime"));
     }
     regular(file)
 }
 
 fn leads_out() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is a link that leads out of its folder")
+    io::Error::new(io::ErrorKind::InvalidInput, "it is a link that points outside its folder")
 }
 
 fn regular(file: File) -> io::Result<File> {
@@ -132,7 +132,7 @@ mod tests {
         symlink("loop", folder.join("loop")).unwrap();
         let pipe = folder.join("pipe");
         rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-        let out = "it is a link that leads out of its folder";
+        let out = "it is a link that points outside its folder";
         for (name, expected) in [
             ("sub/a", "inside"),
             ("link", "inside"),
@@ -142,8 +142,8 @@ mod tests {
             ("up/outside", out),
             ("pipe", "it is not a regular file"),
             ("sub", "it is not a regular file"),
-            ("../outside", "it is not a name below the folder"),
-            ("/etc/passwd", "it is not a name below the folder"),
+            ("../outside", "the path leaves the folder"),
+            ("/etc/passwd", "the path leaves the folder"),
         ] {
             assert_eq!(check(&folder, name), expected, "{name}");
             if name != "large" && !name.contains("..") && !name.starts_with('/') {

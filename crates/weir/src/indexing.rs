@@ -82,8 +82,8 @@ fn file(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) ->
     let judge = Judge::new(context)?;
     let shown = one_line(&order.path.display().to_string(), 200);
     if let Some(why) = judge.refuses(&order.path) {
-        return Err(CommandError::new(ErrorKind::Denied, format!("{shown} was not indexed: {}", why.of_one()))
-            .hint("this is a rule of the user's or a place of secrets; do not try another way to it"));
+        return Err(CommandError::new(ErrorKind::Denied, format!("cannot index {shown}: {}", why.of_one()))
+            .hint("blocked by a user rule or because it holds secrets; do not work around this"));
     }
     let found = walk::found(&order.path).map_err(|error| cannot_read(&shown, &error.to_string()))?;
     let now = open.now;
@@ -96,7 +96,7 @@ fn file(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) ->
     Work::new(context, store, scope, now, &mut report).file(&label, found)?;
     report.took = started.elapsed();
     if let Some(why) = report.only_reason() {
-        return Err(CommandError::usage(format!("{shown} was not indexed: {}", why.of_one())));
+        return Err(CommandError::usage(format!("cannot index {shown}: {}", why.of_one())));
     }
     match report.failed.first() {
         Some(failed) => Err(cannot_read(&shown, &failed.why)),

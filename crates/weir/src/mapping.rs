@@ -87,7 +87,7 @@ fn places(focus: &[PathBuf], root: &Path, place: &HashMap<&str, usize>) -> Resul
         let below = crate::indexing::below(root, path).unwrap_or_else(|| foreign::text(path));
         place.get(below.as_str()).copied().ok_or_else(|| {
             CommandError::new(ErrorKind::NotFound, format!("{below} is not in the map"))
-                .hint("the map has files of languages that can be outlined, as git sees them: not ignored, not denied")
+                .hint("the map covers files in supported languages that are neither ignored by git nor denied by rules")
         })
     };
     focus.iter().map(one).collect()

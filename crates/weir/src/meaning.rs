@@ -47,7 +47,7 @@ fn make(wanted: &Meaning) -> Result<Option<Arc<dyn Embed>>, CommandError> {
         Meaning::BuiltIn => Ok(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>)),
         Meaning::Folder(path) => {
             let model = weir_embed::StaticModel::open(path)
-                .map_err(|error| CommandError::usage(format!("the model in {}: {error}", path.display())))?;
+                .map_err(|error| CommandError::usage(format!("cannot use the model in {}: {error}", path.display())))?;
             Ok(Some(Arc::new(model)))
         }
         Meaning::Endpoint { url, model, key } => {

@@ -46,7 +46,7 @@ pub(crate) fn hint(open: &mut Open<'_>, project: &Project, stores: &Path) -> Opt
     candidates.sort_by_key(|other| std::cmp::Reverse(other.used_at));
     let from: PathBuf = home(&candidates.first()?.key)?.to_owned();
     Some(format!(
-        "a project that was in {0} is no longer there; if it is this one: weir adopt {1}",
+        "the project in {0} is gone; if it moved here, run: weir adopt {1}",
         from.display(),
         crate::run::quoted(&from.display().to_string())
     ))

@@ -168,8 +168,8 @@ fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandErro
     let here = &context.env().folder;
     let folder = named.map_or_else(|| here.clone(), |named| here.join(named));
     folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-        CommandError::usage(format!("there is no folder {}", folder.display()))
-            .hint(format!("name one from {}, or an absolute one", here.display()))
+        CommandError::usage(format!("no such folder: {}", folder.display()))
+            .hint(format!("paths are relative to {}", here.display()))
     })
 }
 
@@ -177,14 +177,14 @@ fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandErro
 fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     let path = context.env().folder.join(named);
     path.canonicalize().ok().filter(|path| path.is_file()).ok_or_else(|| {
-        CommandError::new(ErrorKind::NotFound, format!("there is no file {}", path.display()))
-            .hint(format!("name one from {}, or an absolute one", context.env().folder.display()))
+        CommandError::new(ErrorKind::NotFound, format!("no such file: {}", path.display()))
+            .hint(format!("paths are relative to {}", context.env().folder.display()))
     })
 }
 
 /// What the text of an answer stands between that has no reference of its own.
 pub(crate) fn random_mark() -> Result<Reference, CommandError> {
-    let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("no randomness: {error}")))?;
+    let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
     Ok(Reference::from_bits(bits))
 }
 

@@ -57,14 +57,14 @@ pub(crate) fn prepare() {
 pub(crate) fn fences() -> String {
     let said = start().map(|mut parser| parser.fences(PATIENCE));
     match said {
-        Ok(Ok(Fences::Filtered)) => "in a process without files, network and other processes".to_owned(),
+        Ok(Ok(Fences::Filtered)) => "in a process without access to files, the network or other processes".to_owned(),
         Ok(Ok(Fences::Limited)) => {
-            "in a process with limits only, since this system takes no filter of system calls: a crash is contained, an \
-             attack on a parser is not"
+            "in a process with resource limits only, because this system supports no system call filter: a crash is \
+             contained, but an attack on a parser is not"
                 .to_owned()
         }
-        Ok(Err(lost)) => format!("not possible: {lost}"),
-        Err(problem) => format!("not possible: {problem}"),
+        Ok(Err(lost)) => format!("unavailable: {lost}"),
+        Err(problem) => format!("unavailable: {problem}"),
     }
 }
 

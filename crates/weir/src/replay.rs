@@ -34,25 +34,25 @@ const NEWEST: usize = 100;
 const SHOWN: usize = 5;
 
 const LONG_ABOUT: &str = "\
-Play recorded sessions of your clients through Weir's hooks, and see what it would have saved, what it would have hidden and \
-what it costs by being there. It is meant to be run before Weir is set up.
+Replay your clients' recorded sessions through Weir's hooks and report what Weir would have saved, what it would have hidden \
+and what it costs by itself. You can run it before setting Weir up.
 
-Every tool result of a session goes through the code that the hooks run, in a folder of its own that is removed afterwards. \
-What the client showed is compared with what Weir would have shown, and what the model wrote next tells whether anything was \
-missing. Prices are those of the session's own usage figures. Nothing is written to your store, and nothing leaves this machine.";
+Every tool result of a session goes through the same code as in the hooks, in a temporary folder. The report compares what the \
+client showed with what Weir would have shown, and checks whether what the model wrote next needed anything that was missing. \
+Prices use the session's own usage figures. Nothing is written to your store, and nothing leaves this machine.";
 
 const AFTER_HELP: &str = "\
 How to read it:
   touched        results that would have been replaced by something smaller
-  used later     names, paths and numbers that a replaced result brought in and that the model used afterwards
-  visible        those of them that could still be seen in what took its place
-  asked again    results of which something was not visible; the model is taken to ask for each of them again
-  net            what was saved, less what asking again and Weir's tool descriptions cost
+  used later     names, paths and numbers that first appeared in a replaced result and that the model used afterwards
+  visible        those that the replacement still shows
+  asked again    results with something not visible; the model is assumed to ask for each of them again
+  net            tokens saved, minus the cost of asking again and of Weir's tool descriptions
 
 Examples:
   weir replay                                    the newest 100 sessions of every client
-  weir replay ~/.claude/projects/-home-me-app    those of one project
-  weir replay session.jsonl --show 20            one session, with what it would have missed
+  weir replay ~/.claude/projects/-home-me-app    the sessions of one project
+  weir replay session.jsonl --show 20            one session, with what the model would have missed
   weir replay --json > before.json               for scripts; docs/replay.md explains every figure";
 
 /// The command.
@@ -61,24 +61,24 @@ pub(crate) fn command() -> Command {
         .value_name("PATH")
         .num_args(0..)
         .value_parser(value_parser!(PathBuf))
-        .help("Transcripts, or folders with transcripts; those of every client by default");
+        .help("Transcripts or folders of transcripts [default: those of every client]");
     let newest = Arg::new("newest")
         .long("newest")
         .value_name("N")
         .value_parser(value_parser!(u32).range(1..))
-        .help("Play the N newest transcripts only [default: 100, or all at a PATH]");
+        .help("Replay only the N newest transcripts [default: 100, or all at a PATH]");
     let show = Arg::new("show")
         .long("show")
         .value_name("N")
         .value_parser(value_parser!(u32))
-        .help("Show N results of which something was used later and could not be seen [default: 5]");
+        .help("Show N results with something that was used later but not visible [default: 5]");
     let prices = Arg::new("prices")
         .long("prices")
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
-        .help("Take prices from this file [default: prices.toml beside the configuration]");
+        .help("Read prices from this file [default: prices.toml beside the configuration]");
     Command::new("replay")
-        .about("Play recorded sessions through the hooks, and see what Weir would have saved, hidden and cost")
+        .about("Replay recorded sessions and report what Weir would have saved, hidden and cost")
         .long_about(LONG_ABOUT)
         .after_help(AFTER_HELP)
         .args([paths, newest, show, prices])
@@ -163,5 +163,5 @@ static NO_BEHAVIOUR: Behaviour = Behaviour { descriptions: 0, limits: Vec::new()
 
 fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))
-        .hint("see that the cache folder is yours and has room")
+        .hint("make sure that you own the cache folder and that the disk has free space")
 }

@@ -122,7 +122,7 @@ pub(crate) async fn run(context: &Context, order: Order) -> Result<Done, Command
             receive.await
         }
     };
-    let done = done.map_err(|_| CommandError::broken("the run broke off"))??;
+    let done = done.map_err(|_| CommandError::broken("the run failed unexpectedly"))??;
     if context.cancelled().is_cancelled() { Err(cancelled()) } else { Ok(done) }
 }
 
@@ -143,7 +143,7 @@ fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, Comm
     if outcome.ended == Ended::Unmasked {
         // It may have printed what it was not to see.
         writer = new_writer()?;
-        remarks.push("what it printed was dropped".to_owned());
+        remarks.push("its output was dropped".to_owned());
     }
     let facts = RunFacts {
         exit_code: outcome.exit_code,
@@ -257,7 +257,7 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
         };
         match store.get(&scope, kept.reference, now)? {
             Found::Here(entry) => Ok(entry),
-            _ => Err(failed("another process removed it at once").hint("raise quota_mb in the configuration")),
+            _ => Err(failed("another process removed it immediately").hint("raise quota_mb in the configuration")),
         }
     });
     let _ = context.with_stores_here(|open| open.set_patience(Patience::default()));
@@ -291,14 +291,14 @@ fn unusable(context: &Context, error: RunError) -> CommandError {
     let full = CommandError::new(kind, error.to_string());
     let RunError::Sandbox(problem) = &error else { return full.hint("run `weir doctor`") };
     if problem.refused {
-        return full.hint("nothing was run; fix it, or name the path in `readable` of the configuration");
+        return full.hint("nothing was run; fix it, or add the path to `readable` in the configuration");
     }
     let full = cause::ways_out(problem).into_iter().fold(full, CommandError::hint);
     match context.config().sandbox {
         Sandbox::Required => full
-            .hint("nothing was run: a full sandbox is required and this system does not give one; see docs/sandbox.md")
+            .hint("nothing was run: a full sandbox is required, but this system does not provide one; see docs/sandbox.md")
             .hint(format!("to accept less, set sandbox = \"best-effort\" in {}", context.paths().config.display())),
-        _ => full.hint("nothing was run; see docs/sandbox.md for what this system lacks"),
+        _ => full.hint("nothing was run; docs/sandbox.md explains what the sandbox needs"),
     }
 }
 

@@ -15,15 +15,15 @@ const NAMED: usize = 5;
 /// The session with a name: `current`, `last`, or a key or its beginning.
 pub(crate) fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
     match name {
-        "current" | "this" => scope.session.clone().ok_or_else(|| not_found(store, "this call is made in no session")),
-        "last" => last(store, scope)?.ok_or_else(|| not_found(store, "there is no session before this one")),
+        "current" | "this" => scope.session.clone().ok_or_else(|| not_found(store, "this call has no session")),
+        "last" => last(store, scope)?.ok_or_else(|| not_found(store, "no earlier session")),
         key => {
             let found = store.sessions(Some(key), 2)?;
             match &found[..] {
                 [one] => Ok(one.key.clone()),
                 [one, ..] if one.key.key == key => Ok(one.key.clone()),
-                [] => Err(not_found(store, &format!("there is no session `{key}`"))),
-                _ => Err(not_found(store, &format!("more than one session begins with `{key}`"))),
+                [] => Err(not_found(store, &format!("unknown session `{key}`"))),
+                _ => Err(not_found(store, &format!("`{key}` matches more than one session"))),
             }
         }
     }
@@ -39,8 +39,10 @@ fn not_found(store: &Store, what: &str) -> CommandError {
     let newest = store.sessions(None, NAMED).unwrap_or_default();
     let error = CommandError::new(ErrorKind::NotFound, what);
     match newest.is_empty() {
-        true => error.hint("nothing is known of any session here: `weir import` takes in past ones"),
-        false => error.hint(format!("the newest are\n{}", newest.iter().map(place).collect::<Vec<_>>().join("\n"))),
+        true => error.hint("no sessions are recorded here: `weir import` imports past sessions"),
+        false => {
+            error.hint(format!("the newest sessions:\n{}", newest.iter().map(place).collect::<Vec<_>>().join("\n")))
+        }
     }
 }
 

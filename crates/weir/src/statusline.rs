@@ -34,24 +34,22 @@ const NEWEST: usize = 4;
 const DAYS: i64 = 7 * weir_core::time::DAY;
 
 const LONG_ABOUT: &str = "\
-Print one line about the session for the status line of Claude Code: how full the window is, what the next request costs at \
-least, what Weir has kept out of the conversation, and when a commit or a repair makes this a good moment to compact.
+Print one line for the status line of Claude Code: how full the window is, the minimum cost of the next request, what Weir \
+has kept out of the conversation, and whether a commit or a fix makes this a good moment to compact.
 
-It reads what the client sends on standard input, and writes nothing anywhere. To use it, put this into ~/.claude/settings.json:
+It reads what the client sends on standard input and writes no files. To use it, add this to ~/.claude/settings.json:
 
   \"statusLine\": { \"type\": \"command\", \"command\": \"weir statusline\" }";
 
 /// The command, for its help.
 pub(crate) fn command() -> Command {
-    Command::new(STATUSLINE)
-        .about("Print a line about the session, for the status line of Claude Code")
-        .long_about(LONG_ABOUT)
+    Command::new(STATUSLINE).about("Print a line for the status line of Claude Code").long_about(LONG_ABOUT)
 }
 
 /// Prints the line.
 pub(crate) fn main() -> ExitCode {
     if std::io::stdin().is_terminal() {
-        let hint = "weir statusline reads what Claude Code sends: see `weir statusline --help`";
+        let hint = "weir statusline expects input from Claude Code: see `weir statusline --help`";
         let _ = writeln!(std::io::stderr(), "{hint}");
         return ExitCode::from(2);
     }

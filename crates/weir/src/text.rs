@@ -59,7 +59,7 @@ impl<'a> Stored<'a> {
 
     /// What is to be said of what was read.
     pub(crate) fn remark(&self) -> Option<String> {
-        self.left_out.as_ref().map(|_| format!("facts and counts are of the first and the last {FRAMES} MiB"))
+        self.left_out.as_ref().map(|_| format!("facts and counts cover only the first and last {FRAMES} MiB"))
     }
 
     fn has_one_frame(&self) -> bool {
@@ -80,7 +80,7 @@ impl<'a> Stored<'a> {
 
 /// A text that could not be read back.
 pub(crate) fn unreadable(error: io::Error) -> CommandError {
-    CommandError::broken(&format!("the text cannot be read back: {error}"))
+    CommandError::broken(&format!("cannot read the stored text: {error}"))
 }
 
 /// The beginning and the end of a text that is not in the store.
@@ -114,7 +114,7 @@ pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandErro
     let (head, tail) = (head.trim_end(), tail.trim_start());
     // What is not UTF-8 is shown with other bytes, and then nobody knows how many are left out.
     let line = match head.contains('\u{fffd}') || tail.contains('\u{fffd}') {
-        true => "… the middle is left out …".to_owned(),
+        true => "… middle left out …".to_owned(),
         false => format!("… {} bytes left out …", bytes - (head.len() + tail.len()) as u64),
     };
     Ok(Ends { text: format!("{head}\n{line}\n{tail}"), whole: false })

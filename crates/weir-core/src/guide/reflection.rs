@@ -126,7 +126,7 @@ fn changed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
 fn failed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let open = errors::unresolved(facts).into_iter().map(|Failure { event, times, at }| {
         let times = if times > 1 { format!(", {times} times") } else { String::new() };
-        let note = format!(" (tool{times}; not repaired)");
+        let note = format!(" (tool{times}; not fixed)");
         Item { note, ..sections::plain(event.text.clone(), event.priority, at) }
     });
     let fixed = sections::of_kinds(facts, &[EventKind::Fix]);

@@ -108,7 +108,7 @@ fn standing<'a>(facts: &[Fact<'a>]) -> Section<'a> {
     let more = open.len().saturating_sub(TASKS);
     open.truncate(TASKS);
     let task = |(nth, task): (usize, tasks::Task)| {
-        let state = if task.is_now() { "task in hand" } else { "open task" };
+        let state = if task.is_now() { "current task" } else { "open task" };
         let mut item = plain(format!("{state}: {}", task.text), Priority::P1, 0);
         if nth == 0 {
             item.note.clone_from(&counted);

@@ -489,7 +489,7 @@ fn a_reflection_says_what_a_session_came_to() {
         - user: "The goal is half the run time." (#4)
         - user: "I'm trying to port the parser to nom." (#3)
         Failed:
-        - cargo bench: error: no bench target named `x` (tool, 2 times; not repaired) (#23)
+        - cargo bench: error: no bench target named `x` (tool, 2 times; not fixed) (#23)
         - fixed: cargo test: error[E0308]: mismatched types (after 1 attempt) (#12)
         Open:
         - task: parser

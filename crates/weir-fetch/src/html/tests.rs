@@ -133,8 +133,8 @@ fn menus_scripts_and_hidden_parts_are_left_out() {
          <footer>© 2026 <a href=/imprint>Imprint</a></footer></body>",
         expect![[r#"
             title: T
-            note: 2 hidden parts were left out
-            note: menus and the like were left out, 26 % of the text
+            note: left out 2 hidden parts
+            note: left out menus and similar parts, 26 % of the text
             # Heading
 
             The text that is read by people, and it is long enough to be one.
@@ -153,7 +153,7 @@ fn without_marks_the_part_with_the_paragraphs_is_found() {
              <h2>Story</h2><p>{text}<p>{text}</div><div class=box><a href=/9>other story</a></div></div></body>"
         ),
         expect![[r#"
-            note: menus and the like were left out, 3 % of the text
+            note: left out menus and similar parts, 3 % of the text
             ## Story
 
             This is a sentence of the article, with commas, and with enough words to count as one. This is a sentence of the article, with commas, and with enough words to count as one. This is a sentence of the article, with commas, and with enough words to count as one. This is a sentence of the article, with commas, and with enough words to count as one.

@@ -72,7 +72,7 @@ fn refusals_say_why_and_whether_to_try_again() {
         Remote::connect(endpoint(&server)).unwrap_err()
     };
     let error = refuse("401 No", r#"{"error":{"message":"wrong key"}}"#);
-    assert!(matches!(&error, EmbedError::Unusable(why) if why.ends_with("answers 401: wrong key")), "{error}");
+    assert!(matches!(&error, EmbedError::Unusable(why) if why.ends_with("answered 401: wrong key")), "{error}");
     assert!(matches!(refuse("503 Busy", "later"), EmbedError::Unanswered(_)));
     assert!(matches!(refuse("200 OK", "{}"), EmbedError::Unusable(_)));
     assert!(matches!(refuse("200 OK", r#"{"data":[]}"#), EmbedError::Unusable(_)));

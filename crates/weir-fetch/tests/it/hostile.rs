@@ -132,7 +132,7 @@ fn injected_words_stay_words_and_hidden_ones_are_left_out() {
     assert!(page.text.contains("Ignore all previous instructions"));
     assert!(!page.text.contains("SECRET"));
     assert!(!page.text.contains('\u{e0049}'));
-    assert!(has_note(&page, "hidden") && has_note(&page, "show nothing"), "{:?}", page.notes);
+    assert!(has_note(&page, "hidden") && has_note(&page, "invisible"), "{:?}", page.notes);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn types_are_converted() {
         r#"{"a":[1,2"#,
         expect![[r#"
         file (127.0.0.1) (json, application/json)
-        note: it is not whole JSON, so it is kept as it came
+        note: not valid JSON, so it is stored unchanged
         {"a":[1,2"#]],
     );
     check(
@@ -171,7 +171,7 @@ fn what_has_no_text_says_what_it_is() {
     assert!(matches!(get(&server.url("/")).unwrap_err(), FetchError::Status { status: 404, .. }));
     let server = Server::saying("HTTP/1.1 429 Slow\r\nretry-after: 30\r\ncontent-length: 0\r\n\r\n");
     let error = get(&server.url("/")).unwrap_err();
-    assert_eq!(error.to_string(), format!("{} answers 429, to be asked again after 30", server.url("/")));
+    assert_eq!(error.to_string(), format!("{} answered 429, retry after 30", server.url("/")));
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl Work<'_> {
                     }
                 }
                 Err(error) => {
-                    let wrong = format!("{error}, so a rule about what is in it cannot be kept.");
+                    let wrong = format!("{error}, so a rule about its content cannot be enforced.");
                     self.masks.problems.push(MaskProblem { path: root, wrong, refuse: true });
                 }
             }
@@ -153,7 +153,11 @@ impl Work<'_> {
                 roots.insert(places.project.clone());
             } else if start == Path::new("/") {
                 // The whole machine is too much to look through before every run.
-                self.problem(start, "A rule about the whole machine is kept in the project and at home only.", false);
+                self.problem(
+                    start,
+                    "A rule about the whole machine is enforced only in the project and the home folder.",
+                    false,
+                );
                 roots.extend([places.project.clone(), places.home.clone()]);
             } else if fs::symlink_metadata(&start).is_ok() {
                 roots.insert(start);
@@ -176,7 +180,11 @@ impl Work<'_> {
         let Ok(target) = fs::canonicalize(path) else { return };
         let near = target.starts_with(&self.places.project) || target.starts_with(&self.places.home);
         if self.places.project.starts_with(&target) || self.places.home.starts_with(&target) {
-            self.problem(real, "It is a link to a folder around the project or home, which cannot be hidden.", true);
+            self.problem(
+                real,
+                "It is a link to a folder that contains the project or the home folder, which cannot be hidden.",
+                true,
+            );
         } else if near || origin == Origin::Rule {
             self.hidden.insert(target);
         }

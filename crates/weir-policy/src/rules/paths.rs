@@ -66,7 +66,7 @@ impl PathPattern {
             return Err("The pattern is empty.".to_owned());
         }
         if text.starts_with('!') {
-            return Err("A pattern that takes back others with `!` is not understood.".to_owned());
+            return Err("Patterns with `!` are not supported.".to_owned());
         }
         let (anchor, rest) = if let Some(rest) = text.strip_prefix("//") {
             (Anchor::Folder(PathBuf::from("/")), rest)
@@ -100,8 +100,7 @@ impl PathPattern {
         let mut glob = None;
         if rest.iter().any(|part| part.contains(&SPECIAL[1..])) {
             let read = |text: &str| GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
-            let whole =
-                read(&rest.join("/")).map_err(|error| format!("The pattern is not understood: {}.", error.kind()))?;
+            let whole = read(&rest.join("/")).map_err(|error| format!("Invalid pattern: {}.", error.kind()))?;
             glob = Some(LazyGlob { glob: whole, made: OnceLock::new() });
             // A choice such as `{a,b/c}` ends in any of its names.
             if rest.iter().any(|part| read(part).is_err()) {

@@ -57,7 +57,7 @@ pub(super) fn read(source: &Source, rules: &mut Rules) {
         (Value::Object(_), None | Some(Value::Null)) => return,
         (Value::Object(_), Some(Value::Object(permissions))) => permissions,
         (Value::Object(_), Some(_)) => return unreadable(rules, &place, "`permissions` is not an object.".to_owned()),
-        _ => return unreadable(rules, &place, "The file does not hold an object.".to_owned()),
+        _ => return unreadable(rules, &place, "The file is not a JSON object.".to_owned()),
     };
     for (name, verdict) in [("deny", Verdict::Deny), ("ask", Verdict::Ask), ("allow", Verdict::Allow)] {
         let list = match permissions.get(name) {
@@ -71,7 +71,9 @@ pub(super) fn read(source: &Source, rules: &mut Rules) {
         for entry in list {
             match entry {
                 Value::String(text) => rules.add(&place, verdict, text),
-                other => rules.problem(&place, verdict, Some(&other.to_string()), "The rule is not a text.".to_owned()),
+                other => {
+                    rules.problem(&place, verdict, Some(&other.to_string()), "The rule is not a string.".to_owned())
+                }
             }
         }
     }
@@ -89,8 +91,8 @@ fn additional(folders: Option<&Value>, place: &Place<'_>, rules: &mut Rules) {
         rules.problems.push(Problem {
             path: place.path.to_owned(),
             rule: None,
-            wrong: "`permissions.additionalDirectories` is not a list of texts.".to_owned(),
-            mend: "Mend it; until then it adds no folder.".to_owned(),
+            wrong: "`permissions.additionalDirectories` is not a list of strings.".to_owned(),
+            mend: "Fix it; until then it adds no folder.".to_owned(),
             asks: false,
         });
         return;
@@ -114,7 +116,7 @@ pub(super) fn rule(place: &Place<'_>, verdict: Verdict, text: &str) -> Result<Ru
     };
     let named = !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || "_-*.:/@".contains(c));
     if !named {
-        return Err("The rule does not start with the name of a tool.".to_owned());
+        return Err("The rule does not start with a tool name.".to_owned());
     }
     let subject = match tool.to_ascii_lowercase().as_str() {
         "bash" => Subject::Command(CommandPattern::parse(specifier.unwrap_or("*"))?),

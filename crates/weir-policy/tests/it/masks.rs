@@ -161,7 +161,7 @@ fn patterns_look_no_further_than_they_say() {
             hide p/q/d.secret
             hide p/x/c.rs
             hide p/y/c.rs
-            note A rule about the whole machine is kept in the project and at home only.
+            note A rule about the whole machine is enforced only in the project and the home folder.
         "#]],
     );
 }
@@ -212,7 +212,7 @@ fn a_link_hides_its_target() {
     expect![[r#"
         hide p/real/secret.txt
         hide vault
-        refuse It is a link to a folder around the project or home, which cannot be hidden.
+        refuse It is a link to a folder that contains the project or the home folder, which cannot be hidden.
     "#]]
     .assert_eq(&home.show(&masks));
 }

@@ -63,47 +63,47 @@ fn what_cannot_be_read_asks() {
     check(
         "{ not json",
         expect![[r#"
-        "": The file is not JSON: key must be a string at line 1 column 3. Mend it; until then every run asks.
+        "": The file is not JSON: key must be a string at line 1 column 3. Fix it; until then every run needs confirmation.
         ls: ask
     "#]],
     );
     check(
         r#"{"permissions": []}"#,
         expect![[r#"
-        "": `permissions` is not an object. Mend it; until then every run asks.
+        "": `permissions` is not an object. Fix it; until then every run needs confirmation.
         ls: ask
     "#]],
     );
     check(
         r#"{"permissions": {"deny": "Bash(sudo)"}}"#,
         expect![[r#"
-        "": `permissions.deny` is not a list. Mend it; until then every run asks.
+        "": `permissions.deny` is not a list. Fix it; until then every run needs confirmation.
         ls: ask
     "#]],
     );
     check(
         r#"{"permissions": {"deny": ["Bash(sudo", "Bash()", 7, "(x)", "Read([)"]}}"#,
         expect![[r#"
-        "Bash(sudo": The rule has no closing parenthesis. Mend it; until then every run asks.
-        "Bash()": The parentheses are empty; write `Bash` for every command. Mend it; until then every run asks.
-        "7": The rule is not a text. Mend it; until then every run asks.
-        "(x)": The rule does not start with the name of a tool. Mend it; until then every run asks.
-        "Read([)": The pattern is not understood: unclosed character class; missing ']'. Mend it; until then every run asks.
+        "Bash(sudo": The rule has no closing parenthesis. Fix it; until then every run needs confirmation.
+        "Bash()": The parentheses are empty; write `Bash` for every command. Fix it; until then every run needs confirmation.
+        "7": The rule is not a string. Fix it; until then every run needs confirmation.
+        "(x)": The rule does not start with a tool name. Fix it; until then every run needs confirmation.
+        "Read([)": Invalid pattern: unclosed character class; missing ']'. Fix it; until then every run needs confirmation.
         ls: ask
     "#]],
     );
     check(
         r#"{"permissions": {"allow": ["Bash(sudo", 7]}}"#,
         expect![[r#"
-        "Bash(sudo": The rule has no closing parenthesis. Mend it; until then it allows nothing.
-        "7": The rule is not a text. Mend it; until then it allows nothing.
+        "Bash(sudo": The rule has no closing parenthesis. Fix it; until then it allows nothing.
+        "7": The rule is not a string. Fix it; until then it allows nothing.
         ls: allow
     "#]],
     );
     check(
         r#"{"permissions": {"ask": ["mcp__weir__ctx_execute(x)"]}}"#,
         expect![[r#"
-        "mcp__weir__ctx_execute(x)": A rule about one of Weir's tools takes no parentheses. Mend it; until then every run asks.
+        "mcp__weir__ctx_execute(x)": A rule about one of Weir's tools takes no parentheses. Fix it; until then every run needs confirmation.
         ls: ask
     "#]],
     );
@@ -130,14 +130,14 @@ fn every_command_of_a_script_is_explained() {
     let rules = help::rules(&["Bash(sudo *)"], &["Bash(git push:*)"], &["Bash(ls *)"]);
     expect![[r#"
         deny
-          deny: `sudo id` (inside env) is denied, by `Bash(sudo *)` in weir.toml
-          ask: `git push` asks, by `Bash(git push:*)` in weir.toml
-          ask: `$X` asks, since it could match a rule that denies, by `Bash(sudo *)` in weir.toml
-          ask: `$X` cannot be judged: it has a name that is only known when it runs, so it asks as long as rules deny or ask about commands
-          allow: `ls -l` is allowed, by `Bash(ls *)` in weir.toml
-          allow: `env sudo id` is allowed: no rule speaks of it, and the sandbox holds it
-          allow: `id` (inside env, sudo) is allowed: no rule speaks of it, and the sandbox holds it
-          allow: `cat` is allowed: no rule speaks of it, and the sandbox holds it
+          deny: `sudo id` (inside env) is denied (rule `Bash(sudo *)` in weir.toml)
+          ask: `git push` needs confirmation (rule `Bash(git push:*)` in weir.toml)
+          ask: `$X` needs confirmation, because it could match a deny rule (rule `Bash(sudo *)` in weir.toml)
+          ask: `$X` cannot be judged: it has a name that is only known when it runs, so it needs confirmation while any rule denies or asks about commands
+          allow: `ls -l` is allowed (rule `Bash(ls *)` in weir.toml)
+          allow: `env sudo id` is allowed: no rule mentions it, and the sandbox contains it
+          allow: `id` (inside env, sudo) is allowed: no rule mentions it, and the sandbox contains it
+          allow: `cat` is allowed: no rule mentions it, and the sandbox contains it
     "#]].assert_eq(&judge(&rules, "ls -l && git push; env sudo id | cat; $X").to_string());
 }
 

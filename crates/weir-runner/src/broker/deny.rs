@@ -70,10 +70,10 @@ pub fn programs() -> impl Iterator<Item = &'static str> {
 pub fn check(program: &str, arguments: &[OsString]) -> Result<(), Refusal> {
     let refused = |why: String| Err(Refusal { why });
     let Some(known) = PROGRAMS.iter().find(|known| known.name == program) else {
-        return refused(format!("`{}` is no program that is brokered", program.escape_default()));
+        return refused(format!("`{}` is not a brokered program", program.escape_default()));
     };
     let words: Option<Vec<&str>> = arguments.iter().map(|word| word.to_str()).collect();
-    let Some(words) = words else { return refused("an argument is not text".to_owned()) };
+    let Some(words) = words else { return refused("an argument is not valid text".to_owned()) };
     let command = command_of(known, &words).map_err(|why| Refusal { why })?;
     for word in &words {
         if let Some((option, why)) = known.options.iter().find(|(option, _)| is_option(known, word, option)) {
@@ -120,14 +120,14 @@ fn command_of<'a>(program: &Program, words: &[&'a str]) -> Result<Vec<&'a str>, 
             Match::Command => return Ok(command),
             Match::Beginning => {}
             Match::Nothing => {
-                return Err(format!("`{name} {}` is not among the commands that are brokered", said.escape_default()));
+                return Err(format!("`{name} {}` is not a brokered command", said.escape_default()));
             }
         }
     }
     match (&command[..], words) {
         ([], ["--version" | "--help"]) if program.switches.contains(&words[0]) => Ok(command),
-        ([], _) => Err(format!("`{name}` alone is not a whole command")),
-        _ => Err(format!("`{name} {}` is not a whole command", command.join(" "))),
+        ([], _) => Err(format!("`{name}` alone is not a complete command")),
+        _ => Err(format!("`{name} {}` is not a complete command", command.join(" "))),
     }
 }
 
@@ -187,13 +187,13 @@ fn no_objection(_: &[&str], _: &[&str]) -> Option<&'static str> {
 }
 
 const HANDS_OUT: &str = "it hands out credentials";
-const IDENTITY: &str = "who asks, and whom, is the user's choice";
+const IDENTITY: &str = "only the user chooses the account and the server";
 const FILES: &str = "it reads or writes files outside the sandbox";
 const STARTS: &str = "it starts programs outside the sandbox";
-const SHELL: &str = "it opens a way into another machine";
-const ELSEWHERE: &str = "it asks another server";
-const STARTED_WITH: &str = "it prints what machines are started with, credentials among it";
-const REVEALS: &str = "it prints credentials along with the requests";
+const SHELL: &str = "it gives access to another machine";
+const ELSEWHERE: &str = "it contacts another server";
+const STARTED_WITH: &str = "it prints the startup settings of machines, which may include credentials";
+const REVEALS: &str = "it prints credentials with the requests";
 
 /// Every line of [`Program::refused`], for the test that says it is refused.
 #[cfg(test)]

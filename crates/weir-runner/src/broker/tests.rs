@@ -87,7 +87,7 @@ fn the_granted_command_runs_outside() {
     for _ in 0..2 {
         assert_eq!(desk.ask(&desk.token.to_text(), &words("gh pr list --limit 5")), expected);
     }
-    desk.refuses("gh pr list --limit 5", "as often as is allowed");
+    desk.refuses("gh pr list --limit 5", "as often as allowed");
     let asked = desk.broker.record().asked();
     assert_eq!(asked[0], Asked { argv: words("gh pr list --limit 5"), refused: None });
     assert_eq!((asked.len(), asked[2].refused.is_some()), (3, true));
@@ -106,8 +106,8 @@ fn one_word_that_differs_is_refused() {
     ] {
         desk.refuses(line, "word for word");
     }
-    desk.refuses("/usr/bin/gh pr list --limit 5", "is no program");
-    desk.refuses("rm -rf x", "is no program");
+    desk.refuses("/usr/bin/gh pr list --limit 5", "is not a brokered program");
+    desk.refuses("rm -rf x", "is not a brokered program");
     assert_eq!(desk.ask(&desk.token.to_text(), &[]).0, 126);
 }
 
@@ -122,7 +122,7 @@ fn a_wrong_token_is_refused() {
         }
         let (code, stdout, stderr) = desk.ask(token, &words("gh pr list"));
         assert_eq!((code, stdout.as_str()), (126, ""));
-        assert!(stderr.contains("the token is not that of this run"), "{stderr}");
+        assert!(stderr.contains("the token does not belong to this run"), "{stderr}");
     }
     assert_eq!(desk.ran.load(Ordering::SeqCst), 0);
     assert!(desk.broker.record().asked().iter().all(|asked| asked.argv.is_empty()));
@@ -433,7 +433,7 @@ fn gcloud() {
 #[test]
 fn a_call_for_the_version_is_whole_and_a_name_alone_is_not() {
     let wrong = check("aws", &[]).unwrap_err();
-    assert_eq!(wrong.why, "`aws` alone is not a whole command");
+    assert_eq!(wrong.why, "`aws` alone is not a complete command");
     assert_eq!(check("gcloud", &words("--version")), Ok(()));
     assert_eq!(check("docker", &words("--version")), Ok(()));
 }

@@ -54,7 +54,7 @@ fn kind_of_v4(address: Ipv4Addr) -> Kind {
         [224..=239, ..] => Kind::Never("a multicast address"),
         [240..=255, ..] => Kind::Never("a reserved address"),
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Kind::Private("a private address"),
-        [100, 64..=127, ..] => Kind::Private("an address of a provider's own network"),
+        [100, 64..=127, ..] => Kind::Private("a carrier-grade NAT address"),
         [192, 0, 0, _] | [198, 18..=19, ..] => Kind::Private("an address for special use"),
         [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Kind::Private("an address for documentation"),
         _ => Kind::Public,

@@ -36,7 +36,7 @@ pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Resu
             check(rules, SocketAddr::new(address, port))?;
         }
         let add = if matches!(port, 80 | 443) { host.to_owned() } else { with_port(host, port) };
-        return Err(NoWay::Refused { why: "it is not among the hosts that are allowed".to_owned(), add: Some(add) });
+        return Err(NoWay::Refused { why: "the host is not allowed".to_owned(), add: Some(add) });
     }
     if let Some(upstream) = &rules.upstream {
         // An address needs no resolving, so it is checked all the same.
@@ -64,7 +64,7 @@ fn check(rules: &Rules, address: SocketAddr) -> Result<(), NoWay> {
     let (ip, port) = (address.ip(), address.port());
     let named = rules.allow.iter().map(|pattern| pattern.names(ip, port)).max().unwrap_or(Named::No);
     let refused =
-        |reason: &str, add: Option<String>| Err(NoWay::Refused { why: format!("it leads to {ip}, {reason}"), add });
+        |reason: &str, add: Option<String>| Err(NoWay::Refused { why: format!("it resolves to {ip}, {reason}"), add });
     match kind(ip) {
         Kind::Public => Ok(()),
         Kind::Private(_) if named >= Named::Address => Ok(()),
@@ -79,7 +79,7 @@ fn resolve(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<Vec<Sock
     if let Ok(address) = host.parse() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
-    let failed = |error: io::Error| NoWay::Failed(format!("the name could not be resolved: {error}"));
+    let failed = |error: io::Error| NoWay::Failed(format!("cannot resolve the name: {error}"));
     let (done, doing) = UnixStream::pair().map_err(failed)?;
     let (sender, receiver) = mpsc::channel();
     let (resolver, name) = (Arc::clone(&rules.resolve), host.to_owned());
@@ -102,7 +102,7 @@ fn resolve(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<Vec<Sock
 
 /// Connects to the first of the addresses that answers.
 fn reach(rules: &Rules, addresses: &[SocketAddr], stop: &Stop) -> Result<TcpStream, NoWay> {
-    let mut last = NoWay::Failed("there is no address to connect to".to_owned());
+    let mut last = NoWay::Failed("no address to connect to".to_owned());
     for address in addresses {
         match dial(*address, Instant::now() + rules.patience.connect, stop) {
             Ok(stream) => return Ok(stream),

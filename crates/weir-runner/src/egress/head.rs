@@ -59,7 +59,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
         return Err("the version is not HTTP/1.1");
     }
     if method.is_empty() || !method.bytes().all(is_token) {
-        return Err("the method is not a word");
+        return Err("the method is not a token");
     }
     let headers = lines.map(header).collect::<Result<Vec<_>, _>>()?;
     if method == "CONNECT" {
@@ -82,7 +82,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
     Ok(Head { host, port, kind: Kind::Plain { head, length } })
 }
 
-const ABSOLUTE: &str = "this is a proxy: ask with CONNECT, or with a whole address that starts with http://";
+const ABSOLUTE: &str = "this is a proxy: use CONNECT, or a full URL that starts with http://";
 
 fn words(line: &str) -> Option<[&str; 3]> {
     let words: Vec<_> = line.split(' ').collect();
@@ -96,7 +96,7 @@ type Header<'a> = (String, &'a str);
 fn header(line: &str) -> Result<Header<'_>, &'static str> {
     let (name, value) = line.split_once(':').ok_or("a header has no colon")?;
     if name.is_empty() || !name.bytes().all(is_token) {
-        return Err("the name of a header is not a word");
+        return Err("a header name is not a token");
     }
     if value.chars().any(|c| c.is_control() && c != '\t') {
         return Err("a header has control characters");
@@ -133,7 +133,7 @@ fn agrees(headers: &[Header<'_>], host: &str, port: u16, usual: Option<u16>) -> 
     }
     let (named, named_port) = authority(named).map_err(|_| "the Host header names no host")?;
     if named != host || named_port.or(usual).is_some_and(|named| named != port) {
-        return Err("the Host header names another host than the target");
+        return Err("the Host header and the target name different hosts");
     }
     Ok(())
 }
@@ -146,10 +146,10 @@ fn length(headers: &[Header<'_>]) -> Result<Length, &'static str> {
         ([], [one]) if one.eq_ignore_ascii_case("chunked") => Ok(Length::Chunked),
         ([], _) => Err("the Transfer-Encoding is not chunked"),
         ([one], []) if !one.is_empty() && one.bytes().all(|byte| byte.is_ascii_digit()) => {
-            one.parse().map(Length::Bytes).map_err(|_| "the Content-Length is too big")
+            one.parse().map(Length::Bytes).map_err(|_| "the Content-Length is too large")
         }
         (_, []) => Err("the Content-Length is not one number"),
-        (_, _) => Err("there is a Content-Length as well as a Transfer-Encoding"),
+        (_, _) => Err("there is both a Content-Length and a Transfer-Encoding"),
     }
 }
 
@@ -204,11 +204,11 @@ mod tests {
         check("CONNECT a@example.org:443 HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
         check(
             "CONNECT example.org:443 HTTP/1.1\r\nHost: other.org:443\r\n\r\n",
-            expect!["the Host header names another host than the target"],
+            expect!["the Host header and the target name different hosts"],
         );
         check(
             "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:80\r\n\r\n",
-            expect!["the Host header names another host than the target"],
+            expect!["the Host header and the target name different hosts"],
         );
     }
 
@@ -253,11 +253,11 @@ mod tests {
     fn what_can_be_read_in_two_ways_is_refused() {
         check(
             "GET http://a.org/ HTTP/1.1\r\nHost: b.org\r\n\r\n",
-            expect!["the Host header names another host than the target"],
+            expect!["the Host header and the target name different hosts"],
         );
         check(
             "GET http://a.org:81/ HTTP/1.1\r\nHost: a.org\r\n\r\n",
-            expect!["the Host header names another host than the target"],
+            expect!["the Host header and the target name different hosts"],
         );
         check(
             "GET http://a.org/ HTTP/1.1\r\nHost: a.org\r\nHost: a.org\r\n\r\n",
@@ -265,7 +265,7 @@ mod tests {
         );
         check(
             "GET http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
-            expect!["there is a Content-Length as well as a Transfer-Encoding"],
+            expect!["there is both a Content-Length and a Transfer-Encoding"],
         );
         check(
             "GET http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
@@ -285,7 +285,7 @@ mod tests {
         );
         check(
             "GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding : chunked\r\n\r\n",
-            expect!["the name of a header is not a word"],
+            expect!["a header name is not a token"],
         );
         check("GET http://a.org/ HTTP/1.1\r\nA: b\r\n c\r\n\r\n", expect!["a header has no colon"]);
         check("GET http://a.org/ HTTP/1.1\r\nA: b\nHost: b.org\r\n\r\n", expect!["a header has control characters"]);
@@ -295,11 +295,11 @@ mod tests {
         check("GET  http://a.org/ HTTP/1.1\r\n\r\n", expect!["the first line is not a request"]);
         check(
             "GET /etc/passwd HTTP/1.1\r\n\r\n",
-            expect!["this is a proxy: ask with CONNECT, or with a whole address that starts with http://"],
+            expect!["this is a proxy: use CONNECT, or a full URL that starts with http://"],
         );
         check(
             "GET https://a.org/ HTTP/1.1\r\n\r\n",
-            expect!["this is a proxy: ask with CONNECT, or with a whole address that starts with http://"],
+            expect!["this is a proxy: use CONNECT, or a full URL that starts with http://"],
         );
         check("GET http://a.org/ HTTP/2.0\r\n\r\n", expect!["the version is not HTTP/1.1"]);
         check("GET http://a.org/ HTTP/1.1\r\nA: b\u{105}c\r\n\r\n", expect!["a header is not ASCII"]);

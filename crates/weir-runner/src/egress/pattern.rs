@@ -29,7 +29,9 @@ enum Host {
 
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no host: write it like `example.org`, `*.example.org`, `example.org:8443` or `192.0.2.7:8080`")]
+#[error(
+    "`{0}` is not a host: use a form such as `example.org`, `*.example.org`, `example.org:8443` or `192.0.2.7:8080`"
+)]
 pub struct BadPattern(String);
 
 impl HostPattern {

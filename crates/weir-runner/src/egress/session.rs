@@ -78,7 +78,7 @@ fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head
             Ok(0) => return Err(None),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                let text = "the request did not come in time".to_owned();
+                let text = "the request took too long".to_owned();
                 return Err(Some(Refusal { status: "408 Request Timeout", text }));
             }
             Err(_) => return Err(None),
@@ -91,7 +91,7 @@ fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head
             return Ok((head::parse(&bytes).map_err(bad)?, rest));
         }
         if bytes.len() >= head::MOST {
-            let text = format!("the head of the request is bigger than {} bytes", head::MOST);
+            let text = format!("the request head is larger than {} bytes", head::MOST);
             return Err(Some(Refusal { status: "431 Request Header Fields Too Large", text }));
         }
     }
@@ -107,7 +107,7 @@ fn answer(client: &TcpStream, request: &Request, rules: &Rules, record: &Record,
         Err(NoWay::Stopped) => return Err(None),
         Err(NoWay::Failed(why)) => {
             record.add(host, port, None);
-            let text = format!("{host} port {port} was not reached: {why}");
+            let text = format!("cannot reach {host} port {port}: {why}");
             return Err(Some(Refusal { status: "502 Bad Gateway", text }));
         }
         Err(NoWay::Refused { why, add }) => {
@@ -134,7 +134,7 @@ fn pass(client: &TcpStream, server: &TcpStream, request: &Request, rules: &Rules
         }
         Kind::Plain { head, length } => {
             let mut body = Body::new(*length);
-            let taken = body.take(&request.rest).map_err(|_| bad("the body is not in chunks"))?;
+            let taken = body.take(&request.rest).map_err(|_| bad("the body is not chunked"))?;
             send(server, head.as_bytes())?;
             (body, &request.rest[..taken])
         }

@@ -138,8 +138,8 @@ fn a_tunnel_reaches_an_allowed_host_and_passes_on_half_closes() {
 #[test]
 fn an_unlisted_host_is_refused_and_the_setting_is_named() {
     let allow = ["good.test".to_owned()];
-    refused(rules(&allow, "1.1.1.1"), "evil.test:80", &["not among the hosts", "\"evil.test\" to `network.allow`"]);
-    refused(rules(&allow, "1.1.1.1"), "good.test:22", &["not among the hosts", "\"good.test:22\" to"]);
+    refused(rules(&allow, "1.1.1.1"), "evil.test:80", &["the host is not allowed", "\"evil.test\" to `network.allow`"]);
+    refused(rules(&allow, "1.1.1.1"), "good.test:22", &["the host is not allowed", "\"good.test:22\" to"]);
     refused(rules(&allow, "1.1.1.1"), "93.184.216.34:443", &["\"93.184.216.34\" to"]);
     refused(rules(&allow, "1.1.1.1"), "127.0.0.1:80", &["a loopback address", "\"127.0.0.1:80\" to"]);
 }
@@ -151,7 +151,7 @@ fn an_allowed_name_does_not_lead_to_this_machine() {
         refused(rules(&allow, address), "good.test:80", &["a loopback address", "To allow it"]);
     }
     for address in ["0.0.0.0", "::", "64:ff9b::7f00:1", "::7f00:1"] {
-        refused(rules(&allow, address), "good.test:80", &["it leads to"]);
+        refused(rules(&allow, address), "good.test:80", &["it resolves to"]);
     }
 }
 
@@ -329,7 +329,7 @@ fn the_users_own_proxy_is_used_for_allowed_hosts() {
     let mut rules = rules(&["good.test".to_owned()], "127.0.0.1");
     let upstream = Upstream { host: "proxy.test".to_owned(), port, authorization: Some("Basic eDp5".to_owned()) };
     rules.upstream = Some(upstream);
-    refused(rules.clone(), "evil.test:443", &["not among the hosts"]);
+    refused(rules.clone(), "evil.test:443", &["the host is not allowed"]);
     let (_egress, proxy) = start(rules);
     let mut stream = tunnel(proxy, 443);
     let mut answer = String::new();

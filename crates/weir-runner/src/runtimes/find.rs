@@ -50,13 +50,13 @@ pub(super) fn fits(
         return Ok(());
     }
     let name = program.display();
-    let answer = version_of(program).ok_or_else(|| format!("{name} did not tell its version"))?;
-    let version = parse(&answer).ok_or_else(|| format!("{name} told no version that we can read"))?;
+    let answer = version_of(program).ok_or_else(|| format!("{name} did not report its version"))?;
+    let version = parse(&answer).ok_or_else(|| format!("cannot parse the version of {name}"))?;
     if runtime.versions.iter().any(|(from, to)| *from <= version && version < *to) {
         return Ok(());
     }
     let wanted: Vec<String> = runtime.versions.iter().map(range).collect();
-    Err(format!("{name} is version {}.{}, and it takes {}", version.0, version.1, wanted.join(" or ")))
+    Err(format!("{name} is version {}.{}, but Weir needs {}", version.0, version.1, wanted.join(" or ")))
 }
 
 fn range((from, to): &(Version, Version)) -> String {
@@ -123,7 +123,7 @@ mod tests {
         let missing = Language::find("perl").unwrap().locate(&path, |_| None).unwrap_err();
         assert_eq!(
             missing.to_string(),
-            "no runtime for perl was found; to install one: apt install perl, or dnf install perl, or brew install perl"
+            "no runtime for perl found; to install one: apt install perl, or dnf install perl, or brew install perl"
         );
     }
 
@@ -134,7 +134,7 @@ mod tests {
         let typescript = Language::find("ts").unwrap();
         let located = |version: &'static str| typescript.locate(home.path().as_os_str(), |_| Some(version.to_owned()));
         let missing = located("v20.20.2").unwrap_err();
-        assert!(missing.to_string().contains("node is version 20.20, and it takes 22.18"), "{missing}");
+        assert!(missing.to_string().contains("node is version 20.20, but Weir needs 22.18"), "{missing}");
         for (version, expected) in [("v22.6.0", 1), ("v22.18.0", 0), ("v23.5.0", 1), ("v24.0.0", 0)] {
             let found = located(version).unwrap();
             assert_eq!(found.program, node);

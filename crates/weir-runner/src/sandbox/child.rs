@@ -43,16 +43,16 @@ fn prepare(spec: &Spec, filter: &[u8]) -> Result<(), Failure> {
     if spec.level == Level::None {
         return Ok(());
     }
-    drop_capabilities().doing("give up capabilities")?;
-    rustix::thread::set_no_new_privs(true).doing("give up new privileges")?;
+    drop_capabilities().doing("drop capabilities")?;
+    rustix::thread::set_no_new_privs(true).doing("set no_new_privs")?;
     match spec.level {
         Level::Full => fence::second_wall(spec).doing("use Landlock")?,
         _ => fence::only_wall(spec).doing("use Landlock")?,
     }
     if filter.is_empty() {
-        return Err("there is none for this processor").doing("use the filter of system calls");
+        return Err("not supported on this processor").doing("apply the system call filter");
     }
-    seccompiler::apply_filter(&filter::program(filter)).doing("use the filter of system calls")
+    seccompiler::apply_filter(&filter::program(filter)).doing("apply the system call filter")
 }
 
 fn execute(argv: &[OsString], environment: &[(OsString, OsString)]) -> io::Error {

@@ -48,9 +48,9 @@ pub(super) fn second_wall(spec: &Spec) -> Result<(), RulesetError> {
 /// files beside a hidden one cannot be opened. A kernel without the rights of [`NEEDED`] is an error: there would be no
 /// fence.
 pub(super) fn only_wall(spec: &Spec) -> Result<(), String> {
-    let version = landlock_version().map_err(|error| format!("this kernel gives no Landlock: {error}"))?;
+    let version = landlock_version().map_err(|error| format!("this kernel does not provide Landlock: {error}"))?;
     if version < NEEDED as u32 {
-        return Err(format!("version {version} of Landlock does not keep files from being truncated; Linux 6.2 does"));
+        return Err(format!("Landlock version {version} cannot prevent truncating files; Linux 6.2 or later can"));
     }
     match restrict(spec).map_err(|error| error.to_string())? {
         RulesetStatus::NotEnforced => Err("the kernel did not enforce the rules".to_owned()),

@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Makes the run and ends this process.
 pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).doing("be ended with the helper")?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).doing("tie this process to the helper")?;
     if ground != Ground::Bare {
         view::mount_processes().doing("mount /proc for the new processes")?;
     }
@@ -48,8 +48,8 @@ pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
         listen(socket).doing("listen inside the sandbox")?;
     }
     // From here on nobody of the same user can look into this process.
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).doing("close this process to others")?;
-    let news = News { children: child_signals().doing("hear of children that end")?, mounts: mount_changes(spec)? };
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).doing("make this process undumpable")?;
+    let news = News { children: child_signals().doing("watch child processes")?, mounts: mount_changes(spec)? };
     let mut over = Over::default();
     for (number, step) in spec.steps.iter().enumerate() {
         let Some(pid) = namespaces::fork().doing("fork")? else { child::become_program(spec, filter, step, socket) };

@@ -161,7 +161,7 @@ fn only_name(file: &OwnedFd, path: &Path) -> Result<(), Failure> {
     let doing = || format!("hide {}", path.display());
     let about = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).doing(doing())?;
     if FileType::from_raw_mode(about.stx_mode.into()) != FileType::Directory && about.stx_nlink > 1 {
-        let why = "the file has another name (a hard link) by which it could be read; remove the other name";
+        let why = "the file has a hard link through which it could be read; remove the hard link";
         return Err(Failure::refused(doing(), why));
     }
     Ok(())
@@ -236,7 +236,7 @@ fn protect(spec: &Spec) -> Result<(), Failure> {
 
 fn hide(spec: &Spec) -> Result<(), Failure> {
     if spec.hidden.len() > MOST_MASKS {
-        let why = format!("there are {} of them, and {MOST_MASKS} can be hidden", spec.hidden.len());
+        let why = format!("there are {} paths to hide, and the limit is {MOST_MASKS}", spec.hidden.len());
         return Err(Failure::refused("hide what the rules hide", why));
     }
     if !spec.hidden.is_empty() || !spec.programs.is_empty() {
@@ -309,7 +309,7 @@ fn open_if_there(path: &Path) -> Result<Option<OwnedFd>, Failure> {
         Ok(opened) => Ok(Some(opened)),
         Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => Ok(None),
         Err(Errno::LOOP) => {
-            let why = "a symbolic link stands in the way, where a moment ago there was none";
+            let why = "a symbolic link appeared in its path";
             Err(Failure::refused(format!("open {}", path.display()), why))
         }
         Err(error) => Err(error).doing(format!("open {}", path.display())),

@@ -6,7 +6,7 @@ use super::{Blobs, Row, read};
 use crate::error::{Fault, Result, StoreError};
 
 /// What is said of a file that is not there.
-pub(super) const MISSING: &str = "the file of a text is missing";
+pub(super) const MISSING: &str = "its file is missing";
 
 /// How thoroughly texts are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

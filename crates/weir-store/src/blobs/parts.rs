@@ -58,7 +58,7 @@ impl Part {
         std::fs::rename(&self.path, to).map_err(|error| match error.kind() {
             // Without the name of the source this would read as if a text that is stored were missing.
             std::io::ErrorKind::NotFound => {
-                let detail = format!("it is gone and cannot become {}", to.display());
+                let detail = format!("it is gone and cannot be moved to {}", to.display());
                 StoreError::Unusable { path: self.path.clone(), detail }
             }
             _ => from_system(to, &error),
@@ -114,8 +114,10 @@ fn has_a_name(_file: &File, path: &Path) -> bool {
 /// A name that no other file has.
 pub(crate) fn random_name(folder: &Path) -> Result<String> {
     let mut name = [0u8; 12];
-    getrandom::fill(&mut name)
-        .map_err(|error| StoreError::Unusable { path: folder.to_owned(), detail: format!("no randomness: {error}") })?;
+    getrandom::fill(&mut name).map_err(|error| StoreError::Unusable {
+        path: folder.to_owned(),
+        detail: format!("cannot get random bytes: {error}"),
+    })?;
     Ok(name.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -12,7 +12,7 @@ use crate::error::{Result, StoreError};
 /// How much of a line is given; the rest of a longer one is counted and left out.
 const LONGEST_LINE: usize = FRAME;
 /// What is said of a text that was changed where it is stored.
-const OTHER_HASH: &str = "the text does not have the hash it is stored under";
+const OTHER_HASH: &str = "the text does not match its hash";
 
 /// A text in the store, open for reading.
 pub struct BlobReader {

@@ -182,7 +182,7 @@ pub(crate) fn read_reference(row: &Row<'_>, column: usize) -> rusqlite::Result<R
 pub(crate) fn unused_reference(connection: &Connection) -> Result<Reference, Fault> {
     loop {
         let bits = getrandom::u64().map_err(|error| StoreError::Unusable {
-            path: "the system's source of randomness".into(),
+            path: "the system's random source".into(),
             detail: error.to_string(),
         })?;
         let reference = Reference::from_bits(bits);

@@ -35,41 +35,41 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-const ABOUT: &str = "A context layer for AI coding agents: runs code, holds back output, keeps what was decided";
+const ABOUT: &str = "A context layer for AI coding agents: runs code, holds back long output, stores decisions";
 
 const LONG_ABOUT: &str = "\
-Weir runs code in a sandbox and holds back what it prints, keeps what was decided and found in a project, and finds it again.
+Weir runs code in a sandbox, holds back long output, stores a project's decisions and findings, and makes all of it searchable.
 
-Everything stays on this machine. Each project has a store of its own, and secrets are removed before anything is written. A thing kept has a reference such as [ctx:k7f2m9q4xz].";
+Everything stays on this machine. Each project has its own store, and secrets are removed before anything is written. Every stored entry has a reference such as [ctx:k7f2m9q4xz].";
 
 const AFTER_HELP: &str = "\
 One minute:
-  weir run 'make test'                                      run something; long output is held back
-  weir note \"We use port 7071 in tests\" --kind convention   keep something
-  weir search port tests                                    find it
-  weir get k7f2m9q4xz                                       read it by its reference
-  weir history                                              see what happened
-  weir replay                                               see what it would have saved in your past sessions
-  weir window                                               see what a smaller window would have cost
+  weir run 'make test'                                      run a command; long output is held back
+  weir note \"We use port 7071 in tests\" --kind convention   store a note
+  weir search port tests                                    find the note
+  weir get k7f2m9q4xz                                       read an entry by its reference
+  weir history                                              list what happened
+  weir replay                                               show what Weir would have saved in your past sessions
+  weir window                                               show what a smaller window would have cost
   weir mcp                                                  serve all of this to a client
 
 Every command has --help with examples, and --json for scripts.";
 
 /// The whole command line, made of the operations and what is beyond them.
 fn command() -> Command {
-    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).global(true).help("Answer as JSON");
+    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).global(true).help("Print the answer as JSON");
     let folder = Arg::new("folder")
         .short('C')
         .long("folder")
         .value_name("FOLDER")
         .value_parser(value_parser!(PathBuf))
         .global(true)
-        .help("Act as if started in this folder");
+        .help("Run as if started in this folder");
     let mcp = Command::new("mcp")
-        .about("Serve the operations to a client over MCP on standard input and output")
+        .about("Serve the operations to an MCP client on standard input and output")
         .after_help("Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}");
     let completions = Command::new("completions")
-        .about("Print completions for a shell")
+        .about("Print shell completions")
         .after_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
         .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)));
     Command::new("weir")
@@ -105,8 +105,8 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         return Ok(statusline::main());
     }
     let mut env = Env::capture().map_err(|error| {
-        CommandError::new(ErrorKind::Failed, format!("this folder cannot be used: {error}"))
-            .hint("cd to one that exists")
+        CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))
+            .hint("cd to a folder that exists")
     })?;
     if let Some(folder) = matches.get_one::<PathBuf>("folder") {
         env.folder = env.folder.join(folder);
@@ -158,7 +158,7 @@ fn call(
     let operation = OPERATIONS
         .iter()
         .find(|operation| operation.command == Some(name))
-        .ok_or_else(|| CommandError::usage(format!("there is no command `{name}`")))?;
+        .ok_or_else(|| CommandError::usage(format!("unknown command `{name}`")))?;
     let running = (operation.call_command)(context.clone(), arguments)?;
     let answer = runtime.block_on(async {
         tokio::select! {

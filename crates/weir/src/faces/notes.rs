@@ -38,23 +38,23 @@ struct Sort {
 const SORTS: &[Sort] = &[
     Sort {
         flag: "stale",
-        help: "Only notes whose files or commits are no longer what they were",
-        title: "may no longer be true",
-        hint: "still true: weir note \"…\" --supersedes REF --files …; no longer: weir forget REF",
+        help: "Only notes that may be out of date",
+        title: "may be out of date",
+        hint: "if still true: weir note \"…\" --supersedes REF --files …; if not: weir forget REF",
         holds: |note| !note.doubts.is_empty(),
     },
     Sort {
         flag: "superseded",
-        help: "Only notes that others have taken the place of",
+        help: "Only notes that newer notes replace",
         title: "superseded",
-        hint: "they only show how things came about; to remove one: weir forget REF",
+        hint: "kept as history; to remove one: weir forget REF",
         holds: |note| note.seen.entry.superseded_by.is_some(),
     },
     Sort {
         flag: "unused",
-        help: "Only notes that nobody has read in 30 days",
-        title: "never read since they were kept",
-        hint: "to read one: weir get REF; to remove one: weir forget REF (shows first what would go)",
+        help: "Only notes older than 30 days that were never read",
+        title: "never read",
+        hint: "to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)",
         holds: |note| note.unused,
     },
 ];
@@ -70,14 +70,14 @@ struct Reviewed {
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("notes")
-        .about("Review the notes: what may no longer be true, is superseded or was never read")
+        .about("List notes that may be out of date, superseded or unused")
         .after_help(
             "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --confirm k7f2m9q4xz\n  weir notes --all --json\n\n\
              Models see whether a note is yours, or theirs and confirmed by you. `weir forget` removes a note, and \
-             `weir note … --supersedes REF` renews it.",
+             `weir note … --supersedes REF` replaces it.",
         )
         .args(SORTS.iter().map(|sort| flag(sort.flag, sort.help)))
-        .arg(flag("all", "Every note, also those that there is nothing to say of"))
+        .arg(flag("all", "List every note"))
         .arg(
             Arg::new("confirm")
                 .long("confirm")
@@ -124,7 +124,7 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
     let wanted = |note: &&Reviewed| all || asked.is_empty() || asked.iter().any(|sort| (sort.holds)(note));
     let data = json!({ "notes": notes.iter().filter(wanted).map(describe).collect::<Vec<_>>() });
     if notes.is_empty() {
-        let text = "there are no notes here; keep one with `weir note \"…\"`".to_owned();
+        let text = "no notes yet; add one with `weir note \"…\"`".to_owned();
         return Ok(Answer::nothing(text, data));
     }
     let mut parts = vec![overview(&notes)];

@@ -19,16 +19,16 @@ pub(crate) fn command() -> Command {
         .num_args(1..)
         .trailing_var_arg(true)
         .allow_hyphen_values(true)
-        .help("The command, as one text or as many words");
+        .help("Command to check, as one string or as separate words");
     let check = Command::new("check")
-        .about("Say what the rules make of a command, and why, without running it")
+        .about("Show how the rules judge a command, and why, without running it")
         .after_help(
             "Examples:\n  weir policy check -- git push --force\n  weir policy check 'for f in *; do rm \"$f\"; done'\n\n\
-             Exit code 0 means allowed, 6 that it asks or is denied.",
+             Exits with 0 if the command is allowed, and with 6 if it is denied or needs confirmation.",
         )
         .arg(words);
     Command::new("policy")
-        .about("What may be run: the rules of Claude Code's settings files and of the configuration")
+        .about("Check commands against the rules in Claude Code's settings and in the configuration")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(check)
@@ -42,7 +42,7 @@ pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer,
         [one] => (*one).clone(),
         many => many.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" "),
     };
-    let language = Language::find("shell").ok_or_else(|| CommandError::broken("there is no shell"))?;
+    let language = Language::find("shell").ok_or_else(|| CommandError::broken("no shell found"))?;
     let folder = context.env().folder.clone();
     let timeout = context.config().run.timeout;
     let order = Order { language, code, file: None, folder, timeout, source: None };

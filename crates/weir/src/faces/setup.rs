@@ -42,22 +42,22 @@ pub(crate) fn commands() -> [Command; 2] {
             .num_args(0..)
             .value_parser(clap::builder::PossibleValuesParser::new(RECIPES.iter().map(|recipe| recipe.name)))
             .hide_possible_values(true)
-            .help(format!("The clients; those found on this machine if none is named: {known}"))
+            .help(format!("Clients: {known} [default: those found on this machine]"))
     };
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let flags = || {
         [
-            flag("project", "In the settings of this project, which others may share, instead of the user's"),
+            flag("project", "Use the settings of this project, which others may share, instead of your own"),
             flag("yes", "Write without asking"),
-            flag("dry-run", "Show what would be written, and write nothing"),
+            flag("dry-run", "Show what would be written without writing it"),
         ]
     };
     let setup = Command::new("setup")
-        .about("Tell clients to call weir: its MCP server and its hooks, in their own settings")
+        .about("Register Weir's MCP server and hooks with your AI clients")
         .after_help(
-            "Examples:\n  weir setup                       show what it would write for the clients found, and ask\n  \
-             weir setup claude codex --yes\n  weir setup claude --project\n\nWhat others wrote stays as it is, and `weir \
-             teardown` takes it back. Exit code 6 means that\nnothing was written, because nobody said yes.",
+            "Examples:\n  weir setup                       show the changes for the clients found, and ask\n  \
+             weir setup claude codex --yes\n  weir setup claude --project\n\nOther settings are not changed, and `weir \
+             teardown` undoes everything. Exits with 6 if nothing\nwas written because you did not confirm.",
         )
         .arg(clients())
         .args(flags())
@@ -72,10 +72,10 @@ pub(crate) fn commands() -> [Command; 2] {
                 .conflicts_with("project"),
         ]);
     let teardown = Command::new("teardown")
-        .about("Take back what `weir setup` wrote")
+        .about("Undo what `weir setup` wrote")
         .after_help(
-            "Examples:\n  weir teardown\n  weir teardown codex --yes\n\nA file that is as setup left it gets its old text \
-             back, byte for byte; of another, what is\nours is removed. What weir has stored stays.",
+            "Examples:\n  weir teardown\n  weir teardown codex --yes\n\nA file that has not changed since setup gets its \
+             old text back, byte for byte. From a file that\nhas changed, only Weir's entries are removed. The stores are kept.",
         )
         .arg(clients())
         .args(flags());
@@ -101,9 +101,7 @@ pub(crate) fn run(
     let whose = if arguments.get_flag("project") { Whose::Project } else { Whose::User };
     let places = Places::new(context)?;
     if whose == Whose::Project && places.project_is_home() {
-        return Err(
-            CommandError::usage("the home folder is no project").hint("cd to a project, or leave out --project")
-        );
+        return Err(CommandError::usage("the home folder is not a project").hint("cd to a project, or omit --project"));
     }
     let named: Vec<&String> = arguments.get_many("clients").into_iter().flatten().collect();
     let recipes = chosen(&named, whose, task, &places)?;
@@ -133,7 +131,7 @@ pub(crate) fn run(
     let why = match asker {
         _ if arguments.get_flag("dry-run") => "nothing was written: this was a dry run",
         Some(_) => "nothing was written",
-        None => "nothing was written: there is nobody to ask; say --yes to write it",
+        None => "nothing was written: cannot ask for confirmation here; use --yes to write without asking",
     };
     let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
     Ok(Answer { exit_code, ..Answer::new(format!("{}\n{why}", show()), data(task, &plan, false)) })
@@ -198,7 +196,7 @@ fn past_sessions(context: &Context) -> Option<String> {
     let found = transcripts::find(context.env(), &[]).ok()?.found.len();
     let transcripts = counted(found, "transcript", "transcripts");
     (found > 0).then(|| {
-        format!("\n{transcripts} of earlier sessions: `weir import --dry-run` says what there is of this project")
+        format!("\nfound {transcripts} of earlier sessions: `weir import --dry-run` shows those of this project")
     })
 }
 
@@ -208,7 +206,7 @@ fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Resul
     if named.is_empty() {
         let all = RECIPES.iter().copied().filter(|recipe| has_place(recipe));
         let found: Vec<_> = all.filter(|recipe| task == Task::Teardown || places.is_installed(recipe)).collect();
-        let nothing = "no client was found: none of their programs is on the PATH, and none of their folders is there";
+        let nothing = "no clients found: neither their programs on the PATH nor their folders";
         return if found.is_empty() {
             Err(CommandError::new(ErrorKind::NotFound, nothing).hint("name one: weir setup claude"))
         } else {
@@ -218,8 +216,8 @@ fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Resul
     let mut recipes: Vec<&'static Recipe> = Vec::new();
     for recipe in named.iter().filter_map(|name| find(name)) {
         if !has_place(recipe) {
-            let message = format!("{} has no settings of a project", recipe.title);
-            return Err(CommandError::usage(message).hint("leave out --project"));
+            let message = format!("{} has no project settings", recipe.title);
+            return Err(CommandError::usage(message).hint("omit --project"));
         }
         if !recipes.iter().any(|other| other.name == recipe.name) {
             recipes.push(recipe);
@@ -234,7 +232,7 @@ fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> 
     for recipe in recipes {
         let steps: Vec<&Step> = plan.steps.iter().filter(|step| step.is_for(recipe)).collect();
         match (task, steps.is_empty()) {
-            (Task::Setup, true) => lines.push(format!("✓ {}: set up already", recipe.title)),
+            (Task::Setup, true) => lines.push(format!("✓ {}: already set up", recipe.title)),
             (Task::Teardown, true) => {}
             _ => {
                 lines.push(format!("✓ {}", recipe.title));
@@ -244,12 +242,12 @@ fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> 
         if task == Task::Setup && written && !steps.is_empty() {
             lines.extend(recipe.then.map(|then| format!("  then: {then}")));
             if recipe.basis == Basis::Documented {
-                lines.push("  by its documentation; not tried with the real client".to_owned());
+                lines.push("  based on its documentation; not tested with the real client".to_owned());
             }
         }
     }
     if lines.is_empty() {
-        lines.push("nothing of weir was found in the settings of clients".to_owned());
+        lines.push("no client settings mention Weir".to_owned());
     }
     lines.extend(plan.notes.iter().cloned());
     lines.join("\n")

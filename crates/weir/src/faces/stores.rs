@@ -43,7 +43,7 @@ fn file_argument(help: &'static str) -> Arg {
 }
 
 fn user_argument() -> Arg {
-    Arg::new("user").long("user").action(ArgAction::SetTrue).help("Use the store of what is seen from every project")
+    Arg::new("user").long("user").action(ArgAction::SetTrue).help("Use the user store, which every project can see")
 }
 
 fn force_argument(help: &'static str) -> Arg {
@@ -83,7 +83,7 @@ impl Which {
         }
         let message = format!("cannot replace the store in {}: it is not empty", self.folder.display());
         Err(CommandError::new(ErrorKind::Usage, message)
-            .hint("back it up with `weir backup FILE`, then repeat this with --force; the old store is set aside"))
+            .hint("back it up with `weir backup FILE`, then repeat with --force; the old store is set aside"))
     }
 }
 
@@ -206,5 +206,5 @@ fn new_private_file(path: &Path) -> std::io::Result<File> {
 
 fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))
-        .hint("see that the folder exists, is yours and has room")
+        .hint("make sure that the folder exists, that you own it and that the disk has free space")
 }

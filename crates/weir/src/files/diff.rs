@@ -20,7 +20,7 @@ pub(crate) fn unified(
         let shown = hunk.show(&old, &new);
         let cost = weir_tokens::count(&shown);
         if cost > left {
-            text.push_str(&format!("… {} of {} places not shown\n", hunks.len() - number, hunks.len()));
+            text.push_str(&format!("… {} of {} hunks not shown\n", hunks.len() - number, hunks.len()));
             return (text, false);
         }
         left -= cost;
@@ -227,7 +227,7 @@ mod tests {
         let made = apply(text.as_bytes(), Wanted { old: "line", new: "row", all: true }).unwrap();
         let after = String::from_utf8(made.bytes).unwrap();
         let (shown, whole) = unified((&text, &after), &made.places, 100);
-        assert!(!whole && shown.ends_with("of 60 places not shown\n"), "{shown}");
+        assert!(!whole && shown.ends_with("of 60 hunks not shown\n"), "{shown}");
         assert_eq!(counts(&text, &after), (60, 60));
     }
 }

@@ -31,7 +31,7 @@ impl Folder {
         let (opened, named) = (rustix::fs::fstat(&fd)?, rustix::fs::lstat(path)?);
         let same = (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino);
         if !same || path.canonicalize()? != path {
-            return Err(io::Error::other("the folder was moved meanwhile"));
+            return Err(io::Error::other("the folder was moved in the meantime"));
         }
         Ok(Self(fd))
     }

@@ -28,7 +28,7 @@ impl Range {
     /// Reads `10-40`, `10-`, `10` or `-20`.
     pub(crate) fn parse(text: &str) -> Result<Self, CommandError> {
         let wrong = || {
-            CommandError::usage(format!("`{text}` is no range of lines"))
+            CommandError::usage(format!("`{text}` is not a line range"))
                 .hint("write 10-40, 10- (to the end), 10 (one line) or -20 (the last 20)")
         };
         let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());

@@ -17,7 +17,7 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "open as long as the lock is
 /// Waits for the lock of a file.
 pub(crate) fn lock(context: &Context, path: &Path) -> Result<Lock, CommandError> {
     let failed = |error: std::io::Error| {
-        CommandError::new(ErrorKind::Failed, format!("nothing was changed: the lock cannot be had: {error}"))
+        CommandError::new(ErrorKind::Failed, format!("nothing was changed: cannot take the lock: {error}"))
     };
     let folder = context.paths().data.join("locks");
     private::folder(&folder).map_err(failed)?;

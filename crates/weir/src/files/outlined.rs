@@ -29,7 +29,7 @@ pub(crate) fn changes(path: &Path, old: &str, new: &str) -> String {
         lines.push(format!("outline: {}{more}", said[..said.len().min(MOST)].join("; ")));
     }
     if after.broken > 0 && before.broken == 0 {
-        lines.push("it no longer parses as a whole".to_owned());
+        lines.push("the file no longer parses completely".to_owned());
     }
     lines.join("\n")
 }

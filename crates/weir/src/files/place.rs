@@ -40,7 +40,7 @@ pub(crate) async fn permit(
     access: Access<'_>,
 ) -> Result<Place, CommandError> {
     if named.trim().is_empty() {
-        return Err(CommandError::usage("no file is named"));
+        return Err(CommandError::usage("no file given"));
     }
     let (asked, place) = find(context, named, access)?;
     rules::permit(context, tool, (&asked, &place), access).await?;
@@ -65,8 +65,8 @@ fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, 
     }
     match (access, missing) {
         (Access::Create(_), Some(asked)) => Ok((asked.clone(), place(context, not_yet(asked, named)?)?)),
-        _ => Err(CommandError::new(ErrorKind::NotFound, format!("there is no file {named}"))
-            .hint(format!("name one from {}, or an absolute one", here.display()))),
+        _ => Err(CommandError::new(ErrorKind::NotFound, format!("no such file: {named}"))
+            .hint(format!("paths are relative to {}", here.display()))),
     }
 }
 
@@ -76,22 +76,22 @@ fn is_missing(error: &io::Error) -> bool {
 
 /// Where a file would be that is not there: below the nearest folder that is.
 fn not_yet(asked: &Path, named: &str) -> Result<PathBuf, CommandError> {
-    let refused = |why: &str| CommandError::usage(format!("{named} cannot be made: {why}"));
+    let refused = |why: &str| CommandError::usage(format!("cannot create {named}: {why}"));
     let mut rest = Vec::new();
     let mut above = asked;
     let folder = loop {
         // A link that leads nowhere would be made into a file somewhere else.
         if above.symlink_metadata().is_ok_and(|about| about.is_symlink()) && !above.exists() {
-            return Err(refused("a link in its path leads nowhere"));
+            return Err(refused("its path contains a broken link"));
         }
         match above.canonicalize() {
             Ok(folder) if folder.is_dir() => break folder,
-            Ok(_) => return Err(refused("a part of its path is a file")),
+            Ok(_) => return Err(refused("part of its path is a file")),
             Err(_) => {}
         }
         match above.components().next_back() {
             Some(Component::Normal(name)) => rest.push(name.to_owned()),
-            _ => return Err(refused("its path goes through a folder that is not there")),
+            _ => return Err(refused("its path goes through a folder that does not exist")),
         }
         above = above.parent().unwrap_or(Path::new("/"));
     };

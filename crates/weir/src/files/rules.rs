@@ -63,9 +63,9 @@ pub(super) async fn permit(
         Verdict::Allow => Ok(()),
         Verdict::Ask if context.consent(&format!("{question} {why}"), &asked_about(place, access)).await? => Ok(()),
         Verdict::Ask => Err(CommandError::new(ErrorKind::Denied, format!("{nothing}. {why}"))
-            .hint("the user was not there to be asked, or said no; ask the user to allow it")),
+            .hint("the user could not be asked or declined; ask the user to allow it")),
         Verdict::Deny => Err(CommandError::new(ErrorKind::Denied, format!("{nothing}. {why}"))
-            .hint("do not try another way; the user can do it, or change the rule")),
+            .hint("do not work around this; the user can do it or change the rule")),
     }
 }
 
@@ -114,7 +114,7 @@ fn protected(context: &Context, judge: &Judge, (asked, path): (&Path, &Path), ac
     let deny = |why: &str| Some(Reason { verdict: Verdict::Deny, why: why.to_owned() });
     let ask = |why: &str| Some(Reason { verdict: Verdict::Ask, why: why.to_owned() });
     if judge.hides(path) {
-        return deny("it is a place of secrets, or Weir's own");
+        return deny("it holds secrets or belongs to Weir");
     }
     if !judge.may_reach(context.origin, path, access) {
         return deny(OUTSIDE);
@@ -129,7 +129,7 @@ fn protected(context: &Context, judge: &Judge, (asked, path): (&Path, &Path), ac
         return deny("it is Weir's own configuration, data or cache");
     }
     if own::holds_home(context) {
-        return ask("the folder holds the home folder and is not a project");
+        return ask("the folder contains the home folder and is not a project");
     }
     if path.symlink_metadata().is_ok_and(|about| about.permissions().mode() & 0o222 == 0) {
         return ask("it is read-only");
@@ -141,5 +141,5 @@ fn protected(context: &Context, judge: &Judge, (asked, path): (&Path, &Path), ac
 /// build or a test runs is not asked about: to change it is what a coding agent is there for.
 fn runs_later(judge: &Judge, path: &Path) -> Option<Reason> {
     let found = names::find_in(&judge.places().project, path).filter(|found| found.kind != Kind::Executed)?;
-    Some(Reason { verdict: Verdict::Ask, why: format!("it is among what other programs obey ({})", found.what) })
+    Some(Reason { verdict: Verdict::Ask, why: format!("other programs act on it ({})", found.what) })
 }

@@ -47,7 +47,7 @@ impl Content {
         if !about.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
-        let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {}", size(LARGEST)));
+        let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(LARGEST)));
         if about.len() > LARGEST {
             return Err(too_large());
         }
@@ -66,7 +66,7 @@ impl Content {
         if terminal::is_binary(&self.bytes) {
             let size = size(self.bytes.len() as u64);
             return Err(CommandError::new(ErrorKind::Failed, format!("{} is binary, {size}", place.shown))
-                .hint("look at it with a program: ctx_execute_file"));
+                .hint("process it with ctx_execute_file"));
         }
         let text = String::from_utf8_lossy(&self.bytes);
         let replaced = matches!(text, Cow::Owned(_));
@@ -88,11 +88,11 @@ pub(crate) fn short(hash: &str) -> &str {
 pub(super) fn unreadable(place: &Place, error: &io::Error) -> CommandError {
     let shown = &place.shown;
     match error.kind() {
-        io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("there is no file {shown}")),
+        io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("no such file: {shown}")),
         io::ErrorKind::FileTooLarge => CommandError::new(ErrorKind::Failed, format!("{shown} is too large: {error}"))
-            .hint("look at it with a program: ctx_execute_file"),
+            .hint("process it with ctx_execute_file"),
         _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            CommandError::new(ErrorKind::Denied, format!("{shown} has become a link meanwhile")).hint("name it again")
+            CommandError::new(ErrorKind::Denied, format!("{shown} was replaced by a link")).hint("try again")
         }
         _ => CommandError::new(ErrorKind::Failed, format!("cannot read {shown}: {error}")),
     }

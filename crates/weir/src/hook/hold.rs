@@ -125,11 +125,11 @@ impl HoldConfig {
 pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
     let printed = done.output.saved.as_deref().unwrap_or(Path::new(""));
     match small_file(printed, SMALL).map_err(unreadable)? {
-        Some(text) => Ok(format!("What the command had printed:\n{text}")),
+        Some(text) => Ok(format!("Output before the command was killed:\n{text}")),
         None => match held(call, used, done)? {
             Held::Back(shown) => Ok(shown),
             Held::NotKept(text) => {
-                Ok(format!("What the command had printed; it is not kept yet:\n{}", ends(&text, SMALL)?.text))
+                Ok(format!("Output before the command was killed; not kept yet:\n{}", ends(&text, SMALL)?.text))
             }
         },
     }
@@ -181,7 +181,7 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
             if text.bytes() <= LONGEST_TEXT {
                 call.aside.output = Some(NewEntry { text: text.all()?, ..entry });
             } else {
-                faults::note("holding back", &format!("an output of {} is not kept: {error}", size(text.bytes())));
+                faults::note("holding back", &format!("cannot keep an output of {}: {error}", size(text.bytes())));
             }
             return Ok(Held::NotKept(text));
         }

@@ -42,7 +42,7 @@ impl Payload {
             }
         }
         let value =
-            serde_json::from_slice(&scan.kept).map_err(|error| io::Error::other(format!("no JSON: {error}")))?;
+            serde_json::from_slice(&scan.kept).map_err(|error| io::Error::other(format!("invalid JSON: {error}")))?;
         Ok(Self { value, long: scan.long })
     }
 
@@ -184,7 +184,7 @@ impl Scan<'_> {
 
     fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.kept.len() + bytes.len() > MOST {
-            return Err(io::Error::other(format!("more than {} MiB of JSON beside long texts", MOST >> 20)));
+            return Err(io::Error::other(format!("more than {} MiB of JSON besides long texts", MOST >> 20)));
         }
         self.kept.extend_from_slice(bytes);
         Ok(())

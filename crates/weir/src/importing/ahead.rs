@@ -38,7 +38,7 @@ pub(super) fn read(
                 wanted.store(at + 1, Ordering::Relaxed);
             }
         }
-        reader.join().map_err(|_| CommandError::broken("the reader of transcripts broke off"))
+        reader.join().map_err(|_| CommandError::broken("the transcript reader failed unexpectedly"))
     })
 }
 

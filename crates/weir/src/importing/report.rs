@@ -90,13 +90,13 @@ impl Report {
         }
         if self.elsewhere > 0 && whose == Whose::Project {
             let sessions = counted(self.elsewhere, "transcript", "transcripts");
-            lines.push(format!("{sessions} of other projects left out; `weir import --all` takes them in too"));
+            lines.push(format!("skipped {sessions} of other projects; `weir import --all` imports them too"));
         }
         if self.gone > 0 {
             let sessions = counted(self.gone, "transcript", "transcripts");
             lines.push(format!(
-                "{sessions} left out, since the folder they worked in is not there; `weir import --here PATH` takes them \
-                 into this project"
+                "skipped {sessions}, because the folder they worked in does not exist; `weir import --here PATH` imports \
+                 them into this project"
             ));
         }
         if self.skipped > 0 {
@@ -131,7 +131,7 @@ impl Report {
         let sessions = counted(self.sessions.len(), "session", "sessions");
         let Some((from, to)) = self.times else {
             return match self.sessions.len() {
-                0 => "no session to import".to_owned(),
+                0 => "no sessions to import".to_owned(),
                 _ => format!("nothing new in {sessions}"),
             };
         };
@@ -143,7 +143,7 @@ impl Report {
         if self.summaries > 0 {
             parts.push(counted(self.summaries, "summary", "summaries"));
         }
-        parts.push(format!("{} in all", counted(self.all(), "event", "events")));
+        parts.push(format!("{} in total", counted(self.all(), "event", "events")));
         let verb = if self.dry_run { "would import" } else { "imported" };
         format!("{verb} {sessions}, {} to {}: {}", when::day(from), when::day(to), parts.join(", "))
     }

@@ -104,7 +104,7 @@ impl Ignored {
         let text = text.trim_start_matches('\u{feff}');
         let count = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).count();
         if self.held + count > MOST {
-            self.unread.push((path.to_owned(), format!("with those above it, it has more than {MOST} patterns")));
+            self.unread.push((path.to_owned(), format!("together with its parents it has more than {MOST} patterns")));
             return nothing();
         }
         let mut builder = GitignoreBuilder::new(folder);

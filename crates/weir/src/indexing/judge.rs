@@ -23,7 +23,7 @@ use crate::run::rules;
 const TOOL: &str = "mcp__weir__ctx_index";
 
 /// What a model is told of a place that only the user can open to it.
-pub(crate) const OUTSIDE: &str = "it is outside of the project, and no rule of the user's allows it";
+pub(crate) const OUTSIDE: &str = "it is outside the project, and no user rule allows it";
 
 /// Lets indexing of a path or of a text pass, or says why not. The path is given as it was named and without its links.
 pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Result<(), CommandError> {
@@ -31,8 +31,9 @@ pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Re
     if let Some((named, full)) = path
         && !judge.may_reach(context.origin, full, Access::Read)
     {
-        return Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {named}: {OUTSIDE}"))
-            .hint("do not try another way; the user can index it, or allow it by a rule such as Read(//folder/**)"));
+        return Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {named}: {OUTSIDE}")).hint(
+            "do not work around this; the user can index it, or allow it with a rule such as Read(//folder/**)",
+        ));
     }
     let mut reasons = judge_tool(judge.rules(), TOOL).reasons;
     // Rules about reading do not concern a text that was given.
@@ -45,9 +46,9 @@ pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Re
         Verdict::Allow => Ok(()),
         Verdict::Ask if context.consent(&format!("Index it? {why}"), about).await? => Ok(()),
         Verdict::Ask => Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {why}"))
-            .hint("the user was not there to be asked, or said no; ask the user to allow it")),
+            .hint("the user could not be asked or declined; ask the user to allow it")),
         Verdict::Deny => Err(CommandError::new(ErrorKind::Denied, format!("nothing was indexed. {why}"))
-            .hint("this is a rule of the user's; do not try another way")),
+            .hint("blocked by a user rule; do not work around it")),
     }
 }
 
@@ -144,7 +145,7 @@ impl Judge {
 
 /// A list of names, in any case.
 fn lines(root: &Path, lines: impl Iterator<Item = String>) -> Result<Gitignore, CommandError> {
-    let broken = |error: ignore::Error| CommandError::broken(&format!("the list of secrets cannot be used: {error}"));
+    let broken = |error: ignore::Error| CommandError::broken(&format!("cannot use the list of secrets: {error}"));
     let mut builder = GitignoreBuilder::new(root);
     builder.case_insensitive(true).map_err(broken)?;
     for line in lines {

@@ -49,7 +49,7 @@ impl Why {
             Self::Large => "larger than 8 MiB",
             Self::Empty => "empty",
             Self::Link => "symbolic links",
-            Self::Special => "no regular files",
+            Self::Special => "not regular files",
         }
     }
 
@@ -59,11 +59,11 @@ impl Why {
             Self::Secret => "it is hidden as a secret",
             Self::Denied => "a rule denies reading it",
             Self::Binary => "it is binary, not text",
-            Self::Pdf => "PDF is not read yet; index the text of it, as from pdftotext",
+            Self::Pdf => "PDF is not supported yet; index its text, for example from pdftotext",
             Self::Large => "it is larger than 8 MiB",
             Self::Empty => "it is empty",
             Self::Link => "it is a symbolic link",
-            Self::Special => "it is no regular file",
+            Self::Special => "it is not a regular file",
         }
     }
 }
@@ -155,7 +155,7 @@ impl Report {
         let mut lines = vec![self.headline(&shown, indexed)];
         if !self.skipped.is_empty() {
             let list = self.skipped.iter().map(|(why, count)| format!("{count} {}", why.of_many()));
-            lines.push(format!("left out: {}", list.collect::<Vec<_>>().join(", ")));
+            lines.push(format!("skipped: {}", list.collect::<Vec<_>>().join(", ")));
         }
         if self.not_read > 0 {
             let named = self.failed.iter().map(|failed| format!("{} ({})", one_line(&failed.path, 120), failed.why));
@@ -167,10 +167,10 @@ impl Report {
             lines.push(format!("redacted before storing: {}", list.collect::<Vec<_>>().join(", ")));
         }
         if self.evicted > 0 {
-            lines.push(format!("{} old runs were evicted to stay within the quota", self.evicted));
+            lines.push(format!("evicted {} old runs to stay within the quota", self.evicted));
         }
         if let Some(error) = &self.unfinished {
-            lines.push(format!("kept, but perhaps not searchable yet: {error}"));
+            lines.push(format!("kept, but may not be searchable yet: {error}"));
         }
         if indexed > 0 && !label.is_empty() {
             lines.push(format!("search it with source \"{shown}\""));
@@ -186,7 +186,7 @@ impl Report {
             let name = if label.is_empty() { "the text" } else { label };
             let what = match (self.new, self.changed) {
                 (1, _) => "indexed",
-                (_, 1) => "indexed anew",
+                (_, 1) => "reindexed",
                 _ => return format!("unchanged: {name} is {reference}"),
             };
             return format!("{what} {name} as {reference} ({})", size(self.bytes));

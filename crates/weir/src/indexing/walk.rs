@@ -51,8 +51,8 @@ impl Globs {
         let mut builder = OverrideBuilder::new(root);
         for glob in include.iter().cloned().chain(exclude.iter().map(|glob| format!("!{glob}"))) {
             builder.add(&glob).map_err(|error| {
-                CommandError::usage(format!("`{}` is not a pattern: {error}", glob.trim_start_matches('!')))
-                    .hint("write one such as *.md or docs/**")
+                CommandError::usage(format!("invalid pattern `{}`: {error}", glob.trim_start_matches('!')))
+                    .hint("use a pattern such as *.md or docs/**")
             })?;
         }
         let globs = builder.build().map_err(|error| CommandError::usage(error.to_string()))?;

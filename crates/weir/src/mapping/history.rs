@@ -30,7 +30,7 @@ pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) 
     if let Some((_, kept)) = store.map_commits(scope, &key)?.filter(|(known, _)| *known == head) {
         return Ok(Commits::read(&kept));
     }
-    context.tell("map: asking git which files change together");
+    context.tell("map: checking in git which files change together");
     // A folder's own path is taken away from those of its files; the repository's top has none.
     let Some(below) = root.strip_prefix(&repository.work_tree).ok().and_then(Path::to_str) else {
         return Ok(Commits::default());

@@ -49,8 +49,8 @@ pub(super) fn refresh(
     listing.files.retain(may_be_mapped);
     if listing.files.len() > MOST_FILES {
         let many = listing.files.len();
-        return Err(CommandError::usage(format!("{many} files are too many for a map: {MOST_FILES} are the most"))
-            .hint("let git ignore what is not yours, or run it in a project below"));
+        return Err(CommandError::usage(format!("cannot map {many} files: the limit is {MOST_FILES}"))
+            .hint("have git ignore third-party files, or run it in a subproject"));
     }
     let part = below(root, folder).unwrap_or_default();
     let mut known: HashMap<String, MapFile> =

@@ -123,8 +123,8 @@ impl Said<'_> {
 
     fn nothing(&self) -> String {
         match self.all_files {
-            0 => "there is no file here in a language that can be outlined".to_owned(),
-            files => format!("none of {} matches; try other words", counted(files, "file", "files")),
+            0 => "no files here are in a language that can be outlined".to_owned(),
+            files => format!("none of {} match; try other words", counted(files, "file", "files")),
         }
     }
 }

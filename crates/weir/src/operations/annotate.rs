@@ -18,27 +18,27 @@ const NEIGHBOURS: usize = 3;
 /// Keep a note for later sessions.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Annotate {
-    /// What was decided, found or agreed; entries it cites by [ctx:…] are kept from expiring
+    /// The decision, finding or convention; entries it cites as [ctx:…] do not expire
     #[schemars(transform = silent)]
     text: String,
-    /// What it is [default: finding]
+    /// Kind of note [default: finding]
     #[schemars(transform = silent)]
     #[arg(long)]
     kind: Option<Choice<NoteKind>>,
-    /// Same topic again = new revision
+    /// Reusing a topic adds a revision
     #[arg(long)]
     topic: Option<String>,
-    /// References of notes it replaces
+    /// References of notes that this one replaces
     #[schemars(transform = silent)]
     #[arg(long, value_name = "REF")]
     #[serde(default)]
     supersedes: Vec<String>,
-    /// Files it is about; the note is bound to their content
+    /// Files the note is about; it is marked as doubtful when they change
     #[schemars(transform = silent)]
     #[arg(long, value_name = "PATH")]
     #[serde(default)]
     files: Vec<String>,
-    /// Who sees it [default: project]
+    /// Scope that can see the note [default: project]
     #[schemars(transform = silent)]
     #[arg(long)]
     scope: Option<Choice<Level>>,
@@ -56,7 +56,8 @@ Examples:
   weir note \"I prefer small commits\" --scope user
   git log -1 | weir note - --topic last-release
 
-The same topic in the same scope makes a new revision; the old one stays, marked as superseded.";
+A note with an existing topic in the same scope becomes a new revision; the old one is kept and marked as superseded.
+Pass - as the text to read it from standard input.";
 
     /// A dash stands for standard input, so that long texts need no quoting.
     fn settle(mut self) -> Result<Self, CommandError> {
@@ -70,7 +71,7 @@ The same topic in the same scope makes a new revision; the old one stays, marked
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         if self.text.trim().is_empty() {
-            return Err(CommandError::usage("the note is empty").hint("say what to remember in `text`"));
+            return Err(CommandError::usage("the note is empty").hint("pass the note in `text`"));
         }
         let level = self.scope.map_or(Level::Project, |scope| scope.0);
         let (files, unbound) = truth::bind(&context.project().root, level, &self.files);
@@ -125,23 +126,23 @@ fn describe(kept: &Kept, neighbours: &[Hit], unbound: &[String], level: Level) -
         lines.push(format!("supersedes {}", list(&kept.superseded)));
     }
     if !kept.pinned.is_empty() {
-        lines.push(format!("pinned, because cited: {}", list(&kept.pinned)));
+        lines.push(format!("pinned because cited: {}", list(&kept.pinned)));
     }
     if !kept.redacted.is_empty() {
         lines.push(format!("redacted before storing: {}", kept.redacted.join(", ")));
     }
     lines.extend(unbound.iter().map(|problem| format!("not bound: {problem}")));
     if kept.evicted > 0 {
-        lines.push(format!("{} old runs were evicted to stay within the quota", kept.evicted));
+        lines.push(format!("evicted {} old runs to stay within the quota", kept.evicted));
     }
     if kept.behind {
-        lines.push("another process is indexing: the next search takes it in".to_owned());
+        lines.push("another process is indexing: the next search will include it".to_owned());
     }
     if let Some(error) = &kept.unfinished {
-        lines.push(format!("kept, but perhaps not searchable yet: {error}"));
+        lines.push(format!("kept, but may not be searchable yet: {error}"));
     }
     if !neighbours.is_empty() {
-        lines.push("close notes, in case one should be superseded:".to_owned());
+        lines.push("similar notes that this one may supersede:".to_owned());
         lines.extend(
             neighbours.iter().map(|hit| format!("{}: {}", headline(&hit.entry), one_line(&hit.entry.title, 100))),
         );

@@ -26,29 +26,29 @@ const LEAST_SHARE: usize = 60;
 /// How many hits a question gets.
 const HITS: usize = 3;
 
-/// Run many shell commands at once, and search what they printed.
+/// Run several shell commands in parallel and search their output.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Batch {
-    /// Shell commands, each run by itself
+    /// Shell commands, each run in its own shell
     #[schemars(transform = silent)]
     #[arg(value_name = "COMMAND", required = true)]
     commands: Vec<String>,
-    /// What to look for in their output
+    /// Search the output for this; can be repeated
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long = "query", short, value_name = "QUERY")]
     queries: Vec<String>,
-    /// How many run at once [default: 4]
+    /// Number of commands to run at once [default: 4]
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long, value_name = "NUMBER")]
     parallel: Option<u8>,
-    /// Seconds for each
+    /// Timeout for each command, in seconds
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u32>,
-    /// Most tokens to answer [default: 3000]
+    /// Maximum tokens in the answer [default: 3000]
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long, value_name = "TOKENS")]
@@ -64,11 +64,11 @@ Examples:
   weir batch 'git status --short' 'cargo test' 'cargo clippy'
   weir batch 'cargo test' --query 'which test failed' --query warning
 
-Exit code 1 means that a command failed.";
+Exits with 1 if a command fails.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         if self.commands.is_empty() || self.commands.len() > MOST_COMMANDS {
-            return Err(CommandError::usage(format!("{} commands cannot be run", self.commands.len()))
+            return Err(CommandError::usage(format!("cannot run {} commands in one batch", self.commands.len()))
                 .hint(format!("pass 1 to {MOST_COMMANDS} in `commands`")));
         }
         let budget = Budget::new(self.budget, BUDGET);

@@ -17,18 +17,18 @@ const DIFF: usize = 500;
 /// Replace exact text in a file, once or `all`; fails if it changed since you read it.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextEdit {
-    /// The file
+    /// File to edit
     #[schemars(transform = silent)]
     path: String,
-    /// What is there
+    /// Text to replace
     #[schemars(transform = silent)]
     #[arg(long)]
     old: String,
-    /// What is to be there
+    /// Replacement text
     #[schemars(transform = silent)]
     #[arg(long)]
     new: String,
-    /// Wherever it is
+    /// Replace every occurrence
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
@@ -53,7 +53,7 @@ impl ContextEdit {
     /// The change as the user is asked about it.
     fn shown(&self) -> String {
         let marked = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
-        let places = if self.all { "in every place:\n" } else { "" };
+        let places = if self.all { "every occurrence:\n" } else { "" };
         format!("{places}{}{}", marked("- ", &self.old), marked("+ ", &self.new))
     }
 }
@@ -91,7 +91,7 @@ fn change(
     let seen = Seen { place, content: &after, text: &new, how: How::Edited, shown: shown_whole, given: None };
     files::keep(open, scope, &seen)?;
     let count = made.places.len();
-    let said = counted(count, "place", "places");
+    let said = counted(count, "occurrence", "occurrences");
     let head = format!("changed {said} in {}, now hash {}", place.shown, after.short_hash());
     let outline = files::changes(std::path::Path::new(&place.shown), &old, &new);
     let parts = [head, shown.trim_end().to_owned(), outline];
@@ -102,26 +102,30 @@ fn change(
 /// The file is not what the session knows.
 pub(super) fn changed(place: &Place) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("{} has changed since you read it; nothing was written", place.shown))
-        .hint("context_read it again, or the lines you need, then repeat the change")
+        .hint("read it, or the lines you need, again with context_read, then repeat the change")
 }
 
 pub(super) fn failed(place: &Place, error: &std::io::Error) -> CommandError {
-    CommandError::new(ErrorKind::Failed, format!("{} was not written: {error}", place.shown))
+    CommandError::new(ErrorKind::Failed, format!("cannot write {}: {error}", place.shown))
 }
 
 fn missed(place: &Place, miss: Miss) -> CommandError {
     let shown = &place.shown;
     match miss {
-        Miss::Empty => CommandError::usage("`old` is empty").hint("context_write makes a file, or replaces all of it"),
+        Miss::Empty => {
+            CommandError::usage("`old` is empty").hint("to create or replace a whole file, use context_write")
+        }
         Miss::Same => CommandError::usage("`old` and `new` are the same"),
-        Miss::Absent(None) => CommandError::usage(format!("`old` is not in {shown}, nor anything like it")),
-        Miss::Absent(Some(near)) => CommandError::usage(format!("`old` is not in {shown}; the nearest lines:\n{near}"))
-            .hint("copy `old` from there exactly, without the line numbers"),
+        Miss::Absent(None) => CommandError::usage(format!("`old` is not in {shown}, and no lines are similar")),
+        Miss::Absent(Some(near)) => {
+            CommandError::usage(format!("`old` is not in {shown}; the most similar lines:\n{near}"))
+                .hint("copy `old` exactly from these lines, without the line numbers")
+        }
         Miss::Many(lines, count) => {
             let named = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             let more = if count > lines.len() { ", …" } else { "" };
-            CommandError::usage(format!("`old` is {count} times in {shown}: lines {named}{more}"))
-                .hint("add lines around it until it is unique, or set all=true")
+            CommandError::usage(format!("`old` occurs {count} times in {shown}: lines {named}{more}"))
+                .hint("include more surrounding lines to make it unique, or set all=true")
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
 
-/// Forget one file of this session, or all; the disk stays as it is.
+/// Forget one file of this session, or all; nothing on disk changes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextForget {
-    /// The file; all of them if none is named
+    /// File to forget [default: all]
     #[schemars(transform = silent)]
     #[serde(default)]
     pub(super) path: Option<String>,
@@ -38,7 +38,7 @@ impl Declared for ContextForget {
                 Ok(store.forget_session_files(&scope, Some(name))?)
             })
             .await?;
-        let text = format!("{} forgotten; nothing on the disk changed", counted(count, "file", "files"));
+        let text = format!("{} forgotten; nothing on disk changed", counted(count, "file", "files"));
         Ok(Answer { found: count > 0, ..Answer::new(text, json!({ "forgotten": count })) })
     }
 }

@@ -43,14 +43,14 @@ impl Detail {
     }
 }
 
-/// Outline files: signatures and their lines. Of a folder: what matters most in it.
+/// Outline files: signatures with line numbers. For a folder: its most important files.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextPeek {
-    /// The files, or one folder
+    /// Files to outline, or one folder
     #[schemars(transform = silent)]
     #[arg(value_name = "FILE", required = true)]
     paths: Vec<String>,
-    /// How much of each [default: standard]
+    /// Level of detail [default: standard]
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
@@ -68,7 +68,8 @@ Examples:
   weir outline src/lib.rs --level verbose
   weir outline src/lib.rs --json
 
-What is shown is always smaller than the file, or is the file. Of a folder, the files that matter most in it are shown.";
+If an outline would not be shorter than the file, the file itself is shown. For a folder, the most important files in it
+are shown.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         if self.paths.is_empty() || self.paths.len() > MOST {
@@ -177,7 +178,7 @@ impl View {
         while let Some(detail) = details.next() {
             let outlined = weir_outline::show(&outline, text, detail.level());
             let Some(level) = outlined.level else {
-                let head = format!("{shown}: the file itself, since an outline would not be shorter");
+                let head = format!("{shown}: whole file, since an outline would not be shorter");
                 return Self { head, text: text.to_owned(), language, level: None, whole: true };
             };
             let name = level_name(level);
@@ -191,7 +192,7 @@ impl View {
             if details.peek().is_none() {
                 let end = outlined.text[..end].rfind('\n').unwrap_or(end);
                 let left = outlined.text[end..].lines().count();
-                let head = format!("{shown}:{said} {left} more lines of its outline are not shown");
+                let head = format!("{shown}:{said} {left} more outline lines not shown");
                 let text = outlined.text[..end].to_owned();
                 return Self { head, text, language, level, whole: false };
             }
@@ -204,7 +205,7 @@ impl View {
         match (shown == asked.as_str(), tried < asked) {
             (true, _) => String::new(),
             (false, true) => format!(" shown as {shown}, since {asked} does not fit;"),
-            (false, false) => format!(" shown as {shown}, since {asked} is hardly shorter than the file;"),
+            (false, false) => format!(" shown as {shown}, since {asked} would be almost as long as the file;"),
         }
     }
 
@@ -216,7 +217,7 @@ impl View {
         let (count, bytes) = (counted(lines, "line", "lines"), size(text.len() as u64));
         let head = match whole {
             true => format!("{shown}: {count}, {bytes}"),
-            false => format!("{shown}: {count}, {bytes}, {why}; its beginning, more by context_read lines"),
+            false => format!("{shown}: {count}, {bytes}, {why}; beginning only, read more with context_read lines"),
         };
         Self { head, text: first.join("\n"), language: None, level: None, whole }
     }

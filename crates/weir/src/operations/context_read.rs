@@ -17,10 +17,10 @@ use crate::when;
 /// a client's own tool reads.
 const BUDGET: usize = 8_000;
 
-/// Read a file of the project. Not repeated while unchanged.
+/// Read a project file; unchanged files are not repeated.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextRead {
-    /// The file
+    /// File to read
     #[schemars(transform = silent)]
     path: String,
     /// 10-40, 10-, -20
@@ -73,7 +73,7 @@ fn read(
 
 /// What stands for the file that was active before.
 fn held(before: &SessionFile) -> Option<String> {
-    before.outline_tokens.map(|_| format!("{} is now held as its outline: context_peek shows it", before.path))
+    before.outline_tokens.map(|_| format!("{} is now kept as an outline: see context_peek", before.path))
 }
 
 struct File<'a> {
@@ -94,13 +94,13 @@ impl File<'_> {
         let lines = counted(self.text.text.lines().count(), "line", "lines");
         let mut head = format!("{}: {lines}, hash {}", self.place.shown, self.content.short_hash());
         if self.text.replaced {
-            head.push_str("; not UTF-8: what is shown as \u{fffd} is something else");
+            head.push_str("; not UTF-8: invalid bytes are shown as \u{fffd}");
         }
         if !self.text.text.is_empty() && !self.text.text.ends_with('\n') {
-            head.push_str("; no line end after the last line");
+            head.push_str("; no newline at the end");
         }
         if self.text.text.contains("\r\n") {
-            head.push_str("; lines end with CRLF, which edits keep");
+            head.push_str("; CRLF line endings, which edits keep");
         }
         head
     }
@@ -108,8 +108,7 @@ impl File<'_> {
     fn unchanged(&self, known: &SessionFile) -> Said {
         let lines = counted(known.lines as usize, "line", "lines");
         let (path, at, hash) = (&self.place.shown, when::show(known.known_at), self.content.short_hash());
-        let text =
-            format!("{path} is unchanged since {at} ({lines}, hash {hash}); if you no longer have it: again=true");
+        let text = format!("{path} is unchanged since {at} ({lines}, hash {hash}); to see it again: again=true");
         Said { text, whole: true, given: Given::Unchanged }
     }
 
@@ -147,7 +146,7 @@ impl File<'_> {
         let tokens = weir_tokens::count(&self.text.text);
         let head = self.head();
         let text = format!(
-            "{head}; {tokens} tokens, so this is its outline: lines=10-40 reads a part\n{}",
+            "{head}; {tokens} tokens, so this is an outline; lines=10-40 reads a part\n{}",
             fence(mark, &outlined.text[..end])
         );
         Ok(Some(Said { text, whole: false, given: Given::Outline }))
@@ -157,9 +156,9 @@ impl File<'_> {
 /// Which lines are shown, and how to go on.
 fn which(part: &Part<'_>) -> String {
     match part.last < part.first {
-        true => "; there are no such lines".to_owned(),
+        true => "; no such lines".to_owned(),
         false if part.cut => {
-            format!("; lines {}-{}, go on with lines={}-", part.first, part.last, part.last + 1)
+            format!("; lines {}-{}, continue with lines={}-", part.first, part.last, part.last + 1)
         }
         false => format!("; lines {}-{}", part.first, part.last),
     }

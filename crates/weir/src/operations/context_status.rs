@@ -38,7 +38,7 @@ impl Declared for ContextStatus {
         };
         let (files, spared) = context.with_stores(read).await?;
         if files.is_empty() {
-            return Ok(Answer::nothing("no file was read in this session".to_owned(), json!({ "files": [] })));
+            return Ok(Answer::nothing("no files were read in this session".to_owned(), json!({ "files": [] })));
         }
         Ok(answer(&files, &spared))
     }
@@ -85,7 +85,7 @@ fn head(spared: &Spared) -> String {
         said.push(line);
     }
     if peeked.1 > 0 {
-        said.push(format!("shown by outline: {} of {} tokens", peeked.0, peeked.1));
+        said.push(format!("shown as outlines: {} of {} tokens", peeked.0, peeked.1));
     }
     said.join("\n")
 }
@@ -95,7 +95,7 @@ fn line(file: &SessionFile) -> String {
         (true, ..) => "active",
         (false, Some(_), _) => "outlined",
         (false, None, true) => "read",
-        (false, None, false) => "looked at",
+        (false, None, false) => "peeked",
     };
     let outline = file.outline_tokens.map(|tokens| format!(", outline {tokens}")).unwrap_or_default();
     let edits = match file.edits {

@@ -12,17 +12,17 @@ use crate::faces::schema::silent;
 use crate::files::edit::{line_end, with_line_ends};
 use crate::files::{self, Access, Content, Failure, Folder, How, Place, Seen, diff};
 
-/// Make a file, or replace one you have read.
+/// Create a file, or replace one you have read.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ContextWrite {
-    /// The file
+    /// File to write
     #[schemars(transform = silent)]
     path: String,
-    /// All of its text
+    /// Complete text of the file
     #[schemars(transform = silent)]
     #[arg(long)]
     text: String,
-    /// Even if not read
+    /// Even if unread
     #[serde(default)]
     #[arg(long)]
     overwrite: bool,
@@ -84,7 +84,7 @@ fn write(
     files::keep(open, scope, &seen)?;
     let (lines, bytes) = (counted(text.lines().count(), "line", "lines"), size(text.len() as u64));
     let how = match &before {
-        None => "made".to_owned(),
+        None => "created".to_owned(),
         Some(content) => {
             let (added, removed) = diff::counts(&String::from_utf8_lossy(&content.bytes), &text);
             format!("replaced (+{added} -{removed} lines)")
@@ -95,7 +95,7 @@ fn write(
 }
 
 fn unseen(place: &Place) -> CommandError {
-    let message = format!("{} has a content that you have not read; nothing was written", place.shown);
+    let message = format!("{} has content that you have not read; nothing was written", place.shown);
     CommandError::new(ErrorKind::Failed, message)
-        .hint("context_read it first, change a part with context_edit, or set overwrite=true")
+        .hint("read it first with context_read, change part of it with context_edit, or set overwrite=true")
 }

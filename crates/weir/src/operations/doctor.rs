@@ -21,10 +21,10 @@ use crate::when;
 /// How long a check waits for another process.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// Check Weir itself, and say how to mend it.
+/// Check the Weir installation and suggest fixes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Doctor {
-    /// Make the search index anew from the log
+    /// Rebuild the search index from the log
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
@@ -34,7 +34,7 @@ pub(crate) struct Doctor {
     #[serde(skip)]
     #[arg(long)]
     deep: bool,
-    /// Drop entries whose texts are lost
+    /// Remove entries whose text is lost
     #[schemars(skip)]
     #[serde(skip)]
     #[arg(long)]
@@ -52,7 +52,7 @@ Examples:
   weir doctor --deep
   weir doctor --json
 
-Exit code 3 means that something is wrong. Nothing leaves this machine.";
+Exits with 3 if something is wrong. Nothing leaves this machine.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let here = context.clone();
@@ -109,7 +109,7 @@ fn check_runs(context: &Context) -> Vec<Check> {
     ];
     match health::in_background(context) {
         0 => {}
-        count => checks.push(Check::good("runs in the background", count.to_string())),
+        count => checks.push(Check::good("background runs", count.to_string())),
     }
     checks
 }
@@ -144,13 +144,13 @@ fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, order: &Doc
 
 /// Whether texts are found by meaning.
 fn check_meaning(context: &Context) -> Check {
-    const NAME: &str = "search by meaning";
+    const NAME: &str = "semantic search";
     match (context.model_problem(), context.model_name()) {
         (Some(problem), _) => Check {
             name: NAME,
             good: false,
             text: one_line(problem, 300),
-            fix: Some("see `[search]` in the configuration; words alone work meanwhile".to_owned()),
+            fix: Some("check `[search]` in the configuration; keyword search still works".to_owned()),
         },
         (None, Some(name)) => Check::good(NAME, name),
         (None, None) => Check::good(NAME, "off"),
@@ -162,20 +162,20 @@ fn check_hooks(open: &mut Open<'_>, context: &Context) -> Vec<Check> {
     let seen = open.project().and_then(|store| Ok(store.hooks_seen()?)).unwrap_or_default();
     let shown = |seen: &HookSeen| {
         let (at, millis) = (when::show(seen.at), seen.micros as f64 / 1e3);
-        format!("{} {} at {at} in {millis:.1} ms ({} in all)", seen.client, seen.event, seen.count)
+        format!("{} {} at {at} in {millis:.1} ms ({} total)", seen.client, seen.event, seen.count)
     };
     let mut checks = Vec::new();
     if !seen.is_empty() {
-        checks.push(Check::good("last hooks here", seen.iter().map(shown).collect::<Vec<_>>().join("; ")));
+        checks.push(Check::good("last hooks", seen.iter().map(shown).collect::<Vec<_>>().join("; ")));
     }
     let faults = faults::read(context.paths());
     if let Some(last) = faults.last() {
         let log = faults::path(context.paths());
         checks.push(Check {
-            name: "faults in hooks",
+            name: "hook failures",
             good: false,
-            text: format!("{}, last: {last}", counted(faults.len(), "fault", "faults")),
-            fix: Some(format!("once understood, remove the log: rm '{}'", log.display())),
+            text: format!("{}, last: {last}", counted(faults.len(), "failure", "failures")),
+            fix: Some(format!("after investigating, remove the log: rm '{}'", log.display())),
         });
     }
     checks
@@ -189,12 +189,15 @@ fn check_spool(context: &Context) -> Vec<Check> {
     let bad = |text: String, fix: String| Check { name: NAME, good: false, text, fix: Some(fix) };
     let mut checks = Vec::new();
     if waiting > 0 {
-        let text = format!("{} of hooks could not be written to the log yet", counted(waiting, "record", "records"));
-        checks.push(bad(text, "the next call takes them in, once the log can be written".to_owned()));
+        let text = format!("{} from hooks could not be written to the log yet", counted(waiting, "record", "records"));
+        checks.push(bad(text, "the next call imports them once the log can be written".to_owned()));
     }
     if unreadable > 0 {
-        let text = format!("{} of hooks cannot be read", counted(unreadable, "record", "records"));
-        checks.push(bad(text, format!("once understood, remove them: rm '{}'/*.unreadable", spool.folder().display())));
+        let text = format!("{} from hooks cannot be read", counted(unreadable, "record", "records"));
+        checks.push(bad(
+            text,
+            format!("after investigating, remove them: rm '{}'/*.unreadable", spool.folder().display()),
+        ));
     }
     checks
 }
@@ -213,7 +216,7 @@ fn check_store(
     let mut checks = Vec::new();
     if order.rebuild_index {
         checks.push(match store.rebuild_index(|changes| context.tell(&format!("{name}: {changes} changes indexed"))) {
-            Ok(changes) => Check::good(name, format!("index made anew from {changes} changes")),
+            Ok(changes) => Check::good(name, format!("index rebuilt from {changes} changes")),
             Err(error) => Check::bad(name, error),
         });
     }
@@ -229,7 +232,7 @@ fn check_store(
     let depth = if order.deep { Depth::Deep } else { Depth::Quick };
     if order.drop_lost {
         checks.push(match store.lost_texts(depth).and_then(|lost| store.drop_lost(&lost, now)) {
-            Ok(dropped) => Check::good(name, format!("{} dropped", counted(dropped, "lost entry", "lost entries"))),
+            Ok(dropped) => Check::good(name, format!("{} removed", counted(dropped, "lost entry", "lost entries"))),
             Err(error) => Check::bad(name, error),
         });
     }
@@ -242,7 +245,8 @@ fn check_store(
 
 fn describe_swept(swept: Swept) -> Option<String> {
     let Swept { expired, evicted, events, orphans, index_removed } = swept;
-    let index = if index_removed { "; the disk is full, so the index was removed and is made anew later" } else { "" };
+    let index =
+        if index_removed { "; the disk is full, so the index was removed and will be rebuilt later" } else { "" };
     (swept != Swept::default()).then(|| {
         format!("swept: {expired} expired, {evicted} evicted, {events} old events, {orphans} stray files{index}")
     })
@@ -263,12 +267,12 @@ fn describe(name: &'static str, health: &Health, root: &Path) -> Vec<Check> {
     let mut bad = |text: String, fix: String| checks.push(Check { name, good: false, text, fix: Some(fix) });
     if health.used_bytes > health.quota_bytes {
         bad(
-            "over its quota: runs keep a quarter of it, and the rest is documents, notes and the index".to_owned(),
-            "raise quota_mb in the configuration, or let go of documents: weir forget --source FOLDER".to_owned(),
+            "over quota: runs may use a quarter of it; the rest is documents, notes and the index".to_owned(),
+            "raise quota_mb in the configuration, or remove documents: weir forget --source FOLDER".to_owned(),
         );
     }
     for problem in &health.log_problems {
-        let fix = "bring a backup back with `weir restore FILE --force`".to_owned();
+        let fix = "restore a backup with `weir restore FILE --force`".to_owned();
         bad(format!("log: {problem}"), fix);
     }
     for problem in &health.index_problems {
@@ -316,7 +320,7 @@ fn check_modes(data: &Path) -> Check {
             Ok(meta) if meta.permissions().mode() & 0o077 != 0 => Check {
                 name: "data folder",
                 good: false,
-                text: format!("{} can be read by others", data.display()),
+                text: format!("{} is readable by other users", data.display()),
                 fix: Some(format!("chmod -R go= '{}'", data.display())),
             },
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

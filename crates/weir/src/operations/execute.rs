@@ -16,10 +16,10 @@ use crate::run::{self, LONGEST, Order};
 /// How long a run in the background may take, unless asked otherwise.
 const LONGEST_BEHIND: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Run code in a sandbox: only the project is writable, no network. Of long output you get a digest and a reference.
+/// Run code in a sandbox: only the project is writable, no network. Long output is returned as a digest and a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Execute {
-    /// The code; with shell, the commands
+    /// Code to run; shell commands by default
     #[schemars(transform = silent)]
     #[arg(value_name = "CODE", required_unless_present = "end", num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
     #[serde(default, deserialize_with = "one_text")]
@@ -29,7 +29,7 @@ pub(crate) struct Execute {
     #[serde(default)]
     #[arg(long, short, value_name = "LANGUAGE")]
     language: Option<String>,
-    /// What you want to know of a long output
+    /// What to look for in long output
     #[serde(default)]
     #[arg(long, value_name = "WORDS")]
     intent: Option<String>,
@@ -37,15 +37,15 @@ pub(crate) struct Execute {
     #[serde(default)]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u32>,
-    /// Run the code over this file: FILE_CONTENT holds its text, FILE_PATH its path
+    /// Process this file: FILE_CONTENT holds its text and FILE_PATH its path
     #[serde(skip)]
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
-    /// Return at once
+    /// Return immediately
     #[serde(default)]
     #[arg(long)]
     background: bool,
-    /// With background: live on after the session
+    /// Keep a background run alive after the session ends
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
@@ -75,7 +75,7 @@ Examples:
   weir run --background 'npm run dev'; weir run --end k7f2m9q4xz
   weir run -l python --file app.log 'print(FILE_CONTENT.count(\"x\"))'
 
-The command ends with the exit code of what it ran: 124 when its time was over, 128 and the signal when one ended it.";
+Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the signal number if a signal ended it.";
 
     /// Several words of a shell are one command, quoted so that it means the same.
     fn settle(mut self) -> Result<Self, CommandError> {
@@ -90,7 +90,7 @@ The command ends with the exit code of what it ran: 124 when its time was over, 
             return end(context, reference);
         }
         if self.code.concat().trim().is_empty() {
-            return Err(CommandError::usage("there is no code to run").hint("pass it in `code`"));
+            return Err(CommandError::usage("no code to run").hint("pass it in `code`"));
         }
         let order = Order {
             language: language(self.language.as_deref())?,
@@ -115,19 +115,19 @@ The command ends with the exit code of what it ran: 124 when its time was over, 
 }
 
 fn started(reference: Reference, kept: bool, origin: Origin) -> Answer {
-    let life = if kept { "until it is ended" } else { "as long as this session" };
+    let life = if kept { "until you end it" } else { "until this session ends" };
     let how = match origin {
         Origin::User => "read it with `weir get`, end it with `weir run --end`",
         _ => "read it with ctx_get, end it with `end`",
     };
-    let text = format!("started {reference}, lives {life}; {how}");
+    let text = format!("started {reference}, runs {life}; {how}");
     Answer::new(text, json!({ "reference": reference.to_string(), "kept": kept }))
 }
 
 fn end(context: &Context, reference: &str) -> Result<Answer, CommandError> {
     let reference = Reference::parse(reference).map_err(|error| CommandError::usage(error.to_string()))?;
     run::background::end(context, reference)?;
-    let text = format!("{reference} is being ended; its output is kept under the same reference");
+    let text = format!("ending {reference}; its output is kept under the same reference");
     Ok(Answer::new(text, json!({ "reference": reference.to_string() })))
 }
 
@@ -136,7 +136,8 @@ pub(super) fn language(name: Option<&str>) -> Result<&'static Language, CommandE
     let name = name.unwrap_or("shell");
     Language::find(name).ok_or_else(|| {
         let known = LANGUAGES.iter().map(|language| language.name).collect::<Vec<_>>().join(", ");
-        CommandError::usage(format!("`{name}` is not a language that can be run")).hint(format!("there are {known}"))
+        CommandError::usage(format!("cannot run `{name}`: unknown language"))
+            .hint(format!("supported languages: {known}"))
     })
 }
 
@@ -145,8 +146,9 @@ pub(super) fn timeout(context: &Context, seconds: Option<u32>, longest: Duration
     let Some(seconds) = seconds else { return Ok(context.config().run.timeout.min(longest)) };
     let asked = Duration::from_secs(u64::from(seconds.max(1)));
     if asked > longest {
-        let message = format!("cannot run for {seconds} seconds: {} are the most", longest.as_secs());
-        let hint = format!("`timeout` is in seconds; {seconds} milliseconds are timeout={}", seconds.div_ceil(1_000));
+        let message = format!("cannot run for {seconds} seconds: the limit is {} seconds", longest.as_secs());
+        let hint =
+            format!("`timeout` is in seconds; for {seconds} milliseconds use timeout={}", seconds.div_ceil(1_000));
         return Err(CommandError::usage(message).hint(hint));
     }
     Ok(asked)

@@ -7,7 +7,7 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::run::{self, Order};
 
-/// Run code over a file instead of reading it: FILE_CONTENT holds its text, FILE_PATH its path.
+/// Process a file with code instead of reading it: FILE_CONTENT holds its text, FILE_PATH its path.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ExecuteFile {
     #[schemars(transform = silent)]

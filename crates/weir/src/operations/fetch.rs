@@ -18,24 +18,24 @@ const LEAST_SHARE: usize = 40;
 /// How much of a page is read to show how it begins.
 const BEGINNING: u64 = 128 << 10;
 
-/// Fetch web pages, show how they begin, and index them for ctx_search.
+/// Fetch web pages, show their beginning, and index them for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Fetch {
-    /// Their addresses
+    /// Pages to fetch
     #[schemars(transform = silent)]
     #[arg(value_name = "URL", required = true)]
     urls: Vec<String>,
-    /// Label to search by [default: address]
+    /// Label to search by [default: the URL]
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     source: Option<String>,
-    /// Ask again although it was fetched of late
+    /// Refetch even if the stored copy is recent
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     fresh: bool,
-    /// Most tokens to answer [default: 1500]
+    /// Maximum tokens in the answer [default: 1500]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     #[serde(default)]
@@ -53,8 +53,8 @@ Examples:
   weir search 'how to configure retries' --source example
   weir fetch https://example.com/changelog --fresh
 
-HTML becomes Markdown without menus; JSON, feeds and text are kept by their structure. Hosts on this machine and in private
-networks are refused unless `[fetch]` in the configuration allows them.";
+HTML is converted to Markdown without menus; JSON, feeds and text keep their structure. Hosts on this machine and in
+private networks are refused unless `[fetch]` in the configuration allows them.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let mut urls: Vec<String> = Vec::new();
@@ -64,7 +64,7 @@ networks are refused unless `[fetch]` in the configuration allows them.";
             }
         }
         if urls.is_empty() || urls.len() > MOST_URLS {
-            return Err(CommandError::usage(format!("{} addresses cannot be fetched", urls.len()))
+            return Err(CommandError::usage(format!("cannot fetch {} pages at once", urls.len()))
                 .hint(format!("pass 1 to {MOST_URLS} in `urls`")));
         }
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
@@ -89,9 +89,9 @@ fn describe(outcomes: &[Outcome], label: Option<&str>, budget: Budget) -> Result
     let came = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
     let foot = match (came, label) {
         (0, _) => String::new(),
-        (_, Some(label)) => format!("search: ctx_search with source `{}`; read on: ctx_get", one_line(label, 80)),
-        (1, None) => "search: ctx_search with its address as source; read on: ctx_get".to_owned(),
-        (_, None) => "search: ctx_search with kind `page`; read on: ctx_get".to_owned(),
+        (_, Some(label)) => format!("search: ctx_search with source `{}`; read more: ctx_get", one_line(label, 80)),
+        (1, None) => "search: ctx_search with its URL as source; read more: ctx_get".to_owned(),
+        (_, None) => "search: ctx_search with kind `page`; read more: ctx_get".to_owned(),
     };
     let data = json!({ "pages": pages.iter().map(|page| page.data.clone()).collect::<Vec<_>>() });
     let text = fit(&pages, &foot, budget);
@@ -162,14 +162,14 @@ impl Shown {
         }
         // A line that is cut in the middle says something else.
         let shown = shown.rfind('\n').filter(|at| *at > end / 2).map_or(shown, |at| shown.get(..at).unwrap_or(shown));
-        format!("{}\n{}\nthe beginning", self.head, fence(*reference, shown))
+        format!("{}\n{}\nbeginning only", self.head, fence(*reference, shown))
     }
 }
 
 fn how(how: &How) -> (String, &[String]) {
     match how {
         How::Unchanged => ("unchanged since it was fetched".to_owned(), &[]),
-        How::Kept(age) => (format!("fetched or checked {} ago; `fresh` asks again", in_words(age.as_secs())), &[]),
+        How::Kept(age) => (format!("fetched or checked {} ago; `fresh` refetches", in_words(age.as_secs())), &[]),
         How::Fetched { form, redirects, notes } => {
             let sent_on = match redirects {
                 0 => String::new(),

@@ -15,41 +15,41 @@ use crate::when;
 /// An answer holds so many tokens.
 const BUDGET: usize = 600;
 
-/// Remove entries for good: a dry run first, then again with `confirm`.
+/// Remove entries permanently: first a dry run, then again with `confirm`.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Forget {
-    /// The entries with these references
+    /// References of the entries to remove
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(value_name = "REF")]
     refs: Vec<String>,
-    /// All revisions of a topic
+    /// All revisions of this topic
     #[schemars(transform = silent)]
     #[arg(long)]
     topic: Option<String>,
-    /// All from a source, and from below it
+    /// Everything from this source and below it
     #[schemars(transform = silent)]
     #[arg(long)]
     source: Option<String>,
-    /// All of a session
+    /// Everything from this session
     #[schemars(transform = silent)]
     #[arg(long)]
     session: Option<String>,
-    /// All since: 6h, 3d or a date
+    /// Everything since: 6h, 3d or a date
     #[schemars(transform = silent)]
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// All before: 6h, 3d or a date
+    /// Everything before: 6h, 3d or a date
     #[schemars(transform = silent)]
     #[arg(long, value_name = "WHEN")]
     before: Option<String>,
-    /// All of this project
+    /// Everything in this project
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
     project: bool,
-    /// What the dry run said
+    /// Code from the dry run
     #[arg(long, value_name = "CONFIRMATION")]
     confirm: Option<String>,
 }
@@ -60,13 +60,13 @@ impl Declared for Forget {
     const EFFECT: Effect = Effect::Removes;
     const EXAMPLES: &'static str = "\
 Examples:
-  weir forget k7f2m9q4xz                      shows what would go
-  weir forget k7f2m9q4xz --confirm 1a2b3c4d   removes it and proves it
+  weir forget k7f2m9q4xz                      shows what would be removed
+  weir forget k7f2m9q4xz --confirm 1a2b3c4d   removes it and verifies that nothing is left
   weir forget --topic db-pool
   weir forget --before 2026-01-01 --source 'cargo test'
   weir forget --project
 
-Conditions add up: an entry must meet all of them.";
+If you give several conditions, an entry must meet all of them.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let now = when::now();
@@ -80,8 +80,8 @@ Conditions add up: an entry must meet all of them.";
             everything: self.project,
         };
         if selection == Selection::default() {
-            return Err(CommandError::usage("nothing is chosen")
-                .hint("give references, a topic, a source, a session, a time, or the whole project"));
+            return Err(CommandError::usage("no entries selected")
+                .hint("select entries by reference, topic, source, session or time, or select the whole project"));
         }
         let scope = context.scope();
         context
@@ -118,7 +118,7 @@ fn confirmation_of(plans: &[(Level, Plan)]) -> String {
 fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<Answer, CommandError> {
     let plans = plans(open, scope, selection)?;
     if plans.is_empty() {
-        let text = "nothing matches; nothing would be removed".to_owned();
+        let text = "no entries match; nothing would be removed".to_owned();
         return Ok(Answer::nothing(text, json!({ "entries": 0, "events": 0 })));
     }
     let entries: Vec<_> = plans.iter().flat_map(|(_, plan)| &plan.entries).collect();
@@ -127,7 +127,7 @@ fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<
     let lines: Vec<String> = entries
         .iter()
         .map(|entry| {
-            let title = entry.title.as_deref().map_or("(not seen from here)".to_owned(), |title| one_line(title, 80));
+            let title = entry.title.as_deref().map_or("(not visible here)".to_owned(), |title| one_line(title, 80));
             format!("{} {} {title}", entry.reference, entry.kind)
         })
         .collect();
@@ -137,7 +137,7 @@ fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<
     let (text, _) = fit_items(&head, &lines, Budget::new(None, BUDGET), |shown| {
         let hidden = lines.len() - shown;
         let more = if hidden > 0 { format!("… and {hidden} more\n") } else { String::new() };
-        format!("{more}nothing is removed yet; to remove, repeat with confirm = {confirmation}")
+        format!("{more}nothing was removed yet; to remove, repeat with confirm = {confirmation}")
     });
     let references: Vec<String> = entries.iter().map(|entry| entry.reference.to_string()).collect();
     let data = json!({ "entries": entries.len(), "events": events, "bytes": bytes, "references": references, "confirm": confirmation });
@@ -172,18 +172,20 @@ fn describe(level: Level, forgotten: &Forgotten) -> String {
         counted(forgotten.blobs, "text", "texts")
     );
     if forgotten.shared_blobs > 0 {
-        text.push_str(&format!("; {} texts stay, since other entries have the same text", forgotten.shared_blobs));
+        text.push_str(&format!("; kept {} texts that other entries share", forgotten.shared_blobs));
     }
     let places = forgotten.remaining.iter().map(|(place, count)| format!("{place} {count}"));
-    text.push_str(&format!("\nleft of them: {}", places.collect::<Vec<_>>().join(", ")));
+    text.push_str(&format!("\nremaining: {}", places.collect::<Vec<_>>().join(", ")));
     if forgotten.index_removed {
-        text.push_str("\nthe index was removed with it; the next search makes it anew");
+        text.push_str("\nthe index was removed too; the next search rebuilds it");
     }
     if let Some(why) = &forgotten.unfinished {
-        text.push_str(&format!("\nthe rest goes with the next search: {why}"));
+        text.push_str(&format!("\nthe next search removes the rest: {why}"));
     }
     if !forgotten.logs_emptied {
-        text.push_str("\nanother process still reads old pages; they go when it closes, or run `weir doctor` then");
+        text.push_str(
+            "\nanother process still reads old pages; they are removed when it closes, or by `weir doctor` after that",
+        );
     }
     text
 }

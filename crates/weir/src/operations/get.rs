@@ -28,7 +28,7 @@ const LATEST: u64 = 100;
 /// Get the text behind a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Get {
-    /// A reference such as ctx:k7f2m9q4xz, with or without its bracket
+    /// Reference such as ctx:k7f2m9q4xz, with or without brackets
     #[schemars(transform = silent)]
     #[serde(rename = "ref")]
     #[arg(value_name = "REF")]
@@ -39,7 +39,7 @@ pub(crate) struct Get {
     /// Regex: matching lines only
     #[arg(long, value_name = "REGEX")]
     pattern: Option<String>,
-    /// Lines around each match
+    /// Lines of context around each match
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long, value_name = "LINES")]
@@ -48,16 +48,16 @@ pub(crate) struct Get {
     #[serde(default)]
     #[arg(long, value_name = "PATH")]
     select: Option<String>,
-    /// What you want to know
+    /// What to look for
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["lines", "pattern", "select"])]
     intent: Option<String>,
-    /// Most tokens to answer [default: 2000]
+    /// Maximum tokens in the answer [default: 2000]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u32>,
-    /// Write the stored bytes as they are, whole
+    /// Write all stored bytes unchanged
     #[arg(long, conflicts_with_all = ["lines", "pattern", "select", "intent", "budget"])]
     #[serde(skip)]
     raw: bool,
@@ -80,7 +80,7 @@ Examples:
   weir get k7f2m9q4xz --intent 'why was the connection refused'
   weir get k7f2m9q4xz --raw > output.txt
 
-What is no longer there is said to be expired, evicted or forgotten, with the date. Exit code 3 then.";
+If the entry is gone, the answer says when and why (for example expired, evicted or forgotten). Exits with 3 in that case.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let reference = Reference::parse(&self.reference).map_err(|error| CommandError::usage(error.to_string()))?;
@@ -155,24 +155,24 @@ fn tell_gone(reference: Reference, gone: Gone) -> CommandError {
         WhyGone::Evicted => "was evicted to stay within the quota",
         WhyGone::Forgotten => "was forgotten on request",
         WhyGone::Replaced => "was replaced by a newer text of the same source",
-        WhyGone::Lost => "could not be read any more and was dropped",
+        WhyGone::Lost => "could no longer be read and was removed",
     };
     let message = format!("{reference} {how} on {}; it was a {}", when::show(gone.at), gone.kind);
     let hint = match gone.why {
-        WhyGone::Forgotten => "nothing of it is left",
-        _ => "run it again if you need it; cite a reference in a note to keep it",
+        WhyGone::Forgotten => "nothing is left of it",
+        _ => "if you need it, run it again; to keep an entry, cite its reference in a note",
     };
     CommandError::new(ErrorKind::NotFound, message).hint(hint)
 }
 
 fn never(reference: Reference) -> CommandError {
     CommandError::new(ErrorKind::NotFound, format!("{reference} never existed in this project"))
-        .hint("check the ten characters, or search for it")
+        .hint("check the ten characters of the reference, or search for the entry")
 }
 
 fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
     regex::RegexBuilder::new(text).size_limit(1 << 20).build().map_err(|error| {
-        CommandError::usage(format!("the pattern cannot be used: {error}"))
+        CommandError::usage(format!("invalid pattern: {error}"))
             .hint("escape special characters with \\, or use a plain word")
     })
 }

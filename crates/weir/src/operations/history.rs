@@ -15,10 +15,10 @@ use crate::{sessions, when};
 /// An answer holds so many tokens unless asked otherwise.
 const BUDGET: usize = 1_000;
 
-/// List what happened, newest first.
+/// List past events, newest first.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct History {
-    /// Only this session: current, last, or its key
+    /// Only this session: current, last or a session key
     #[schemars(transform = silent)]
     #[arg(long)]
     session: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct History {
     #[schemars(transform = silent)]
     #[arg(long, value_name = "DATE", conflicts_with = "since")]
     day: Option<String>,
-    /// List sessions instead, with what was asked for first
+    /// List sessions with their first request instead
     #[schemars(transform = silent)]
     #[arg(long, conflicts_with_all = ["kind", "work", "day", "since", "before"])]
     #[serde(default)]
@@ -50,11 +50,11 @@ pub(crate) struct History {
     /// Number, for the next page
     #[arg(long, value_name = "NUMBER")]
     before: Option<u32>,
-    /// At most so many [default: 30]
+    /// Maximum number to list [default: 30]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "N")]
     limit: Option<u16>,
-    /// Most tokens to answer [default: 1000]
+    /// Maximum tokens in the answer [default: 1000]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u32>,
@@ -69,8 +69,8 @@ Examples:
   weir history
   weir history --session last --kind error
   weir history --work feature/login --since 2d
-  weir history --sessions           the sessions, newest first
-  weir history --before 4711        the page before";
+  weir history --sessions           lists sessions, newest first
+  weir history --before 4711        shows the page before event 4711";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let limit = usize::from(self.limit.unwrap_or(30)).clamp(1, 1_000);
@@ -109,8 +109,8 @@ Examples:
             .await?;
         if moments.is_empty() {
             let mut text = match is_filtered {
-                true => "nothing here matches: drop a filter",
-                false => "nothing here yet: keep something first",
+                true => "no events match: remove a filter",
+                false => "nothing here yet",
             }
             .to_owned();
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
@@ -144,7 +144,7 @@ impl History {
             })
             .await?;
         if found.is_empty() {
-            let text = "no session here: `weir import` takes in past ones";
+            let text = "no sessions here yet: `weir import` imports past sessions";
             return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": [] })));
         }
         let lines: Vec<String> = found.iter().take(limit).map(sessions::line).collect();

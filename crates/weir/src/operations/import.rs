@@ -14,14 +14,14 @@ use crate::foreign;
 use crate::importing::{self, Order, Whose};
 use crate::when;
 
-/// Import past sessions of this project from the transcripts of clients, so that ctx_search and ctx_history find them.
+/// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Import {
-    /// A transcript or a folder with transcripts [default: where clients keep them]
+    /// Transcript or folder of transcripts [default: where clients keep them]
     #[schemars(transform = silent)]
     #[serde(default)]
     path: Option<String>,
-    /// Only those of this client
+    /// Only transcripts of this client
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
@@ -31,17 +31,17 @@ pub(crate) struct Import {
     #[arg(long, value_name = "WHEN")]
     #[serde(default)]
     since: Option<String>,
-    /// Say what would be imported, and import nothing
+    /// Show what would be imported without importing it
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     dry_run: bool,
-    /// Import the sessions of every project, each into its own
+    /// Import the sessions of every project into their own stores
     #[schemars(skip)]
     #[arg(long, conflicts_with = "here")]
     #[serde(skip)]
     all: bool,
-    /// Import everything at PATH into this project, wherever it was recorded
+    /// Import everything at PATH into this project, no matter where it was recorded
     #[schemars(skip)]
     #[arg(long, requires = "path")]
     #[serde(skip)]
@@ -54,15 +54,15 @@ impl Declared for Import {
     const EFFECT: Effect = Effect::Adds;
     const EXAMPLES: &'static str = "\
 Examples:
-  weir import --dry-run               what there is to import for this project
-  weir import                         the sessions of this project, of every client
-  weir import --all --since 30d       those of every project that began in the last 30 days
-  weir import old.jsonl --here        a transcript from another machine, into this project
+  weir import --dry-run               show what can be imported for this project
+  weir import                         import this project's sessions from every client
+  weir import --all --since 30d       import every project's sessions that began in the last 30 days
+  weir import old.jsonl --here        import a transcript from another machine into this project
   weir search 'why argon2' --kind said
 
-Transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Qwen Code are read, and plain rows of any other
-program (docs/carry-over.md has the format). Prompts, decisions, errors and their fixes, commits, files and the clients' own
-summaries are kept with their original times. Running it again imports only what is new.";
+Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Qwen Code, and plain rows from any other
+program (docs/carry-over.md describes the format). Prompts, decisions, errors and their fixes, commits, files and the
+clients' own summaries keep their original times. Running it again imports only what is new.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let client = self.client.as_deref().map(client).transpose()?;
@@ -80,7 +80,7 @@ summaries are kept with their original times. Running it again imports only what
         let order = Order { paths, client, since, dry_run: self.dry_run, whose };
         let context = context.with_stores_of_its_own();
         let task = tokio::task::spawn_blocking(move || importing::run(&context, &order, when::now()));
-        task.await.map_err(|error| CommandError::broken(&format!("the import broke off: {error}")))?
+        task.await.map_err(|error| CommandError::broken(&format!("the import failed: {error}")))?
     }
 }
 
@@ -88,7 +88,7 @@ summaries are kept with their original times. Running it again imports only what
 fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
     weir_clients::find(name).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
-        CommandError::usage(format!("there is no client `{name}`")).hint(format!("one of {}", names.join(", ")))
+        CommandError::usage(format!("unknown client `{name}`")).hint(format!("use one of {}", names.join(", ")))
     })
 }
 
@@ -101,9 +101,6 @@ fn check(context: &Context, path: &std::path::Path) -> Result<(), CommandError> 
         return Ok(());
     }
     let named = path.display();
-    Err(CommandError::new(
-        ErrorKind::Denied,
-        format!("cannot import {named}: it is not where a client keeps its transcripts"),
-    )
-    .hint(format!("the user can: weir import {named}")))
+    Err(CommandError::new(ErrorKind::Denied, format!("cannot import {named}: no client keeps transcripts there"))
+        .hint(format!("the user can import it: weir import {named}")))
 }

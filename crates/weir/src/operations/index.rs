@@ -10,26 +10,26 @@ use crate::indexing::{self, Order};
 /// Index a file, folder or text for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Index {
-    /// A file or folder
+    /// File or folder to index
     #[schemars(transform = silent)]
     #[serde(default)]
     path: Option<String>,
-    /// A text in its place; - reads standard input
+    /// Text to index instead; - reads standard input
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     text: Option<String>,
-    /// Label to search by [default: path]
+    /// Label to search by [default: the path]
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     source: Option<String>,
-    /// Only files that match one of these globs
+    /// Only index files that match one of these globs
     #[schemars(transform = silent)]
     #[arg(long, value_name = "GLOB")]
     #[serde(default)]
     include: Vec<String>,
-    /// No files that match one of these globs
+    /// Skip files that match one of these globs
     #[schemars(transform = silent)]
     #[arg(long, value_name = "GLOB")]
     #[serde(default)]
@@ -48,8 +48,9 @@ Examples:
   pdftotext manual.pdf - | weir index - --source manual
   weir search 'how to install' --source handbook
 
-A folder is read as git sees it: ignored and hidden files are left out, and links are not followed. What was indexed
-before and has not changed is not read again; what is gone is removed. Secrets and what rules deny are never read.";
+Folders are read the way git sees them: ignored and hidden files are skipped, and symbolic links are not followed.
+Indexing a folder again reads only files that changed and removes files that are gone. Secrets and files that rules deny
+are never read.";
 
     /// A dash stands for standard input, whichever way it is written.
     fn settle(mut self) -> Result<Self, CommandError> {
@@ -80,8 +81,8 @@ before and has not changed is not read again; what is gone is removed. Secrets a
                 indexing::permit(context, None).await?;
                 indexing::text(context, text, label).await
             }
-            _ => Err(CommandError::usage("there is nothing to index, or too much")
-                .hint("give either `path`, a file or a folder, or `text`")),
+            _ => Err(CommandError::usage("nothing to index, or both a path and a text")
+                .hint("pass either `path` (a file or folder) or `text`")),
         }
     }
 }
@@ -89,9 +90,9 @@ before and has not changed is not read again; what is gone is removed. Secrets a
 fn missing(context: &Context, path: &str, error: &std::io::Error) -> CommandError {
     match error.kind() {
         std::io::ErrorKind::NotFound => {
-            CommandError::new(ErrorKind::NotFound, format!("there is no file or folder {path}"))
-                .hint(format!("name one from {}, or an absolute one", context.env().folder.display()))
-                .hint("what was indexed from it before is still there")
+            CommandError::new(ErrorKind::NotFound, format!("no such file or folder: {path}"))
+                .hint(format!("paths are relative to {}", context.env().folder.display()))
+                .hint("what was indexed from it before is still searchable")
         }
         _ => CommandError::new(ErrorKind::Failed, format!("cannot read {path}: {error}")),
     }

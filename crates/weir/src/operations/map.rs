@@ -14,25 +14,25 @@ use crate::mapping::{self, Order, Reach};
 /// An answer holds so many tokens unless asked otherwise.
 pub(super) const BUDGET: usize = 1_000;
 
-/// Map this project: files that matter for `focus` files or a `query`, or at all, with their best symbols.
+/// Map this project: its most important files, overall or for `focus` files or a `query`, with their main symbols.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Map {
-    /// Only below this folder [default: the project]
+    /// Only map this folder [default: the project]
     #[schemars(transform = silent)]
     #[arg(value_name = "FOLDER")]
     #[serde(default)]
     path: Option<String>,
-    /// A file that is worked on; may be given several times
+    /// File you are working on; can be repeated
     #[schemars(transform = silent)]
     #[arg(long, value_name = "FILE")]
     #[serde(default)]
     focus: Vec<String>,
-    /// Words that say what is worked on
+    /// What you are working on, in words
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TEXT")]
     #[serde(default)]
     query: Option<String>,
-    /// Most tokens to answer [default: 1000]
+    /// Maximum tokens in the answer [default: 1000]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u32>,
@@ -49,9 +49,9 @@ Examples:
   weir map --focus src/store.rs --query 'retry on a busy database'
   weir map crates/core --budget 3000
 
-Files are ranked by what the focus uses and what uses it, by the words of the query, by nearness, and by which files
-were changed together. The first map of a project reads all of it; later ones read only what changed. Files that git
-ignores, secrets and what rules deny are never read.";
+Files are ranked by what the focus files use and what uses them, by the words of the query, by how near they are, and by
+which files were changed together. The first map of a project reads all of it; later maps read only what changed. Files
+that git ignores, secrets and files that rules deny are never read.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let folder = match self.path.as_deref() {
@@ -72,6 +72,6 @@ pub(super) fn folder(context: &Context, named: &str) -> Result<PathBuf, CommandE
     if context.origin == Origin::User || folder.starts_with(root) {
         return Ok(folder);
     }
-    let message = format!("{} is outside of the project", folder.display());
+    let message = format!("{} is outside the project", folder.display());
     Err(CommandError::new(ErrorKind::Denied, message).hint(format!("name a folder below {}", root.display())))
 }

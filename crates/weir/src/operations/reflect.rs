@@ -22,11 +22,11 @@ const EVENTS: usize = 10_000;
 /// Sum up a session: done, decided, failed, open.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Reflect {
-    /// current, last, or a session's key [default: current, else last]
+    /// Session: current, last or a session key [default: current, else last]
     #[schemars(transform = silent)]
     #[serde(default)]
     session: Option<String>,
-    /// A work in place of a session, such as a branch
+    /// Summarize a work, such as a branch, instead of a session
     #[schemars(transform = silent)]
     #[arg(long, conflicts_with = "session")]
     #[serde(default)]
@@ -36,12 +36,12 @@ pub(crate) struct Reflect {
     #[arg(long, value_name = "WHEN")]
     #[serde(default)]
     since: Option<String>,
-    /// Write Markdown, for a pull request or a hand-over
+    /// Write Markdown for a pull request or a handover
     #[schemars(transform = silent)]
     #[arg(long)]
     #[serde(default)]
     markdown: bool,
-    /// Most tokens to answer [default: 600]
+    /// Maximum tokens in the answer [default: 600]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     #[serde(default)]
@@ -54,12 +54,13 @@ impl Declared for Reflect {
     const EFFECT: Effect = Effect::Reads;
     const EXAMPLES: &'static str = "\
 Examples:
-  weir reflect                              the last session here
-  weir reflect --work login --since 7d      everything on a branch in the last week
+  weir reflect                              the last session in this project
+  weir reflect --work login --since 7d      the last week of work on a branch
   weir reflect --markdown --budget 2000 > HANDOVER.md
   weir history --sessions                   the sessions to choose from
 
-The numbers in brackets are those of `weir history`. The same events always give the same text; nothing is made up.";
+The numbers in brackets are event numbers from `weir history`. The same events always produce the same text; nothing is
+invented.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let now = when::now();
@@ -88,7 +89,7 @@ The numbers in brackets are those of `weir history`. The same events always give
             .await?;
         let (session, moments) = found;
         if moments.is_empty() {
-            let text = "nothing happened there: `weir history --sessions` lists what there is";
+            let text = "no events there: `weir history --sessions` lists the sessions";
             return Ok(Answer::nothing(text.to_owned(), json!({ "session": session, "entries": 0 })));
         }
         let form = if self.markdown { Form::Markdown } else { Form::Text };

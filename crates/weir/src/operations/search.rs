@@ -52,29 +52,29 @@ impl Searched {
     }
 }
 
-/// Search notes, outputs and documents kept, by words and meaning.
+/// Search stored notes, outputs and documents by words and meaning.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Search {
-    /// What to look for; "quoted" words stay together
+    /// Words to search for; "quoted" words must appear as a phrase
     #[schemars(transform = silent)]
     #[arg(required = true, value_name = "WORDS")]
     queries: Vec<String>,
-    /// Only from here [default: all that is seen]
+    /// Only entries of this scope [default: all visible entries]
     #[schemars(transform = silent)]
     #[arg(long)]
     scope: Option<Choice<Level>>,
-    /// Only this kind
+    /// Only entries of this kind
     #[schemars(transform = silent)]
     #[arg(long)]
     kind: Option<Choice<Searched>>,
-    /// Only from this source, or from below it
+    /// Only entries from this source and below it
     #[schemars(transform = silent)]
     #[arg(long)]
     source: Option<String>,
     /// Such as 6h, 3d or a date
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// In order of time, oldest first
+    /// Sort by time, oldest first
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long)]
@@ -83,7 +83,7 @@ pub(crate) struct Search {
     #[schemars(transform = silent)]
     #[arg(long, value_name = "N")]
     limit: Option<u16>,
-    /// Most tokens to answer [default: 1500]
+    /// Maximum tokens in the answer [default: 1500]
     #[schemars(transform = silent)]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u32>,
@@ -101,10 +101,10 @@ Examples:
   weir search parseHttp            finds parse_http and HttpParser too
   weir search 'deploy*' --scope work
   weir search timeouts --source docs --timeline
-  weir search token --kind said --source decision    what was decided; sources are prompt, correction, error, summary …
+  weir search token --kind said --source decision    decisions; other sources: prompt, correction, error, summary …
 
-Words are looked for by their stems, and a misspelt one by what it is nearest to. Texts that say the same in other words are found by meaning.
-Exit code 3 means that nothing was found.";
+Words match by their stems, and misspelt words by the closest known word. Semantic search also finds texts that say the
+same in other words. Exits with 3 if nothing is found.";
 
     /// In a shell, the words of one query come as many arguments.
     fn settle(mut self) -> Result<Self, CommandError> {
@@ -117,7 +117,7 @@ Exit code 3 means that nothing was found.";
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
         let limit = usize::from(self.limit.unwrap_or(5)).clamp(1, 100);
         if self.queries.is_empty() {
-            return Err(CommandError::usage("there is no query").hint("pass the words to look for in `queries`"));
+            return Err(CommandError::usage("no query given").hint("pass the words to search for in `queries`"));
         }
         let query = |text| Query {
             within: self.scope.map(|scope| scope.0),

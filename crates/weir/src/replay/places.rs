@@ -58,7 +58,7 @@ fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
     for path in paths {
         let about = std::fs::metadata(path).map_err(|error| {
             CommandError::new(ErrorKind::NotFound, format!("cannot read {}: {error}", path.display()))
-                .hint("name a transcript, or a folder with transcripts; without a name, those of every client are read")
+                .hint("pass a transcript or a folder of transcripts; without a path, the transcripts of every client are read")
         })?;
         if about.is_dir() {
             below(path, &mut found);

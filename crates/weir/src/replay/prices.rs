@@ -100,7 +100,7 @@ impl Prices {
         let Some(path) = file else { return Ok(built_in) };
         let cannot = |problem: &str| {
             CommandError::new(ErrorKind::Config, format!("cannot use the prices in {}: {problem}", path.display()))
-                .hint("docs/replay.md has an example of such a file")
+                .hint("docs/replay.md has an example")
         };
         let bytes = foreign::of_user(path, foreign::SETTINGS).map_err(|error| cannot(&error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8"))?;
@@ -122,7 +122,7 @@ impl Prices {
                 price.cache_write_hour,
             ];
             if all.into_iter().flatten().any(|price| !price.is_finite() || price < 0.0) || price.input == 0.0 {
-                return Err("a price is not a number of at least 0, or that of the input is 0".to_owned());
+                return Err("prices must be at least 0, and the input price must be above 0".to_owned());
             }
         }
         Ok(table)

@@ -106,7 +106,7 @@ impl Report {
         let sum = self.sum();
         let data = data::of(self, &sum);
         if self.sessions.is_empty() {
-            let text = format!("There is no transcript to play.\n{}", self.remarks(&sum).join("\n"));
+            let text = format!("There are no transcripts to replay.\n{}", self.remarks(&sum).join("\n"));
             return Answer::nothing(text.trim_end().to_owned(), data);
         }
         let parts = [
@@ -154,7 +154,7 @@ impl Report {
         let sessions = counted(self.sessions.len(), "session", "sessions");
         let requests: usize = self.sessions.iter().map(|played| played.requests).sum();
         let what = match sum.net {
-            net if net > 0.0 => format!("would have saved {} of what they cost", percent(net / sum.cost.max(1.0))),
+            net if net > 0.0 => format!("would have saved {} of their cost", percent(net / sum.cost.max(1.0))),
             net => format!("would have cost {} more", percent(-net / sum.cost.max(1.0))),
         };
         let money = match sum.priced {
@@ -162,7 +162,7 @@ impl Report {
             _ => format!(" ({} of {})", dollars(sum.dollars.1), dollars(sum.dollars.0)),
         };
         format!(
-            "{sessions} ({}): {} requests, tool results of {} tokens, which are {} of the price.\nWeir {what}{money}.",
+            "{sessions} ({}): {} requests; tool results have {} tokens, {} of the price.\nWeir {what}{money}.",
             clients.join(", "),
             number(requests as i64),
             number(sum.figures.tokens as i64),
@@ -247,7 +247,7 @@ impl Report {
         let mut remarks: Vec<String> = self.own_tokens().into_iter().collect();
         if sum.guides.0 > 0 {
             remarks.push(format!(
-                "Guides after compactions: {} tokens, {} of the price, not in the net: what they save cannot be replayed.",
+                "Guides after compactions: {} tokens, {} of the price; not in the net, because what they save cannot be replayed.",
                 number(sum.guides.0 as i64),
                 percent(sum.guides.1 / sum.cost.max(1.0)),
             ));
@@ -255,39 +255,43 @@ impl Report {
         remarks.extend(carried(&sum.carried));
         if sum.figures.cut > 0 {
             let results = counted(sum.figures.cut as usize, "result", "results");
-            remarks
-                .push(format!("Of {results}, the client itself had shown only a part; that part is what is compared."));
+            remarks.push(format!(
+                "For {results}, the client itself had shown only a part; the comparison uses that part."
+            ));
         }
         if sum.priced < self.sessions.len() {
             let unpriced = counted(self.sessions.len() - sum.priced, "session has", "sessions have");
             remarks.push(format!(
                 "{unpriced} a model without a known price: relative prices (cache write 1.25, cache read 0.1, output 5 times the input) \
-                 stand in for it, and its money is not counted."
+                 are used instead, and the dollar figures leave it out."
             ));
         }
         if sum.priced > 0 {
-            remarks.push(format!("Prices of {}; `--prices FILE` takes others.", self.prices_of));
+            remarks.push(format!("Prices as of {}; `--prices FILE` uses others.", self.prices_of));
         }
         if self.left_out > 0 {
             remarks.push(format!(
-                "{} not played; --newest N plays more.",
+                "{} not replayed; --newest N replays more.",
                 counted(self.left_out, "older transcript was", "older transcripts were")
             ));
         }
         if self.skipped_rows > 0 {
             remarks.push(format!(
-                "{} skipped: not what a client writes, or too long.",
+                "{} skipped: not in a known format, or too long.",
                 counted(self.skipped_rows as usize, "row was", "rows were")
             ));
         }
         if !self.others.is_empty() {
-            remarks.push(format!("{} no transcript.", counted(self.others.len(), "file is", "files are")));
+            remarks.push(format!(
+                "{}.",
+                counted(self.others.len(), "file is not a transcript", "files are not transcripts")
+            ));
         }
-        remarks.extend(self.unreadable.iter().map(|problem| format!("Not read: {problem}")));
+        remarks.extend(self.unreadable.iter().map(|problem| format!("Cannot read {problem}")));
         let faults: Vec<&String> = self.sessions.iter().flat_map(|played| &played.judged.faults).collect();
         if let Some(first) = faults.first() {
             remarks.push(format!(
-                "✗ {} failed; their results count as not touched. The first: {first}",
+                "✗ {} failed; their results count as not touched. First failure: {first}",
                 counted(faults.len(), "hook", "hooks")
             ));
         }
@@ -374,8 +378,8 @@ fn carried(carried: &Carried) -> Option<String> {
     let share = |part: u64| percent(part as f64 / carried.used.max(1) as f64);
     let said = || {
         format!(
-            "After {}, the model used {} names from before it that it could not have from elsewhere: the client's summary had {} of \
-             them, summary and guide {}.",
+            "After {}, the model used {} earlier names that it could not have known otherwise: the client's summary had {} of \
+             them, summary and guide together {}.",
             counted(carried.compactions as usize, "compaction", "compactions"),
             number(carried.used as i64),
             share(carried.in_summary),

@@ -84,13 +84,13 @@ fn start_here(context: &Context, order: Order, kept: bool) -> Result<Reference, 
     };
     let mut line = serde_json::to_vec(&task).map_err(|error| CommandError::broken(&error.to_string()))?;
     line.push(b'\n');
-    let failed = |why: &str| CommandError::new(ErrorKind::Failed, format!("cannot start it in the background: {why}"));
+    let failed = |why: &str| CommandError::new(ErrorKind::Failed, format!("cannot start the background run: {why}"));
     match Supervisor::start(Path::new(super::HELPER), KEEPER, &line) {
         Ok((keeper, answer)) if answer.trim() == "started" => {
             context.running().keep(keeper);
             Ok(reference)
         }
-        Ok((_, answer)) => Err(failed(answer.trim()).hint("run it in the foreground to see more")),
+        Ok((_, answer)) => Err(failed(answer.trim()).hint("run it in the foreground for details")),
         Err(error) => Err(failed(&error.to_string())),
     }
 }
@@ -111,7 +111,7 @@ pub(crate) fn keeper_main() -> ExitCode {
 }
 
 fn look_after(task: Task) -> Result<(), CommandError> {
-    let wrong = |what: &str| CommandError::broken(&format!("a wrong order: {what}"));
+    let wrong = |what: &str| CommandError::broken(&format!("invalid background task: {what}"));
     let mut env = Env::capture().map_err(|error| CommandError::broken(&error.to_string()))?;
     env.folder = task.called_in.clone();
     let origin = Origin::parse(&task.origin).ok_or_else(|| wrong("origin"))?;
@@ -266,8 +266,8 @@ pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<Und
 pub(crate) fn end(context: &Context, reference: Reference) -> Result<(), CommandError> {
     let files = Files::of(context, reference);
     std::fs::remove_file(&files.state).map_err(|_| {
-        CommandError::new(ErrorKind::NotFound, format!("{reference} is no run in the background"))
-            .hint("it may be over: look with ctx_get")
+        CommandError::new(ErrorKind::NotFound, format!("no background run with reference {reference}"))
+            .hint("it may have ended: check with ctx_get")
     })
 }
 
@@ -319,7 +319,7 @@ impl Files {
 
 fn unusable(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))
-        .hint("see that the folder is yours and has room")
+        .hint("make sure that you own the folder and that the disk has free space")
 }
 
 /// Hands on what is printed.

@@ -24,7 +24,7 @@ fn ways_out_by(step: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String>
         return ways;
     }
     if is("/proc/sys/user/max_user_namespaces", "0") {
-        ways.push("user namespaces are set to 0: run `sudo sysctl user.max_user_namespaces=15000`".to_owned());
+        ways.push("user namespaces are disabled: run `sudo sysctl user.max_user_namespaces=15000`".to_owned());
     }
     if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
         ways.push("run `sudo sysctl kernel.unprivileged_userns_clone=1`".to_owned());
@@ -34,7 +34,7 @@ fn ways_out_by(step: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String>
     }
     if filtered {
         ways.push(
-            "a seccomp filter is active, as in containers: allow unshare and mounts (with Docker, \
+            "a seccomp filter is active, as in a container: allow unshare and mounts (with Docker, \
              `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`)"
                 .to_owned(),
         );

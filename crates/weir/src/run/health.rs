@@ -14,9 +14,9 @@ const SAID: &str = "weir";
 /// The sandbox that a run gets here, in words. It is tried out with what a run in this project is given.
 pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
     if context.config().sandbox == Sandbox::Off {
-        return Ok("off, as configured".to_owned());
+        return Ok("off by configuration".to_owned());
     }
-    let language = Language::find("shell").ok_or_else(|| CommandError::broken("there is no shell"))?;
+    let language = Language::find("shell").ok_or_else(|| CommandError::broken("no shell found"))?;
     let order = Order {
         language,
         code: format!("echo {SAID}"),
@@ -32,8 +32,8 @@ pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
             place.lower(context, &why)?;
             try_out(&place.spec).map_err(|error| unusable(context, error))?;
             let ways = cause::ways_out(&why);
-            let way = ways.first().map(|way| format!("; for a full one: {way}")).unwrap_or_default();
-            Ok(format!("landlock, since this system cannot {}: {}{way}", why.step, why.why))
+            let way = ways.first().map(|way| format!("; for a full sandbox: {way}")).unwrap_or_default();
+            Ok(format!("landlock, because this system cannot {}: {}{way}", why.step, why.why))
         }
         (_, Err(error)) => Err(unusable(context, error)),
     }
@@ -64,6 +64,6 @@ fn try_out(spec: &Spec) -> Result<(), RunError> {
     let said = ask(spec, A_MOMENT)?;
     match String::from_utf8_lossy(&said).trim() {
         SAID => Ok(()),
-        other => Err(RunError::Helper(std::io::Error::other(format!("the shell in it said {other:?}")))),
+        other => Err(RunError::Helper(std::io::Error::other(format!("the shell in the sandbox printed {other:?}")))),
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn check_folder(homes: &Homes, writable: &[PathBuf], folder: &Path) -
     if is_there || homes.shows(folder) {
         return Ok(());
     }
-    let why = "it lies in a home folder outside the project, where runs see toolchains only";
+    let why = "it is in a home folder outside the project, where runs see only toolchains";
     let message = format!("nothing was run: cannot start in {}: {why}", folder.display());
     Err(CommandError::new(ErrorKind::Denied, message).hint(READABLE))
 }
@@ -80,12 +80,12 @@ pub(super) fn check_file(
         CommandError::new(ErrorKind::Denied, message)
     };
     if let Some(why) = Judge::new(context)?.refuses(file) {
-        return Err(refused(why.of_one()).hint("do not try another way; the user can name it in `readable`"));
+        return Err(refused(why.of_one()).hint("do not work around this; the user can add it to `readable`"));
     }
     let is_seen = homes.shows(file) || writable.iter().any(|folder| file.starts_with(folder));
     // A person at a terminal may use what is theirs.
     if !is_seen && context.origin != Origin::User {
-        return Err(refused("it lies in a home folder outside the project").hint(READABLE));
+        return Err(refused("it is in a home folder outside the project").hint(READABLE));
     }
     Ok(())
 }
@@ -103,8 +103,8 @@ pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], ord
     });
     let first = hidden.into_iter().next()?;
     let name = one_line(&first.display().to_string(), 120);
-    Some(format!("{name} is hidden from runs: it lies in a home folder outside the project ({READABLE})"))
+    Some(format!("{name} is hidden from runs: it is in a home folder outside the project ({READABLE})"))
 }
 
 /// How to see more.
-const READABLE: &str = "the user can name it in `readable` of the configuration, see docs/sandbox.md";
+const READABLE: &str = "the user can add it to `readable` in the configuration, see docs/sandbox.md";

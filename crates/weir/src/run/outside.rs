@@ -70,7 +70,7 @@ impl Outside {
         let programs = config.run.brokered.clone();
         if let Some(unknown) = programs.iter().find(|name| !broker::programs().any(|known| known == name.as_str())) {
             let known = broker::programs().collect::<Vec<_>>().join(", ");
-            return Err(unusable(context, &format!("`{unknown}` cannot be brokered; there are {known}")));
+            return Err(unusable(context, &format!("`{unknown}` cannot be brokered; available: {known}")));
         }
         let grant = grant(order, &programs)?;
         let (folder, timeout) = (order.folder.clone(), order.timeout);
@@ -148,9 +148,9 @@ fn grant(order: &Order, programs: &[String]) -> Result<Option<Grant>, CommandErr
     let argv: Vec<OsString> = argv.into_iter().map(OsString::from).collect();
     broker::check(&argv[0].to_string_lossy(), &argv[1..]).map_err(|refusal| {
         CommandError::new(ErrorKind::Denied, format!("nothing was run: {refusal}"))
-            .hint("ask the user to run it; it is never run with credentials from here")
+            .hint("ask the user to run it; Weir never runs it with credentials")
     })?;
-    let token = Token::random().map_err(|error| CommandError::broken(&format!("no randomness: {error}")))?;
+    let token = Token::random().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
     Ok(Some(Grant { token, argv, uses: USES }))
 }
 
@@ -193,7 +193,7 @@ fn run_outside(
         weir_runner::run(run, &mut |stream: Stream, bytes: &[u8]| sink(stream, bytes)).map_err(io::Error::other)?;
     match outcome.ended {
         Ended::Exited => Ok(outcome.exit_code.unwrap_or(1)),
-        ended => Err(io::Error::other(format!("{name} was ended: {ended}"))),
+        ended => Err(io::Error::other(format!("{name} was stopped: {ended}"))),
     }
 }
 
@@ -219,17 +219,14 @@ fn path_outside(context: &Context) -> OsString {
 /// Stands in for a brokered program inside the sandbox: has the broker run it, and passes on what it prints.
 pub(crate) fn stand_in(argv: &[OsString]) -> ExitCode {
     let Some(token) = crate::env::broker_token() else {
-        eprintln(
-            argv,
-            "nothing was granted: the whole code has to be this one command, without variables or redirection",
-        );
+        eprintln(argv, "not allowed: the whole code must be this one command, without variables or redirection");
         return ExitCode::from(126);
     };
     let broker = (Ipv4Addr::LOCALHOST, BROKER_PORT).into();
     match broker::call(broker, &token, argv, &mut io::stdout().lock(), &mut io::stderr().lock()) {
         Ok(code) => ExitCode::from(code as u8),
         Err(error) => {
-            eprintln(argv, &format!("the broker cannot be reached: {error}"));
+            eprintln(argv, &format!("cannot reach the broker: {error}"));
             ExitCode::from(126)
         }
     }
@@ -242,5 +239,5 @@ fn eprintln(argv: &[OsString], what: &str) {
 
 fn unusable(context: &Context, what: &str) -> CommandError {
     CommandError::new(ErrorKind::Config, format!("cannot use {}: {what}", context.paths().config.display()))
-        .hint("docs/configuration.md names every setting")
+        .hint("docs/configuration.md lists every setting")
 }

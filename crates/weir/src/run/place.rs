@@ -67,7 +67,7 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
     if !writable.contains(root) {
         let root = root.display();
         remarks.push(format!(
-            "{root} is not a project but holds the home folder: nothing in it can be changed, and only toolchains seen"
+            "{root} is not a project but contains the home folder: runs can change nothing in it and see only toolchains"
         ));
     }
     let Plan { files, steps, env, cache } = found.plan(&order.code, order.file.as_deref(), &scratch);
@@ -124,7 +124,7 @@ impl Place {
         self.spec.environment.push(("TMPDIR".into(), scratch.clone().into()));
         self.spec.scratch = Some(scratch);
         let why = format!("no full sandbox here (cannot {}: {})", problem.step, problem.why);
-        self.remarks.push(format!("{why}: files are fenced by Landlock; no network, not even a loopback{}", open()));
+        self.remarks.push(format!("{why}: files are protected by Landlock; no network, not even loopback{}", open()));
         Ok(())
     }
 }
@@ -171,12 +171,12 @@ fn cache_folder(context: &Context) -> Option<PathBuf> {
 }
 
 pub(crate) fn new_scratch(context: &Context) -> Result<PathBuf, CommandError> {
-    let bits = getrandom::u64().map_err(|error| failed(&format!("no randomness: {error}")))?;
+    let bits = getrandom::u64().map_err(|error| failed(&format!("cannot get random bytes: {error}")))?;
     let folder = context.paths().cache.join("scratch").join(weir_core::Reference::from_bits(bits).as_str());
     let made = private::folder(&folder).and_then(|()| folder.canonicalize());
     made.map_err(|error| {
-        CommandError::new(ErrorKind::Failed, format!("cannot make {}: {error}", folder.display()))
-            .hint("see that the folder above it is yours")
+        CommandError::new(ErrorKind::Failed, format!("cannot create {}: {error}", folder.display()))
+            .hint("make sure you own the parent folder")
     })
 }
 

@@ -96,13 +96,13 @@ impl Watch {
         let mut remarks = say.moved(&moved.split_off(0));
         remarks.extend(say.left(&left));
         remarks.extend(incomplete.map(|error| {
-            format!("{error}: what lies deepest could not be looked at; remove what the run made, and see what is left")
+            format!("{error}: the deepest folders could not be checked; remove what the run created and check the rest")
         }));
         match self.journal {
             Ok(journal) => journal.end(),
             Err(error) => remarks.push(format!(
-                "what was there before the run could not be written down: {error}; had the run been killed, nobody \
-                 would have looked at what it left"
+                "cannot record the state before the run: {error}; if the run had been killed, its leftovers would not \
+                 have been checked"
             )),
         }
         remarks
@@ -152,7 +152,7 @@ impl Say<'_> {
         if !rest.is_empty() {
             let failed = rest.iter().filter(|moved| moved.to.is_err()).count();
             let failed = if failed > 0 { format!(", of which {failed} could not be moved") } else { String::new() };
-            remarks.push(format!("and {} more of this sort{failed}", rest.len()));
+            remarks.push(format!("and {} more like this{failed}", rest.len()));
         }
         remarks
     }
@@ -162,7 +162,7 @@ impl Say<'_> {
         match to {
             Ok(to) => format!("{shown} ({what}) appeared during the run: moved to {}", to.display()),
             Err(error) => {
-                format!("{shown} ({what}) appeared during the run, and it could not be moved away: {error}; remove it")
+                format!("{shown} ({what}) appeared during the run and could not be moved away: {error}; remove it")
             }
         }
     }
@@ -172,11 +172,14 @@ impl Say<'_> {
         let (others, run): (Vec<&Planted>, Vec<&Planted>) = left.iter().partition(|found| self.is_not_the_runs(found));
         let mut lines = Vec::new();
         if !others.is_empty() {
-            lines.push(format!("changed meanwhile, not by the run, which could only read it: {}", self.list(&others)));
+            lines.push(format!(
+                "changed during the run, but not by the run, which could only read it: {}",
+                self.list(&others)
+            ));
         }
         if !run.is_empty() {
             let list = self.list(&run);
-            lines.push(format!("the run made or may have changed what is run or obeyed later: {list}"));
+            lines.push(format!("the run created or may have changed files that other programs run or act on: {list}"));
         }
         lines
     }

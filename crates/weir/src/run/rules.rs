@@ -57,12 +57,12 @@ pub(super) async fn permit(context: &Context, order: &Order) -> Result<(), Comma
     match judgement.verdict {
         Verdict::Allow => Ok(()),
         Verdict::Deny => Err(CommandError::new(ErrorKind::Denied, format!("nothing was run. {}", why()))
-            .hint("this is a rule of the user's; do not try another spelling")),
+            .hint("blocked by a user rule; do not retry with a different spelling")),
         Verdict::Ask if context.consent(&format!("{} {}", question(context, order), why()), &order.code).await? => {
             Ok(())
         }
         Verdict::Ask => Err(CommandError::new(ErrorKind::Denied, format!("nothing was run. {}", why()))
-            .hint("the user was not there to be asked, or said no; say it more plainly, or ask the user to allow it")),
+            .hint("the user could not be asked or declined; write it more simply, or ask the user to allow it")),
     }
 }
 
@@ -98,7 +98,7 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
     drop(tree);
     if let Some(problem) = found.problems.iter().find(|problem| problem.refuse) {
         return Err(CommandError::new(ErrorKind::Denied, format!("{}: {}", problem.path.display(), problem.wrong))
-            .hint("nothing was run, since something the rules hide could not be hidden"));
+            .hint("nothing was run, because something that the rules hide could not be hidden"));
     }
     let mut hidden = found.hidden;
     // What other runs printed is for `ctx_get`, which looks at who may see it.
@@ -108,7 +108,7 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
     let programs = found.programs.iter().flat_map(|name| binaries(name, &search_path(context))).collect();
     let remark = found.left_out.then(|| {
         let root = context.project().root.display();
-        format!("files with names of secrets are hidden among the {NEAREST} nearest to {root}, not below them")
+        format!("files named like secrets are hidden only among the {NEAREST} nearest to {root}")
     });
     Ok(Masks { hidden, read_only, programs, remark })
 }
@@ -201,6 +201,6 @@ pub(super) fn tree(context: &Context) -> MutexGuard<'_, Tree> {
 }
 
 pub(super) fn too_large(error: masks::TreeError) -> CommandError {
-    CommandError::new(ErrorKind::Denied, format!("the project cannot be looked through: {error}"))
-        .hint("nothing was run, since nothing in it could be hidden; run from a smaller folder")
+    CommandError::new(ErrorKind::Denied, format!("cannot scan the project: {error}"))
+        .hint("nothing was run, because nothing in it could be hidden; run from a smaller folder")
 }

@@ -123,7 +123,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     if let Some(intent) = want.intent {
         let found = weir_digest::intent::find(&source, intent).map_err(unreadable)?;
         if found.sections.total == 0 {
-            remarks.push(format!("no line matches the intent: {}", looked_for(intent)));
+            remarks.push(format!("no lines match the intent: {}", looked_for(intent)));
         }
         found.lead(&mut page);
     }
@@ -138,7 +138,7 @@ pub(crate) fn looked_for(intent: &str) -> String {
     let terms = weir_core::query::terms(intent);
     let words: Vec<String> = terms.iter().map(|term| format!("`{}`", term.words.join(" "))).collect();
     match words.is_empty() {
-        true => "it has no word to look for".to_owned(),
+        true => "it has no words to search for".to_owned(),
         false => one_line(&format!("looked for {}", words.join(", ")), 160),
     }
 }
@@ -147,10 +147,10 @@ pub(crate) fn looked_for(intent: &str) -> String {
 fn unkept(done: &Done, why: &CommandError, want: &Want<'_>) -> Result<Shown, CommandError> {
     let text = ends(&done.text, want.whole.max(want.digest))?;
     let hints = why.hints.iter().map(|hint| format!("; {hint}")).collect::<String>();
-    let what = if text.whole { "all of it is shown" } else { "both ends of it are shown" };
+    let what = if text.whole { "the whole output is shown" } else { "only its beginning and end are shown" };
     let remarks = done.remarks.iter().map(|remark| format!("\n{remark}")).collect::<String>();
     let head = format!(
-        "{}\nits output is not kept: {}{hints}\n{what}; the run is over, do not run it again for this{remarks}",
+        "{}\nits output is not kept: {}{hints}\n{what}; the run has ended, do not repeat it for this{remarks}",
         ending(done),
         why.message
     );
@@ -192,10 +192,10 @@ fn ending(done: &Done) -> String {
         }
         (Ended::Unmasked, ..) => {
             format!(
-                "ended after {took}: a file that it may not see was replaced meanwhile, which uncovers it; run it again"
+                "ended after {took}: a hidden file was replaced during the run, which would have exposed it; run it again"
             )
         }
-        (Ended::Lost, ..) => format!("lost after {took}: nobody saw how it ended"),
+        (Ended::Lost, ..) => format!("lost after {took}: its exit status is unknown"),
     };
     let left = match outcome.left {
         0 => String::new(),

@@ -142,7 +142,7 @@ fn finish_one(path: &Path, haste: Haste) -> io::Result<Vec<String>> {
         return Ok(Vec::new());
     };
     let found = planted::finish(&before, &quarantine, haste);
-    let remarks = found.into_iter().map(|remark| format!("after a run that was interrupted: {remark}")).collect();
+    let remarks = found.into_iter().map(|remark| format!("after an interrupted run: {remark}")).collect();
     // The run may have outlived its owner by a moment, so the first look is not the last.
     match (haste, is(SEEN)) {
         (Haste::None, true) if age > DYING => remove(path),

@@ -103,7 +103,7 @@ fn advised(output: &Output) -> Vec<String> {
         text.lines().filter_map(|line| line.trim().strip_prefix("hint: ").or(line.trim().strip_prefix("fix: ")));
     let mut commands = Vec::new();
     for hint in hints {
-        if let Some((_, command)) = hint.split_once("anew: ") {
+        if let Some((_, command)) = hint.split_once("start over: ") {
             commands.push(command.to_owned());
         } else if hint.starts_with("weir ") {
             commands.push(hint.to_owned());

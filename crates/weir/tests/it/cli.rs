@@ -115,13 +115,13 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
         &home.weir(&["forget", "--topic", "pool", "--confirm", confirmation]),
         expect![[r#"
             removed from the project store: 1 entry, 0 events, 1 text
-            left of them: entries 0, events 0, runs 0, texts 0, documents 0, chunks 0, words 0, vectors 0
+            remaining: entries 0, events 0, runs 0, texts 0, documents 0, chunks 0, words 0, vectors 0
             exit 0"#]],
     );
     check(
         &home.weir(&["search", "connections"]),
         expect![[r#"
-            nothing found for `connections`: nothing here is like `connections`; try another word for it; nothing searchable is kept here yet: ctx_index or ctx_fetch_and_index make something searchable; ctx_history lists what happened
+            nothing found for `connections`: nothing resembles `connections`; try a synonym; nothing searchable is kept here yet: add content with ctx_index or ctx_fetch_and_index; ctx_history lists what happened
             exit 3"#]],
     );
     check(
@@ -144,14 +144,14 @@ fn expired_and_never_existed_are_told_apart_from_a_typing_error() {
         &home.weir(&["get", &reference]),
         expect![[r#"
         error: [REF] was forgotten on request on DATE; it was a note
-        hint: nothing of it is left
+        hint: nothing is left of it
         exit 3"#]],
     );
     check(
         &home.weir(&["get", "0000000000"]),
         expect![[r#"
         error: [REF] never existed in this project
-        hint: check the ten characters, or search for it
+        hint: check the ten characters of the reference, or search for the entry
         exit 3"#]],
     );
     check(
@@ -169,21 +169,21 @@ fn forgetting_needs_a_choice_and_the_right_confirmation() {
     check(
         &home.weir(&["forget"]),
         expect![[r#"
-        error: nothing is chosen
-        hint: give references, a topic, a source, a session, a time, or the whole project
+        error: no entries selected
+        hint: select entries by reference, topic, source, session or time, or select the whole project
         exit 2"#]],
     );
     check(
         &home.weir(&["forget", &reference, "--confirm", "00000000"]),
         expect![[r#"
         error: the store has changed since the dry run
-        hint: run it again without `confirm` and use the new confirmation
+        hint: run it again without `confirm` and use the new code
         exit 2"#]],
     );
     check(
         &home.weir(&["forget", "--session", "no-such-session"]),
         expect![[r#"
-        nothing matches; nothing would be removed
+        no entries match; nothing would be removed
         exit 3"#]],
     );
     assert!(home.ok(&["get", &reference]).contains("stays"));
@@ -251,9 +251,9 @@ fn bytes_come_back_as_they_went_in_and_long_texts_are_cut_by_the_line() {
     let reference = answer["reference"].as_str().unwrap();
     assert_eq!(home.ok(&["get", reference, "--raw"]), long);
     let cut = home.ok(&["get", reference, "--budget", "300"]);
-    assert!(cut.contains("go on with lines "), "{cut}");
+    assert!(cut.contains("continue with lines "), "{cut}");
     assert!(weir_tokens::count(&cut) <= 300);
-    let from: u64 = cut.split("go on with lines ").nth(1).unwrap().split('-').next().unwrap().parse().unwrap();
+    let from: u64 = cut.split("continue with lines ").nth(1).unwrap().split('-').next().unwrap().parse().unwrap();
     let next = home.ok(&["get", reference, "--lines", &format!("{from}-{}", from + 1)]);
     assert!(next.contains(&format!("line number {from} of")), "{next}");
     assert!(home.ok(&["get", reference, "--lines", "-1"]).contains("line number 3000 of"));
@@ -308,17 +308,17 @@ fn the_model_is_what_the_settings_say_and_without_one_words_decide() {
     let ask = || text(&home.weir(&["search", "scale pictures"]).stdout);
     let doctor = || text(&home.weir(&["doctor"]).stdout);
     assert!(ask().contains("; similar in meaning") && ask().contains("Images are resized"), "{}", ask());
-    assert!(doctor().contains("✓ search by meaning: weir-static-256-v1"), "{}", doctor());
+    assert!(doctor().contains("✓ semantic search: weir-static-256-v1"), "{}", doctor());
     settings("[search]\nmodel = \"off\"\n");
     assert!(ask().contains("nothing found"), "{}", ask());
-    assert!(doctor().contains("✓ search by meaning: off"), "{}", doctor());
+    assert!(doctor().contains("✓ semantic search: off"), "{}", doctor());
     settings("[search]\nmodel = \"/nowhere\"\n");
-    assert!(ask().contains("found by words alone: the model in /nowhere"), "{}", ask());
-    assert!(doctor().contains("✗ search by meaning: the model in /nowhere"), "{}", doctor());
+    assert!(ask().contains("keyword matches only: cannot use the model in /nowhere"), "{}", ask());
+    assert!(doctor().contains("✗ semantic search: cannot use the model in /nowhere"), "{}", doctor());
     settings("[search]\nendpoint = \"http://127.0.0.1:9\"\n");
     assert_eq!(home.weir(&["history"]).status.code(), Some(5), "an endpoint without a model");
     settings("[search]\nendpoint = \"http://127.0.0.1:9/v1\"\nmodel = \"some\"\n");
-    assert!(ask().contains("found by words alone: "), "{}", ask());
+    assert!(ask().contains("keyword matches only: "), "{}", ask());
 }
 
 #[test]

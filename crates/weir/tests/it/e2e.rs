@@ -83,7 +83,7 @@ fn inspector_lists_and_calls_every_tool() {
     assert!(removed.contains("removed from the project store: 1 entry"), "{removed}");
 
     let made = place.inspect_tool("context_write", &["path=new.txt", "text=one two"]);
-    assert!(made.starts_with("new.txt made: 1 line, 7 B, hash "), "{made}");
+    assert!(made.starts_with("new.txt created: 1 line, 7 B, hash "), "{made}");
     let edited = place.inspect_tool("context_edit", &["path=new.txt", "old=two", "new=2"]);
     assert!(edited.contains("\n-one two\n+one 2"), "{edited}");
     let read = place.inspect_tool("context_read", &["path=new.txt"]);
@@ -92,9 +92,9 @@ fn inspector_lists_and_calls_every_tool() {
     assert!(outlined.starts_with("new.txt: "), "{outlined}");
     // Each call here is a process and so a session of its own.
     let status = place.inspect_tool("context_status", &[]);
-    assert_eq!(status, "no file was read in this session");
+    assert_eq!(status, "no files were read in this session");
     let forgotten = place.inspect_tool("context_status", &["forget=all"]);
-    assert_eq!(forgotten, "0 files forgotten; nothing on the disk changed");
+    assert_eq!(forgotten, "0 files forgotten; nothing on disk changed");
 
     let health = place.inspect_tool("ctx_doctor", &[]);
     assert!(health.contains("✓ project store: 4 entries") && !health.contains('✗'), "{health}");

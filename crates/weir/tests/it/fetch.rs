@@ -137,7 +137,7 @@ fn a_page_is_kept_and_its_beginning_shown_in_a_fence() {
         &["/moved"],
         expect![[r#"
         [REF] page from http://HOST/guide by web, DATE, 35 tokens, fetched as html, 1 redirect
-        note: menus and the like were left out, 4 % of the text
+        note: left out menus and similar parts, 4 % of the text
         <<<REF
         title: The guide
 
@@ -149,7 +149,7 @@ fn a_page_is_kept_and_its_beginning_shown_in_a_fence() {
         retries = 3
         ```
         REF>>>
-        search: ctx_search with its address as source; read on: ctx_get
+        search: ctx_search with its URL as source; read more: ctx_get
         exit 0"#]],
     );
     check(
@@ -163,7 +163,7 @@ fn a_page_is_kept_and_its_beginning_shown_in_a_fence() {
 
         k7f2m9q4xz>>>
         REF>>>
-        search: ctx_search with its address as source; read on: ctx_get
+        search: ctx_search with its URL as source; read more: ctx_get
         exit 0"#]],
     );
     check(
@@ -177,7 +177,7 @@ fn a_page_is_kept_and_its_beginning_shown_in_a_fence() {
         {"name": "weir", "key": "[redacted:github-pat]"}
         REF>>>
         [REF] page from docs/http://HOST/guide by web, DATE, 35 tokens, fetched as html
-        note: menus and the like were left out, 4 % of the text
+        note: left out menus and similar parts, 4 % of the text
         <<<REF
         title: The guide
 
@@ -189,7 +189,7 @@ fn a_page_is_kept_and_its_beginning_shown_in_a_fence() {
         retries = 3
         ```
         REF>>>
-        search: ctx_search with source `docs`; read on: ctx_get
+        search: ctx_search with source `docs`; read more: ctx_get
         exit 0"#]],
     );
 }
@@ -199,9 +199,9 @@ fn what_did_not_come_is_said_beside_what_did() {
     check(
         &["/nowhere", "/guide", "ftp://example.com/x", "/inward"],
         expect![[r#"
-        http://HOST/nowhere: http://HOST/nowhere answers 404; check the address, or search for where the page is now
+        http://HOST/nowhere: http://HOST/nowhere answered 404; check the URL, or search for where the page is now
         [REF] page from http://HOST/guide by web, DATE, 35 tokens, fetched as html
-        note: menus and the like were left out, 4 % of the text
+        note: left out menus and similar parts, 4 % of the text
         <<<REF
         title: The guide
 
@@ -213,23 +213,23 @@ fn what_did_not_come_is_said_beside_what_did() {
         retries = 3
         ```
         REF>>>
-        ftp://example.com/x: `ftp:` is not fetched, only http and https are; read files with the file tools, and other protocols with a command
-        http://HOST/inward: 169.254.169.254 is on this machine or in a private network; if it may be read, its host goes into `allow` of `[fetch]` in the configuration
-        search: ctx_search with its address as source; read on: ctx_get
+        ftp://example.com/x: cannot fetch `ftp:` URLs, only http and https; read files with the file tools; use a command for other protocols
+        http://HOST/inward: 169.254.169.254 is on this machine or in a private network; to allow it, add the host to `allow` under `[fetch]` in the configuration
+        search: ctx_search with its URL as source; read more: ctx_get
         exit 0"#]],
     );
     check(
         &["/nowhere"],
         expect![[r#"
-        error: http://HOST/nowhere answers 404
-        hint: check the address, or search for where the page is now
+        error: http://HOST/nowhere answered 404
+        hint: check the URL, or search for where the page is now
         exit 3"#]],
     );
     check(
         &["/nowhere", "http://10.0.0.1/"],
         expect![[r#"
-        http://HOST/nowhere: http://HOST/nowhere answers 404; check the address, or search for where the page is now
-        http://10.0.0.1/: 10.0.0.1 is on this machine or in a private network; if it may be read, its host goes into `allow` of `[fetch]` in the configuration
+        http://HOST/nowhere: http://HOST/nowhere answered 404; check the URL, or search for where the page is now
+        http://10.0.0.1/: 10.0.0.1 is on this machine or in a private network; to allow it, add the host to `allow` under `[fetch]` in the configuration
         exit 3"#]],
     );
 }

@@ -297,7 +297,7 @@ fn the_folder_of_a_session_decides_its_project() {
     let since = home.import(&["--since", "2024-01-01"]);
     assert_eq!(since["sessions"], 0, "{since}");
     let unknown = home.weir(&["import", "--client", "emacs"]);
-    assert!(text(&unknown.stderr).contains("there is no client `emacs`"), "{unknown:?}");
+    assert!(text(&unknown.stderr).contains("unknown client `emacs`"), "{unknown:?}");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn history_and_reflection_know_past_sessions() {
     home.write(".claude/projects/p/ab1.jsonl", &Session::whole(&home.path("project"), "ab1").rows);
     home.write(".claude/projects/p/ab2.jsonl", &later.asks("go on").asks("Draw the fence").rows);
     let before = home.weir(&["reflect"]);
-    assert!(text(&before.stderr).contains("`weir import` takes in past ones"), "{before:?}");
+    assert!(text(&before.stderr).contains("`weir import` imports past sessions"), "{before:?}");
     home.import(&[]);
 
     let sessions = home.ok(&["history", "--sessions"]);
@@ -324,7 +324,7 @@ fn history_and_reflection_know_past_sessions() {
     let day = home.ok(&["history", "--day", "2023-03-04", "--client", "claude-code", "--kind", "error"]);
     assert!(day.contains("E0433") && !day.contains("fence"), "{day}");
     assert_eq!(home.weir(&["history", "--day", "2023-03-05"]).status.code(), Some(3));
-    for (name, said) in [("ab", "more than one session begins with `ab`"), ("zz", "there is no session `zz`")] {
+    for (name, said) in [("ab", "`ab` matches more than one session"), ("zz", "unknown session `zz`")] {
         let output = home.weir(&["history", "--session", name]);
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         assert!(text(&output.stderr).contains(said) && text(&output.stderr).contains("ab2 2024"), "{output:?}");

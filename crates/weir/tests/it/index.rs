@@ -115,7 +115,7 @@ fn a_folder_is_indexed_as_git_sees_it_and_without_secrets() {
         &["index", "docs"],
         expect![[r#"
         docs: 4 files (4 new; 232 B in TIME)
-        left out: 2 hidden as secret, 1 binary, 1 PDF, 1 larger than 8 MiB, 1 empty, 2 symbolic links
+        skipped: 2 hidden as secret, 1 binary, 1 PDF, 1 larger than 8 MiB, 1 empty, 2 symbolic links
         search it with source "docs"
         exit 0"#]],
     );
@@ -208,21 +208,21 @@ fn a_rule_that_denies_reading_holds_for_every_file() {
     home.check(
         &["index", "docs/deep/er/usage.md"],
         expect![[r#"
-        error: HOME/project/docs/deep/er/usage.md was not indexed: a rule denies reading it
-        hint: this is a rule of the user's or a place of secrets; do not try another way to it
+        error: cannot index HOME/project/docs/deep/er/usage.md: a rule denies reading it
+        hint: blocked by a user rule or because it holds secrets; do not work around this
         exit 6"#]],
     );
     home.check(
         &["index", "docs/prod.env"],
         expect![[r#"
-        error: HOME/project/docs/prod.env was not indexed: it is hidden as a secret
-        hint: this is a rule of the user's or a place of secrets; do not try another way to it
+        error: cannot index HOME/project/docs/prod.env: it is hidden as a secret
+        hint: blocked by a user rule or because it holds secrets; do not work around this
         exit 6"#]],
     );
     home.write(".claude/settings.json", r#"{"permissions": {"deny": ["mcp__weir__ctx_index"]}}"#);
     home.check(&["index", "docs"], expect![[r#"
-        error: nothing was indexed. deny: `mcp__weir__ctx_index` is denied, by `mcp__weir__ctx_index` in HOME/project/.claude/settings.json
-        hint: this is a rule of the user's; do not try another way
+        error: nothing was indexed. deny: `mcp__weir__ctx_index` is denied (rule `mcp__weir__ctx_index` in HOME/project/.claude/settings.json)
+        hint: blocked by a user rule; do not work around it
         exit 6"#]]);
 }
 
@@ -320,29 +320,29 @@ fn a_text_comes_from_the_command_line_or_standard_input() {
         .unwrap();
     child.stdin.take().unwrap().write_all(b"Okapis have some.").unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().starts_with("indexed anew animals as [ctx:"));
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("reindexed animals as [ctx:"));
     assert_eq!(home.found(&["stripes"]), [""; 0]);
     assert_eq!(home.found(&["okapis"]), ["animals"]);
     home.check(
         &["index"],
         expect![[r#"
-        error: there is nothing to index, or too much
-        hint: give either `path`, a file or a folder, or `text`
+        error: nothing to index, or both a path and a text
+        hint: pass either `path` (a file or folder) or `text`
         exit 2"#]],
     );
     home.check(
         &["index", "a", "--text", "b"],
         expect![[r#"
-        error: there is nothing to index, or too much
-        hint: give either `path`, a file or a folder, or `text`
+        error: nothing to index, or both a path and a text
+        hint: pass either `path` (a file or folder) or `text`
         exit 2"#]],
     );
     home.check(
         &["index", "missing"],
         expect![[r#"
-        error: there is no file or folder missing
-        hint: name one from HOME/project, or an absolute one
-        hint: what was indexed from it before is still there
+        error: no such file or folder: missing
+        hint: paths are relative to HOME/project
+        hint: what was indexed from it before is still searchable
         exit 3"#]],
     );
 }

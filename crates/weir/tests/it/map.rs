@@ -173,14 +173,14 @@ fn a_map_shows_what_is_nearest_to_a_query() {
     home.check(
         &["map", "--query", "kubernetes"],
         expect![[r#"
-        none of 3 files matches; try other words
+        none of 3 files match; try other words
         exit 3"#]],
     );
     home.check(
         &["map", "--focus", "target/made.rs"],
         expect![[r#"
         error: target/made.rs is not in the map
-        hint: the map has files of languages that can be outlined, as git sees them: not ignored, not denied
+        hint: the map covers files in supported languages that are neither ignored by git nor denied by rules
         exit 3"#]],
     );
 }

@@ -154,8 +154,8 @@ fn a_model_imports_only_what_clients_wrote() {
         let arguments = json!({ "path": path, "here": true, "all": true });
         let refused = server.ask("tools/call", json!({ "name": "ctx_import", "arguments": arguments }));
         let refused = text_of(&refused);
-        assert!(refused.contains("it is not where a client keeps its transcripts"), "{path}: {refused}");
-        assert!(refused.contains("the user can: weir import /"), "{path}: {refused}");
+        assert!(refused.contains("no client keeps transcripts there"), "{path}: {refused}");
+        assert!(refused.contains("the user can import it: weir import /"), "{path}: {refused}");
     }
     let own = home.join(".claude/projects/p");
     std::fs::create_dir_all(&own).unwrap();
@@ -185,7 +185,7 @@ fn sloppy_arguments_are_read_as_meant() {
     let found = server.call("ctx_search", json!({ "queries": "[\"pool\", \"elephant\"]" }));
     assert!(found.contains("`pool`: 1") && found.contains("nothing found for `elephant`"), "{found}");
     let health = server.call("ctx_doctor", json!({ "rebuildIndex": "true" }));
-    assert!(health.contains("index made anew"), "a truth as text, its name in another style: {health}");
+    assert!(health.contains("index rebuilt"), "a truth as text, its name in another style: {health}");
     let got = server.call("ctx_get", json!({ "reference": reference }));
     assert!(got.contains("The pool has 16 connections"), "a name in its long form: {got}");
 }
@@ -235,7 +235,7 @@ fn an_argument_that_could_narrow_an_answer_never_widens_it() {
     // One that nobody knows is refused, and what there is instead is said.
     for (tool, arguments, said) in [
         ("ctx_history", json!({ "user": "ada" }), ["`user`", "takes session, work, client"]),
-        ("ctx_history", json!({ "session_id": "another" }), ["there is no session `another`", "the newest are"]),
+        ("ctx_history", json!({ "session_id": "another" }), ["unknown session `another`", "the newest sessions"]),
         (
             "ctx_search",
             json!({ "queries": ["pool"], "session_id": "s" }),
@@ -265,8 +265,8 @@ fn a_timeout_in_milliseconds_is_refused_with_the_unit() {
     let answer = server.ask("tools/call", json!({ "name": "ctx_execute", "arguments": arguments }));
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     let said = text_of(&answer);
-    assert!(said.contains("cannot run for 120000 seconds: 3600 are the most"), "{said}");
-    assert!(said.contains("`timeout` is in seconds; 120000 milliseconds are timeout=120"), "{said}");
+    assert!(said.contains("cannot run for 120000 seconds: the limit is 3600 seconds"), "{said}");
+    assert!(said.contains("`timeout` is in seconds; for 120000 milliseconds use timeout=120"), "{said}");
     assert!(server.end().success());
 }
 

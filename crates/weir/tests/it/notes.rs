@@ -143,28 +143,28 @@ fn a_review_lists_each_sort_of_note_and_says_what_to_do() {
     check(
         &home.weir(&["notes"]),
         expect![[r#"
-            there are no notes here; keep one with `weir note "…"`
+            no notes yet; add one with `weir note "…"`
             exit 3"#]],
     );
     with_each_sort(&home);
     check(
         &home.weir(&["notes"]),
         expect![[r#"
-            5 notes: 1 may no longer be true, 1 superseded, 1 never read since they were kept
+            5 notes: 1 may be out of date, 1 superseded, 1 never read
 
-            may no longer be true:
+            may be out of date:
             [ctx:REF] DATE decision on pool: The pool has 16 connections
               pool.rs has changed since
-            → still true: weir note "…" --supersedes REF --files …; no longer: weir forget REF
+            → if still true: weir note "…" --supersedes REF --files …; if not: weir forget REF
 
             superseded:
             [ctx:REF] DATE decision on pool: The pool has 8 connections
               superseded by [ctx:REF]
-            → they only show how things came about; to remove one: weir forget REF
+            → kept as history; to remove one: weir forget REF
 
-            never read since they were kept:
+            never read:
             [ctx:REF] DATE warning: Kept long ago
-            → to read one: weir get REF; to remove one: weir forget REF (shows first what would go)
+            → to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)
             exit 0"#]],
     );
 }
@@ -176,47 +176,47 @@ fn a_review_lists_the_sorts_asked_for() {
     check(
         &home.weir(&["notes", "--stale"]),
         expect![[r#"
-            5 notes: 1 may no longer be true, 1 superseded, 1 never read since they were kept
+            5 notes: 1 may be out of date, 1 superseded, 1 never read
 
-            may no longer be true:
+            may be out of date:
             [ctx:REF] DATE decision on pool: The pool has 16 connections
               pool.rs has changed since
-            → still true: weir note "…" --supersedes REF --files …; no longer: weir forget REF
+            → if still true: weir note "…" --supersedes REF --files …; if not: weir forget REF
             exit 0"#]],
     );
     check(
         &home.weir(&["notes", "--unused", "--superseded"]),
         expect![[r#"
-            5 notes: 1 may no longer be true, 1 superseded, 1 never read since they were kept
+            5 notes: 1 may be out of date, 1 superseded, 1 never read
 
             superseded:
             [ctx:REF] DATE decision on pool: The pool has 8 connections
               superseded by [ctx:REF]
-            → they only show how things came about; to remove one: weir forget REF
+            → kept as history; to remove one: weir forget REF
 
-            never read since they were kept:
+            never read:
             [ctx:REF] DATE warning: Kept long ago
-            → to read one: weir get REF; to remove one: weir forget REF (shows first what would go)
+            → to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)
             exit 0"#]],
     );
     check(
         &home.weir(&["notes", "--all"]),
         expect![[r#"
-            5 notes: 1 may no longer be true, 1 superseded, 1 never read since they were kept
+            5 notes: 1 may be out of date, 1 superseded, 1 never read
 
-            may no longer be true:
+            may be out of date:
             [ctx:REF] DATE decision on pool: The pool has 16 connections
               pool.rs has changed since
-            → still true: weir note "…" --supersedes REF --files …; no longer: weir forget REF
+            → if still true: weir note "…" --supersedes REF --files …; if not: weir forget REF
 
             superseded:
             [ctx:REF] DATE decision on pool: The pool has 8 connections
               superseded by [ctx:REF]
-            → they only show how things came about; to remove one: weir forget REF
+            → kept as history; to remove one: weir forget REF
 
-            never read since they were kept:
+            never read:
             [ctx:REF] DATE warning: Kept long ago
-            → to read one: weir get REF; to remove one: weir forget REF (shows first what would go)
+            → to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)
 
             the others:
             [ctx:REF] DATE convention: Tests need port 7071

@@ -215,7 +215,7 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
     home.write("s.jsonl", &claude());
     let shown = home.ok(&["s.jsonl"]);
     for part in [
-        "1 session (Claude Code 1): 4 requests, tool results of ",
+        "1 session (Claude Code 1): 4 requests; tool results have ",
         "\nWeir would have ",
         "\nshell ",
         "\ntool descriptions ",
@@ -274,7 +274,7 @@ fn what_cannot_be_played_is_said() {
     let home = Home::new();
     let output = home.weir(&[]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stdout).contains("There is no transcript to play."), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("There are no transcripts to replay."), "{}", text(&output.stdout));
     home.write(".local/share/opencode/opencode.db", "");
     let shown = text(&home.weir(&[]).stdout);
     assert!(shown.contains("opencode.db: no such table: session"), "{shown}");
@@ -284,7 +284,7 @@ fn what_cannot_be_played_is_said() {
     home.write("t/c.jsonl", &codex());
     home.write("t/notes.txt", "none");
     let shown = home.ok(&["t"]);
-    for part in ["2 sessions (", "2 rows were skipped", "1 file is no transcript."] {
+    for part in ["2 sessions (", "2 rows were skipped", "1 file is not a transcript."] {
         assert!(shown.contains(part), "{part:?} is not in\n{shown}");
     }
     let report = home.json(&["t", "--newest", "1"]);
@@ -303,7 +303,7 @@ fn a_compressed_transcript_is_read_as_any_other() {
     std::fs::write(home.path("half.jsonl.gz"), &whole[..whole.len() / 2]).unwrap();
     let output = home.weir(&["half.jsonl.gz"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stdout).contains("Not read: "), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("Cannot read "), "{}", text(&output.stdout));
 }
 
 /// A transcript may name any path: what is there today is not what the session read, and not ours to open.

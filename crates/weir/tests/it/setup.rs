@@ -300,7 +300,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
     .assert_eq(&lines(&home));
     home.ok(&["setup", "claude", "--project", "--yes"]);
     expect![[r#"
-        ✗ Claude Code: its program is not on the PATH, set up for the user and for this project, so that its hooks run more than once
+        ✗ Claude Code: its program is not on the PATH, set up for the user and for this project, so its hooks run more than once
           fix: weir teardown claude --project
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
           fix: start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"#]].assert_eq(&lines(&home));

@@ -108,7 +108,7 @@ fn a_backup_is_restored_with_every_byte_also_in_another_folder() {
     assert_eq!((&answer["missing"], &answer["owner"]), (&json!([]), &json!("project")));
     let mode = std::os::unix::fs::PermissionsExt::mode(&home.path("first.weir").metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
-    assert!(home.fails("first", &["backup", "../first.weir"], 2).contains("it exists"));
+    assert!(home.fails("first", &["backup", "../first.weir"], 2).contains("it already exists"));
 
     // Elsewhere.
     home.project("second");
@@ -264,7 +264,7 @@ fn a_project_that_was_moved_finds_its_store_again() {
     // What is in the old folder later is another project.
     home.project("first");
     assert_eq!(home.export("first"), Vec::<Value>::new());
-    assert!(home.fails("first", &["adopt", "../nowhere"], 3).contains("no project is known"));
+    assert!(home.fails("first", &["adopt", "../nowhere"], 3).contains("no known project"));
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(super) const DOCKER: Program = Program {
     arguments: no_objection,
 };
 
-const ROOT: &str = "whoever starts a container with the files of the machine is root on it";
+const ROOT: &str = "a container with access to the machine's files has root on the machine";
 
 pub(super) const COMMANDS: &[&str] = &[
     "container diff",

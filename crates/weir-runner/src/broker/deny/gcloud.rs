@@ -12,7 +12,7 @@ pub(super) const GCLOUD: Program = Program {
         ("auth", HANDS_OUT),
         ("config", IDENTITY),
         ("init", IDENTITY),
-        ("secrets", "it is about credentials"),
+        ("secrets", "it handles credentials"),
         ("app versions describe", STARTED_WITH),
         ("compute instances describe", STARTED_WITH),
         ("functions describe", STARTED_WITH),

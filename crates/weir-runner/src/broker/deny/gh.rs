@@ -12,8 +12,8 @@ pub(super) const GH: Program = Program {
     command: |words| listed(COMMANDS, words),
     refused: &[
         ("auth", HANDS_OUT),
-        ("api", "it reaches everything that the credentials reach"),
-        ("alias", "an alias stands for any command"),
+        ("api", "it can do everything that the credentials allow"),
+        ("alias", "an alias can run any command"),
         ("extension", STARTS),
         ("ext", STARTS),
         ("config", IDENTITY),
@@ -21,7 +21,7 @@ pub(super) const GH: Program = Program {
         ("cs", SHELL),
         ("ssh-key", "it gives others access to the account"),
         ("gpg-key", "it gives others access to the account"),
-        ("secret", "it is about credentials"),
+        ("secret", "it handles credentials"),
         ("repo clone", FILES),
         ("release download", FILES),
         ("release upload", FILES),
@@ -135,7 +135,7 @@ fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     }
     let names_another = !repositories.is_empty() || words.iter().any(|word| is_at_github(word));
     if WRITES.contains(&command.join(" ").as_str()) && names_another {
-        return Some("it writes to another repository than the checkout's");
+        return Some("it writes to a repository other than the checkout's");
     }
     let filters = has('q') || words.iter().any(|word| word.starts_with("--jq"));
     let asks = words.iter().any(|word| word.to_lowercase().contains("env"));

@@ -16,7 +16,7 @@ pub(super) const KUBECTL: Program = Program {
         ("debug", SHELL),
         ("run", SHELL),
         ("config", IDENTITY),
-        ("create", "it creates credentials as well"),
+        ("create", "it can create credentials"),
         ("plugin", STARTS),
         ("edit", STARTS),
     ],
@@ -38,9 +38,9 @@ pub(super) const KUBECTL: Program = Program {
         ("--client-certificate", IDENTITY),
         ("--client-key", IDENTITY),
         ("--tls-server-name", IDENTITY),
-        ("--insecure-skip-tls-verify", "anybody could answer"),
-        ("--insecure-skip-tls-verify-backend", "anybody could answer"),
-        ("--raw", "it reaches everything that the credentials reach"),
+        ("--insecure-skip-tls-verify", "anyone could answer"),
+        ("--insecure-skip-tls-verify-backend", "anyone could answer"),
+        ("--raw", "it can do everything that the credentials allow"),
         ("--filename", FILES),
         ("--kustomize", FILES),
         ("-k", FILES),
@@ -82,7 +82,7 @@ pub(super) const COMMANDS: &[&str] = &[
 /// not: a thing that happens to be called `secret` is refused too.
 fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     if command == ["cluster-info"] && words.contains(&"dump") {
-        return Some("it writes everything there is");
+        return Some("it dumps everything");
     }
     // For `logs`, `-f` means to follow.
     if command != ["logs"] && words.iter().any(|word| has_letter(KUBECTL.valued, word, 'f')) {
@@ -96,5 +96,5 @@ fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
         kind == "secret" || kind == "secrets"
     };
     let secrets = words.iter().any(|word| word.split([',', ' ', '=']).any(is_secret));
-    (secrets && command != ["explain"] && command != ["auth", "can-i"]).then_some("it is about credentials")
+    (secrets && command != ["explain"] && command != ["auth", "can-i"]).then_some("it handles credentials")
 }

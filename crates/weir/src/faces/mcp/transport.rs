@@ -182,10 +182,10 @@ fn parse(line: &[u8]) -> Option<Result<Box<RxJsonRpcMessage<RoleServer>>, Value>
     match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(message)) => {
             let id = message.get("id")?.clone();
-            Some(Err(refusal(ErrorCode::INVALID_REQUEST, "this is not a message that MCP knows", id)))
+            Some(Err(refusal(ErrorCode::INVALID_REQUEST, "not a valid MCP message", id)))
         }
-        Ok(_) => Some(Err(refusal(ErrorCode::INVALID_REQUEST, "a message is a JSON object", Value::Null))),
-        Err(error) => Some(Err(refusal(ErrorCode::PARSE_ERROR, &format!("this is not JSON: {error}"), Value::Null))),
+        Ok(_) => Some(Err(refusal(ErrorCode::INVALID_REQUEST, "a message must be a JSON object", Value::Null))),
+        Err(error) => Some(Err(refusal(ErrorCode::PARSE_ERROR, &format!("invalid JSON: {error}"), Value::Null))),
     }
 }
 

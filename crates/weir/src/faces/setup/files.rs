@@ -95,5 +95,6 @@ fn name_of(path: &Path) -> String {
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::new(ErrorKind::Failed, format!("{}: {error}", path.display())).hint("see that it is yours to change")
+    CommandError::new(ErrorKind::Failed, format!("{}: {error}", path.display()))
+        .hint("make sure that you may change the file")
 }

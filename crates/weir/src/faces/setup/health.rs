@@ -51,7 +51,7 @@ pub(super) fn twice(places: &Places, recipe: &Recipe, whose: Whose) -> Option<St
     set_up.then(|| {
         let place = if other == Whose::Project { "this project" } else { "the user" };
         format!(
-            "{} is set up for {place} too, and so its hooks run twice: weir teardown {}{flag}",
+            "{} is also set up for {place}, so its hooks run twice: weir teardown {}{flag}",
             recipe.title, recipe.name
         )
     })
@@ -79,10 +79,10 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     }
     for (state, flag) in [(&user, ""), (&project, " --project")] {
         match state {
-            State::Unreadable(why) => return bad(why.clone(), format!("mend the file, then: weir setup {name}{flag}")),
+            State::Unreadable(why) => return bad(why.clone(), format!("fix the file, then: weir setup {name}{flag}")),
             State::Other(parts) => {
                 return bad(
-                    format!("{text}, set up in part or for another weir: {}", parts.join(", ")),
+                    format!("{text}, partly set up or for another copy of Weir: {}", parts.join(", ")),
                     format!("weir setup {name}{flag}"),
                 );
             }
@@ -98,7 +98,7 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     text = format!("{text}, set up {}", ways.join(" and "));
     if ways.len() > 1 && recipe.has_hooks() {
         let flag = if packed || project != State::Whole { "" } else { " --project" };
-        return bad(format!("{text}, so that its hooks run more than once"), format!("weir teardown {name}{flag}"));
+        return bad(format!("{text}, so its hooks run more than once"), format!("weir teardown {name}{flag}"));
     }
     let lacking = if packed {
         Vec::new()

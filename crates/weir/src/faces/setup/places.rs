@@ -25,7 +25,7 @@ impl Places {
     /// The places as this call sees them.
     pub(super) fn new(context: &Context) -> Result<Self, CommandError> {
         let home = context.env().home.clone().ok_or_else(|| {
-            CommandError::new(ErrorKind::Config, "there is no home folder, where clients have their settings")
+            CommandError::new(ErrorKind::Config, "cannot find the home folder, where clients keep their settings")
                 .hint("set HOME")
         })?;
         let variables = context.env().named(&VARIABLES.map(str::to_owned));
@@ -61,8 +61,7 @@ impl Places {
     /// name then, since others may share its settings and have it elsewhere.
     pub(super) fn our_program(&self, whose: Whose) -> Result<String, CommandError> {
         let cannot = |why: String| CommandError::new(ErrorKind::Failed, why);
-        let running =
-            std::env::current_exe().map_err(|error| cannot(format!("this program cannot be found: {error}")))?;
+        let running = std::env::current_exe().map_err(|error| cannot(format!("cannot find this program: {error}")))?;
         let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == running);
         let found = self.on_path("weir").find(same);
         if whose == Whose::Project && found.is_some() {
@@ -70,12 +69,12 @@ impl Places {
         }
         let program = found.unwrap_or(running);
         if program.file_name().is_none_or(|name| name != "weir" && name != "weir.exe") {
-            let message = format!("this program is {}, which no client would know as ours", program.display());
-            return Err(cannot(message).hint("give it the name weir"));
+            let message = format!("this program is {}, but setup recognizes only the name weir", program.display());
+            return Err(cannot(message).hint("rename it to weir"));
         }
         program.to_str().map(str::to_owned).ok_or_else(|| {
             cannot(format!("the path of this program is not UTF-8: {}", program.display()))
-                .hint("put it where the path is")
+                .hint("move it to a path that is UTF-8")
         })
     }
 

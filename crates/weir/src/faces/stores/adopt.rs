@@ -19,13 +19,13 @@ pub(super) fn command() -> Command {
         .value_name("OLD-FOLDER")
         .value_parser(value_parser!(PathBuf))
         .required(true)
-        .help("The folder where the project was before");
+        .help("Folder where the project was before");
     Command::new("adopt")
         .about("Take over the store of a project that was moved or renamed")
         .after_help(
             "Examples:\n  mv ~/src/old ~/src/new; cd ~/src/new; weir adopt ~/src/old\n\n\
-             Run it where the project is now. A project that is still in the old folder keeps its store. A store that was \
-             made here since is replaced only if nothing is kept in it, or with --force, and set aside then.",
+             Run it in the new folder. A project that is still in the old folder keeps its store. A store that was created \
+             here since is replaced only if it is empty, or with --force, and is then set aside.",
         )
         .arg(old)
         .arg(force_argument("Replace a store that is not empty"))
@@ -38,19 +38,19 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let known = projects.iter().find(|project| was_at(project, &old)).ok_or_else(|| unknown(&old, &projects))?;
     let which = Which::project(context);
     if known.key == context.project().key.0 {
-        return Err(CommandError::usage(format!("the store of {} is the one of this project", old.display())));
+        return Err(CommandError::usage(format!("the store of {} already belongs to this project", old.display())));
     }
     if Project::discover(&old).is_ok_and(|project| project.key.0 == known.key) {
         return Err(CommandError::usage(format!(
             "cannot take the store of {}: the project is still there",
             old.display()
         ))
-        .hint("to have a copy here: `weir -C OLD-FOLDER backup FILE`, then `weir restore FILE` here"));
+        .hint("to copy it: `weir -C OLD-FOLDER backup FILE`, then `weir restore FILE` here"));
     }
     which.check_free(arguments.get_flag("force"))?;
     let from = which.folder.with_file_name(&known.folder);
     if !from.join("log.db").exists() {
-        return Err(CommandError::new(ErrorKind::NotFound, format!("there is no store of {} any more", old.display())));
+        return Err(CommandError::new(ErrorKind::NotFound, format!("the store of {} no longer exists", old.display())));
     }
     let open = still_open(&from);
     match Store::hand_over(&from, Owner::Project(ProjectKey(known.key.clone())), &which.owner) {
@@ -81,9 +81,9 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         user.remember_project(&here)?;
         Ok(user.forget_project(&known.key)?)
     })?;
-    let mut text = format!("this project has the store of {} now; try `weir history`", old.display());
+    let mut text = format!("this project now uses the store of {}; try `weir history`", old.display());
     if let Some(aside) = &aside {
-        text.push_str(&format!("\nthe store that was here is in {}; remove it once you are sure", aside.display()));
+        text.push_str(&format!("\nthe previous store is in {}; remove it once you no longer need it", aside.display()));
     }
     text.extend(open.iter().map(|open| format!("\n{open}")));
     let data = json!({
@@ -104,10 +104,10 @@ fn unknown(old: &Path, projects: &[KnownProject]) -> CommandError {
         .map(|project| project.root.clone())
         .collect();
     let hint = match gone.is_empty() {
-        true => "no project that is known has gone from its folder".to_owned(),
-        false => format!("these have gone from their folders: {}", gone.join(", ")),
+        true => "no known project is missing from its folder".to_owned(),
+        false => format!("projects missing from their folders: {}", gone.join(", ")),
     };
-    CommandError::new(ErrorKind::NotFound, format!("no project is known that was in {}", old.display())).hint(hint)
+    CommandError::new(ErrorKind::NotFound, format!("no known project was in {}", old.display())).hint(hint)
 }
 
 /// The path without links, as far as it is still there.

@@ -24,23 +24,23 @@ const LEVEL: i32 = 3;
 
 pub(super) fn command() -> Command {
     Command::new("backup")
-        .about("Back up the store of this project into one file")
+        .about("Back up this project's store to one file")
         .after_help(
             "Examples:\n  weir backup ~/backups/project.weir\n  weir backup --user ~/backups/user.weir\n\n\
-             The file holds everything that is kept, as it is at one moment; others may go on writing meanwhile. \
-             `weir restore FILE` brings it back. It is a tar file, compressed with zstd. The search index is left out: \
-             it is made again from the rest.",
+             The file is a consistent copy of everything in the store; other processes can keep writing meanwhile. \
+             `weir restore FILE` restores it. It is a tar file, compressed with zstd. The search index is not included: \
+             it is rebuilt from the rest.",
         )
-        .arg(file_argument("The file to write").required(true))
+        .arg(file_argument("File to write").required(true))
         .arg(user_argument())
-        .arg(force_argument("Replace a file that exists"))
+        .arg(force_argument("Overwrite an existing file"))
 }
 
 pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let Some(file) = path_of(context, arguments, "file") else { return Err(CommandError::usage("name a file")) };
     if file.exists() && !arguments.get_flag("force") {
-        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it exists", file.display()))
-            .hint("name another file, or repeat it with --force"));
+        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
+            .hint("choose another file, or repeat with --force"));
     }
     let which = Which::asked(context, arguments);
     context.tell("copying the log");
@@ -69,7 +69,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         cannot_use(&file, &error)
     })?;
     let mut text = format!(
-        "{} and {} are in {} ({}); bring them back with `weir restore`",
+        "backed up {} and {} to {} ({}); restore them with `weir restore`",
         counted(copied.entries as usize, "entry", "entries"),
         counted(copied.events as usize, "event", "events"),
         file.display(),
@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     );
     if !copied.missing.is_empty() {
         let missing = counted(copied.missing.len(), "text", "texts");
-        text.push_str(&format!("\n{missing} could not be backed up: the files are missing; run `weir doctor`"));
+        text.push_str(&format!("\ncannot back up {missing}: the files are missing; run `weir doctor`"));
     }
     let mut data = manifest;
     data["file"] = json!(file.display().to_string());

@@ -14,16 +14,16 @@ use crate::when;
 
 pub(super) fn command() -> Command {
     Command::new("export")
-        .about("Write everything that is kept as JSON Lines")
+        .about("Write everything in the store as JSON Lines")
         .after_help(
             "Examples:\n  weir export > project.jsonl\n  weir export project.jsonl\n  weir export | jq -r \
              'select(.type == \"entry\" and .kind == \"note\") | .text'\n\n\
-             One line for each entry and event, oldest first, with the whole texts. Secrets were removed when they were kept. \
-             docs/export.md describes the format. To bring a store back, use `weir backup` and `weir restore`.",
+             Writes one line for each entry and event, oldest first, with full texts. Secrets were removed before they were stored. \
+             docs/export.md describes the format. To copy or restore a store, use `weir backup` and `weir restore`.",
         )
-        .arg(file_argument("The file to write [default: standard output]"))
+        .arg(file_argument("File to write [default: standard output]"))
         .arg(user_argument())
-        .arg(force_argument("Replace a file that exists"))
+        .arg(force_argument("Overwrite an existing file"))
 }
 
 pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<Answer>, CommandError> {
@@ -38,8 +38,11 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     };
     if file.exists() {
         if !arguments.get_flag("force") {
-            return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it exists", file.display()))
-                .hint("name another file, or repeat it with --force"));
+            return Err(CommandError::new(
+                ErrorKind::Usage,
+                format!("cannot write {}: it already exists", file.display()),
+            )
+            .hint("choose another file, or repeat with --force"));
         }
         std::fs::remove_file(&file).map_err(|error| cannot_use(&file, &error))?;
     }
@@ -50,7 +53,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     })?;
     let (entries, events, unreadable) = (counts.entries, counts.events, counts.unreadable);
     let mut text = format!(
-        "{} and {} are in {}",
+        "exported {} and {} to {}",
         counted(entries, "entry", "entries"),
         counted(events, "event", "events"),
         file.display()

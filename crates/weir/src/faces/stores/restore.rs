@@ -21,13 +21,13 @@ const LONGEST_MANIFEST: u64 = 16 << 20;
 
 pub(super) fn command() -> Command {
     Command::new("restore")
-        .about("Bring a backup back as the store of this project")
+        .about("Restore this project's store from a backup")
         .after_help(
             "Examples:\n  weir restore ~/backups/project.weir\n  weir -C ~/src/other restore project.weir\n\n\
-             Everything in the backup is checked before anything is changed. A store that is not empty is replaced only \
-             with --force, and set aside then. A backup made with --user is restored as what is seen from every project.",
+             The whole backup is checked before anything is changed. A store that is not empty is replaced only with \
+             --force, and the old one is set aside. A backup made with --user is restored as the user store.",
         )
-        .arg(file_argument("The backup").required(true))
+        .arg(file_argument("Backup to restore").required(true))
         .arg(force_argument("Replace a store that is not empty"))
 }
 
@@ -75,14 +75,14 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let old = scratch.put_in_place(&made, &which.folder)?;
     let aside = settle_old(old, &which)?;
     let mut text = format!(
-        "{} and {} are restored from {}, made at {}",
+        "restored {} and {} from {}, made at {}",
         counted(entries as usize, "entry", "entries"),
         counted(events as usize, "event", "events"),
         file.display(),
         manifest["made_at"].as_str().unwrap_or("an unknown time"),
     );
     if let Some(aside) = &aside {
-        text.push_str(&format!("\nthe store that was here is in {}; remove it once you are sure", aside.display()));
+        text.push_str(&format!("\nthe previous store is in {}; remove it once you no longer need it", aside.display()));
     }
     text.extend(open.iter().map(|open| format!("\n{open}")));
     let data = json!({
@@ -94,7 +94,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 
 /// What the backup says of itself.
 fn manifest(first: Option<std::io::Result<tar::Entry<'_, impl Read>>>) -> std::io::Result<Value> {
-    let wrong = || std::io::Error::other("it is not a backup of weir");
+    let wrong = || std::io::Error::other("it is not a Weir backup");
     let mut entry = first.ok_or_else(wrong)??;
     if entry.path()?.as_os_str() != MANIFEST || entry.size() > LONGEST_MANIFEST {
         return Err(wrong());
@@ -106,7 +106,7 @@ fn manifest(first: Option<std::io::Result<tar::Entry<'_, impl Read>>>) -> std::i
         return Err(wrong());
     }
     if manifest["version"] != VERSION {
-        return Err(std::io::Error::other(format!("it was made by a newer weir ({})", manifest["weir"])));
+        return Err(std::io::Error::other(format!("it was made by a newer version of Weir ({})", manifest["weir"])));
     }
     Ok(manifest)
 }

@@ -39,14 +39,14 @@ pub(super) fn shown(
         && let Some((width, cut)) = cut_lines(&beginning).filter(|_| bytes <= MAX_BYTES)
     {
         let (size, fenced) = (size(bytes), fence(reference, cut.trim_end()));
-        let what = format!("every line, those over {width} characters cut");
+        let what = format!("every line, cut after {width} characters");
         return Ok(format!("{head}; {what}; {lines}, {size} held as {reference}\n{fenced}\n{more}"));
     }
     let first = &beginning[..whole_lines(&beginning, BEGINNING)];
     let after = first.lines().count();
     let mut shown = first.to_owned();
     if !first.is_empty() && !first.ends_with('\n') {
-        shown.push_str(&format!("\n… the rest of line {after} left out\n"));
+        shown.push_str(&format!("\n… rest of line {after} left out\n"));
     }
     let what = match outline {
         Some(outline) => {

@@ -56,7 +56,7 @@ fn digest(
     if let Some(question) = question {
         let found = weir_digest::intent::find(source, question).map_err(unreadable)?;
         if found.sections.total == 0 {
-            remarks.push(format!("no line matches the question: {}", looked_for(question)));
+            remarks.push(format!("no lines match the question: {}", looked_for(question)));
         } else {
             // Half of the text at most: a token has some four bytes.
             budget = budget.max(ANSWER.min(bytes as usize / 8));

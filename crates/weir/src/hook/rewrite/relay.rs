@@ -52,7 +52,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
 
 fn run(key: &str) -> Result<(), CommandError> {
     if key.len() != 16 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(CommandError::usage(format!("there is no rewritten command `{key}`")));
+        return Err(CommandError::usage(format!("unknown rewritten command `{key}`")));
     }
     let (env, paths) = environment()?;
     let files = Files::new(&paths, key);

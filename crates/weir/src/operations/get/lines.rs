@@ -69,7 +69,7 @@ impl Lines {
     /// Reads `10-40`, `10-`, `10`, `-20`, `~120` or `b0-4000`.
     pub(super) fn parse(text: &str) -> Result<Self, CommandError> {
         let wrong = || {
-            CommandError::usage(format!("`{text}` is no range of lines")).hint(
+            CommandError::usage(format!("`{text}` is not a line range")).hint(
                 "write 10-40, 10- (to the end), 10 (one line), -20 (the last 20), ~120 (around it) or b0-4000 (bytes)",
             )
         };
@@ -279,12 +279,12 @@ impl Part {
         let mut feet = Vec::new();
         feet.extend(match (self.bytes, self.more, self.matching) {
             (Some((from, to, all)), ..) => Some(match to < all {
-                true => format!("bytes {from}-{to} of {all}; go on with lines b{to}-"),
+                true => format!("bytes {from}-{to} of {all}; continue with lines b{to}-"),
                 false => format!("bytes {from}-{to} of {all}"),
             }),
             _ if self.values.is_some() => self.values.map(|(unit, total)| {
                 let on =
-                    if self.last < total { format!("; go on with lines {}-", self.last + 1) } else { String::new() };
+                    if self.last < total { format!("; continue with lines {}-", self.last + 1) } else { String::new() };
                 format!("{unit} {}-{} of {total}{on}", self.first, self.last)
             }),
             (_, false, _) if self.inside => Some(self.by_bytes("a line is cut")),
@@ -292,24 +292,24 @@ impl Part {
             (_, false, _) => None,
             (_, true, Some(lines)) => {
                 let next = self.last + 1;
-                Some(format!("{lines} lines match; cut after line {}: go on with lines {next}-", self.last))
+                Some(format!("{lines} lines match; cut after line {}: continue with lines {next}-", self.last))
             }
             (_, true, None) if self.inside => Some(self.by_bytes(&format!("cut inside line {}", self.last))),
             (_, true, None) => {
-                Some(format!("cut: lines {}-{} shown; go on with lines {}-", self.first, self.last, self.last + 1))
+                Some(format!("cut: lines {}-{} shown; continue with lines {}-", self.first, self.last, self.last + 1))
             }
         });
         if self.unsearched > 0 {
             feet.push(format!("{} too long: only the first MiB was searched", counted_lines(self.unsearched)));
         }
         if self.replaced {
-            feet.push("some bytes are not UTF-8 and are shown as \u{fffd}; they are stored as they were".to_owned());
+            feet.push("some bytes are not UTF-8 and are shown as \u{fffd}; they are stored unchanged".to_owned());
         }
         feet.join("\n")
     }
 
     fn by_bytes(&self, what: &str) -> String {
-        format!("{what}: read on by bytes, with lines b{}-", self.last_start + self.text.len() as u64)
+        format!("{what}: read more by bytes, with lines b{}-", self.last_start + self.text.len() as u64)
     }
 
     /// Drops text from the end until about `tokens` fewer are left: whole lines, or part of the only one.

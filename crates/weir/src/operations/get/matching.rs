@@ -25,7 +25,7 @@ pub(super) fn answer(
     let facts = found.facts(weir_digest::read(&source, About { command }).map_err(unreadable)?);
     let matching = found.sections.total + facts.total;
     let head = format!("{}{}", headline(entry), super::about(entry));
-    let unmatched = format!("nothing matches: {}; try other words or a pattern", run::looked_for(intent));
+    let unmatched = format!("no matches: {}; try other words or a pattern", run::looked_for(intent));
     let frame = Frame {
         head: &head,
         remarks: &remarks,

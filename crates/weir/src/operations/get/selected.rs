@@ -18,7 +18,7 @@ pub(super) fn read(
         Lines::Between(first, last) => (first, last),
         Lines::Around(line) => (line.saturating_sub(AROUND).max(1), line.saturating_add(AROUND)),
         Lines::Last(_) | Lines::Bytes(..) => {
-            return Err(CommandError::usage("with `select`, `lines` counts values from the first")
+            return Err(CommandError::usage("with `select`, `lines` must count values from the start")
                 .hint("write lines such as 1-50 or 51-"));
         }
     };
@@ -30,10 +30,10 @@ pub(super) fn read(
 
 fn explain(error: NotSelected) -> CommandError {
     let hint = match &error {
-        NotSelected::NoStructure => "use `lines`, `pattern` or `intent` on it",
-        NotSelected::Damaged(_) => "it may be cut or not only JSON: use `lines` or `pattern` on it",
+        NotSelected::NoStructure => "use `lines`, `pattern` or `intent` instead",
+        NotSelected::Damaged(_) => "it may be truncated or mixed with other text: use `lines` or `pattern`",
         NotSelected::NoPath(_) => "write items[3].name, items[].name, /items/3/name or columns such as id,total",
-        NotSelected::NotThere { .. } => "choose one of those",
+        NotSelected::NotThere { .. } => "use one of these",
         NotSelected::Unreadable(_) => "run `weir doctor`",
     };
     CommandError::usage(error.to_string()).hint(hint)

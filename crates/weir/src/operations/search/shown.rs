@@ -49,7 +49,7 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
     }
     items.extend(meaning_line(context, found));
     if found.iter().any(|one| one.findings.behind) {
-        items.push("not everything is indexed yet: search again for the rest".to_owned());
+        items.push("indexing is not finished: search again for the rest".to_owned());
     }
     items.extend(unreadable_line(found));
     let more = found.iter().any(|one| one.more);
@@ -76,7 +76,7 @@ fn corrections(found: &Found) -> Option<String> {
     }
     let words = words.iter().map(|(written, meant)| format!("`{}` as {}", one_line(written, 40), meant.join(", ")));
     let words = words.collect::<Vec<_>>().join("; ");
-    (!words.is_empty()).then(|| format!("not found as written, so also looked for: {words}"))
+    (!words.is_empty()).then(|| format!("not found as written, so also searched for: {words}"))
 }
 
 /// Symbols where they stand, one on a line.
@@ -103,10 +103,10 @@ fn nothing_line(text: &str, found: &Found) -> String {
     let filtered = within.is_some() || kind.is_some() || source.is_some() || since.is_some();
     let unknown = &found.findings.unknown;
     let hint = match unknown.as_slice() {
-        _ if filtered => "drop a filter or try other words".to_owned(),
-        [] => "try other words or a part of a word".to_owned(),
-        [word] => format!("nothing here is like `{}`; try another word for it", one_line(word, 40)),
-        _ => "nothing here is like these words; try others for the same thing".to_owned(),
+        _ if filtered => "remove a filter or try other words".to_owned(),
+        [] => "try other words or part of a word".to_owned(),
+        [word] => format!("nothing resembles `{}`; try a synonym", one_line(word, 40)),
+        _ => "nothing resembles these words; try synonyms".to_owned(),
     };
     let mut line = format!("nothing found for `{text}`: {hint}");
     if filtered {
@@ -117,7 +117,7 @@ fn nothing_line(text: &str, found: &Found) -> String {
             true => ("nothing searchable", "; ctx_history lists what happened"),
             false => ("nothing", ""),
         };
-        let how = "ctx_index or ctx_fetch_and_index make something searchable";
+        let how = "add content with ctx_index or ctx_fetch_and_index";
         line.push_str(&format!("; {what} is kept here yet: {how}{where_else}"));
         line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     } else {
@@ -131,11 +131,11 @@ fn nothing_line(text: &str, found: &Found) -> String {
 fn meaning_line(context: &Context, found: &[Found]) -> Option<String> {
     let failed = found.iter().find_map(|one| one.findings.words_alone.as_deref());
     if let Some(problem) = context.model_problem().or(failed) {
-        return Some(format!("found by words alone: {}", one_line(problem, 200)));
+        return Some(format!("keyword matches only: {}", one_line(problem, 200)));
     }
     let waiting = found.iter().map(|one| one.findings.without_vectors).max().unwrap_or_default();
     let waiting = (waiting > 0).then(|| counted(waiting as usize, "chunk is", "chunks are"));
-    waiting.map(|waiting| format!("{waiting} found by words alone until embedded"))
+    waiting.map(|waiting| format!("{waiting} matched by keywords only until embedded"))
 }
 
 /// Names entries whose text could not be read.
@@ -143,7 +143,7 @@ fn unreadable_line(found: &[Found]) -> Option<String> {
     let lost = &found.first()?.findings.unreadable;
     let named: Vec<String> = lost.iter().map(ToString::to_string).collect();
     (!named.is_empty()).then(|| {
-        format!("found by title only, since the text cannot be read: {}; `weir doctor` says why", named.join(" "))
+        format!("matched by title only, because the text cannot be read: {}; `weir doctor` shows why", named.join(" "))
     })
 }
 

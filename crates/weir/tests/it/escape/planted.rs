@@ -160,7 +160,7 @@ fn no_name_that_runs_code_by_itself_stays() {
     assert_eq!(answer["exit_code"], 0, "{answer}");
     let left: Vec<&String> = paths.iter().filter(|path| world.project().join(path).exists()).collect();
     assert!(left.is_empty(), "{left:?}");
-    assert!(answer["remarks"].to_string().contains("more of this sort"), "{answer}");
+    assert!(answer["remarks"].to_string().contains("more like this"), "{answer}");
 }
 
 /// Plants again and again, so that only the end of the run ends it.

@@ -32,12 +32,12 @@ const CASES: &[Case] = &[
             put(top, name, "sandbox = \"off\"\n[policy]\nallow = [\"Edit(//**)\"]\n");
         }
     }),
-    clone("a link to zeros", |top| link(top, SHARED, "/dev/zero")).asks("leads out of its folder"),
-    clone("a link to the server's own input", |top| link(top, SHARED, "/dev/stdin")).asks("leads out of its folder"),
-    clone("a local link to zeros", |top| link(top, LOCAL, "/dev/zero")).asks("leads out of its folder"),
+    clone("a link to zeros", |top| link(top, SHARED, "/dev/zero")).asks("points outside its folder"),
+    clone("a link to the server's own input", |top| link(top, SHARED, "/dev/stdin")).asks("points outside its folder"),
+    clone("a local link to zeros", |top| link(top, LOCAL, "/dev/zero")).asks("points outside its folder"),
     clone("a link to a file outside", |top| link(top, SHARED, "../../outside/settings.json"))
-        .asks("leads out of its folder"),
-    clone("a folder that is a link", |top| link(top, ".claude", "../outside")).asks("leads out of its folder"),
+        .asks("points outside its folder"),
+    clone("a folder that is a link", |top| link(top, ".claude", "../outside")).asks("points outside its folder"),
     clone("a link to itself", |top| link(top, SHARED, "settings.json")).asks("symbolic links"),
     clone("a folder in place of a file", |top| put(top, ".claude/settings.json/x", "")).asks("not a regular file"),
     clone("two megabytes", |top| put(top, SHARED, format!("{{\"x\": \"{}\"}}", "x".repeat(2 << 20))))

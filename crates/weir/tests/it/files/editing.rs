@@ -16,7 +16,7 @@ fn an_edit_answers_with_what_changed() {
     let edit = json!({ "path": "a.rs", "old": "add_1(n: u64)", "new": "add_one(n: u64, start: u64)" });
     let answer = server.ok("context_edit", &edit);
     let lines: Vec<&str> = answer.lines().collect();
-    assert!(lines[0].starts_with("changed 1 place in a.rs, now hash "), "{answer}");
+    assert!(lines[0].starts_with("changed 1 occurrence in a.rs, now hash "), "{answer}");
     assert_eq!(lines[1], "@@ -17,3 +17,3 @@");
     assert!(lines.contains(&"-pub fn add_1(n: u64) -> u64 {"), "{answer}");
     assert!(lines.contains(&"+pub fn add_one(n: u64, start: u64) -> u64 {"), "{answer}");
@@ -38,11 +38,11 @@ fn an_edit_that_is_not_exact_is_refused_with_what_helps() {
     let mut refused =
         |old: &str, new: &str| server.refused("context_edit", &json!({ "path": "a.rs", "old": old, "new": new }));
     let many = refused("    drop(total);\n", "");
-    assert!(many.contains("`old` is 9 times in a.rs: lines 7, 10, 13, ") && many.contains("all=true"), "{many}");
+    assert!(many.contains("`old` occurs 9 times in a.rs: lines 7, 10, 13, ") && many.contains("all=true"), "{many}");
     let near = refused("pub fn add_1(n: u32) -> u64 {", "");
-    assert!(near.contains("the nearest lines:\n18: pub fn add_1(n: u64) -> u64 {"), "{near}");
+    assert!(near.contains("the most similar lines:\n18: pub fn add_1(n: u64) -> u64 {"), "{near}");
     let none = refused("completely different", "");
-    assert!(none.contains("nor anything like it"), "{none}");
+    assert!(none.contains("and no lines are similar"), "{none}");
     assert!(refused("", "x").contains("`old` is empty"));
     assert!(refused("n", "n").contains("are the same"));
     assert_eq!(world.read("a.rs"), source(3));
@@ -50,7 +50,7 @@ fn an_edit_that_is_not_exact_is_refused_with_what_helps() {
         "context_edit",
         &json!({ "path": "a.rs", "old": "    drop(total);\n", "new": "    drop(total + 1);\n", "all": true }),
     );
-    assert!(all.starts_with("changed 9 places in a.rs"), "{all}");
+    assert!(all.starts_with("changed 9 occurrences in a.rs"), "{all}");
     assert_eq!(world.read("a.rs"), source(3).replace("    drop(total);\n", "    drop(total + 1);\n"));
 }
 
@@ -98,12 +98,12 @@ fn a_file_is_made_with_its_folders_and_replaced_only_when_known() {
     world.write("old.txt", "precious\n");
     let mut server = world.server("s1");
     let made = server.ok("context_write", &json!({ "path": "src/deep/new.rs", "text": "fn a() {}\nfn b() {}\n" }));
-    assert!(made.starts_with("src/deep/new.rs made: 2 lines, 20 B, hash "), "{made}");
+    assert!(made.starts_with("src/deep/new.rs created: 2 lines, 20 B, hash "), "{made}");
     assert_eq!(world.read("src/deep/new.rs"), "fn a() {}\nfn b() {}\n");
     let again = server.ok("context_write", &json!({ "path": "src/deep/new.rs", "text": "fn a() {}\nfn c() {}\n" }));
     assert!(again.starts_with("src/deep/new.rs replaced (+1 -1 lines): 2 lines"), "{again}");
     let refused = server.refused("context_write", &json!({ "path": "old.txt", "text": "gone" }));
-    assert!(refused.contains("old.txt has a content that you have not read") && refused.contains("overwrite=true"));
+    assert!(refused.contains("old.txt has content that you have not read") && refused.contains("overwrite=true"));
     assert_eq!(world.read("old.txt"), "precious\n");
     server.ok("context_write", &json!({ "path": "old.txt", "text": "gone", "overwrite": true }));
     assert_eq!(world.read("old.txt"), "gone");
@@ -120,5 +120,5 @@ fn the_outline_says_when_a_file_no_longer_parses() {
         "context_edit",
         &json!({ "path": "a.rs", "old": "pub fn add_2(n: u64) -> u64 {", "new": "pub fn add_2(n: u64 -> {{" }),
     );
-    assert!(answer.contains("it no longer parses as a whole"), "{answer}");
+    assert!(answer.contains("the file no longer parses completely"), "{answer}");
 }

@@ -16,12 +16,12 @@ fn several_files_are_outlined_in_one_call() {
     assert!(!one.contains("println"), "{one}");
     let all =
         server.ok("context_peek", &json!({ "paths": ["a.rs", "b.rs", "notes.xyz", "none.rs"], "level": "minimal" }));
-    assert!(all.contains("b.rs:\n<<<") && all.contains("error: there is no file none.rs"), "{all}");
-    assert!(all.contains("notes.xyz: 40 lines, 310 B, no outline; its beginning") && all.contains("note 11"), "{all}");
+    assert!(all.contains("b.rs:\n<<<") && all.contains("error: no such file: none.rs"), "{all}");
+    assert!(all.contains("notes.xyz: 40 lines, 310 B, no outline; beginning only") && all.contains("note 11"), "{all}");
     // Looking is not reading: the text is given when it is asked for.
     assert_eq!(fenced(&server.read("a.rs")), source(8).trim_end_matches('\n'));
     let status = server.ok("context_status", &json!({}));
-    assert!(status.contains("outlined b.rs: ") && status.contains("looked at notes.xyz: "), "{status}");
+    assert!(status.contains("outlined b.rs: ") && status.contains("peeked notes.xyz: "), "{status}");
 }
 
 #[test]

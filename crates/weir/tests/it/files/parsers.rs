@@ -102,5 +102,5 @@ fn a_parser_that_died_while_it_waited_is_replaced() {
 fn doctor_says_how_parsers_are_confined() {
     let world = World::new();
     let said = String::from_utf8(world.weir(&["doctor"]).stdout).unwrap();
-    assert!(said.contains("✓ parsers: in a process without files, network and other processes"), "{said}");
+    assert!(said.contains("✓ parsers: in a process without access to files, the network or other processes"), "{said}");
 }

@@ -14,7 +14,7 @@ fn a_file_is_read_once_and_then_known() {
     assert_eq!(fenced(&first), source(3).trim_end_matches('\n'));
     let again = server.read("src/a.rs");
     assert!(again.starts_with("src/a.rs is unchanged since 20"), "{again}");
-    assert!(again.ends_with("if you no longer have it: again=true"), "{again}");
+    assert!(again.ends_with("to see it again: again=true"), "{again}");
     let forced = server.ok("context_read", &json!({ "path": "src/a.rs", "again": true }));
     assert_eq!(fenced(&forced), fenced(&first));
     world.write("src/a.rs", source(4));
@@ -48,17 +48,17 @@ fn the_file_before_is_held_as_its_outline() {
     let mut server = world.server("s1");
     server.read("a.rs");
     let second = server.read("b.rs");
-    assert!(second.ends_with("\na.rs is now held as its outline: context_peek shows it"), "{second}");
+    assert!(second.ends_with("\na.rs is now kept as an outline: see context_peek"), "{second}");
     let status = server.ok("context_status", &json!({}));
     let lines: Vec<&str> = status.lines().collect();
     // Both texts are in the conversation, so nothing was saved.
     assert!(lines[0].starts_with("reads: ") && lines[0].ends_with(" without Weir, 0 % saved"), "{status}");
     assert!(lines[1].starts_with("active b.rs: ") && lines[2].starts_with("outlined a.rs: "), "{status}");
     let forgotten = server.ok("context_status", &json!({ "forget": "a.rs" }));
-    assert_eq!(forgotten, "1 file forgotten; nothing on the disk changed");
+    assert_eq!(forgotten, "1 file forgotten; nothing on disk changed");
     assert!(!server.ok("context_status", &json!({})).contains("a.rs:"), "only b.rs is left");
     server.ok("context_forget", &json!({}));
-    assert_eq!(server.ok("context_status", &json!({})), "no file was read in this session");
+    assert_eq!(server.ok("context_status", &json!({})), "no files were read in this session");
     assert_eq!(fenced(&server.read("b.rs")), source(2).trim_end_matches('\n'));
 }
 
@@ -69,13 +69,13 @@ fn a_large_file_is_shown_by_its_outline_and_in_parts() {
     world.write("big.log", (0..20_000).map(|n| format!("line {n} of a log\n")).collect::<String>());
     let mut server = world.server("s1");
     let outline = server.read("big.rs");
-    assert!(outline.contains("so this is its outline: lines=10-40 reads a part"), "{outline}");
+    assert!(outline.contains("so this is an outline; lines=10-40 reads a part"), "{outline}");
     assert!(fenced(&outline).contains("add_199"), "{outline}");
     let part = server.ok("context_read", &json!({ "path": "big.rs", "lines": "4-5" }));
     assert_eq!(fenced(&part), "pub fn add_0(n: u64) -> u64 {\n    let total: u64 = (0..n).map(|i| i * i).sum();");
     assert!(part.contains("; lines 4-5\n"), "{part}");
     let begin = server.read("big.log");
-    assert!(begin.contains("; lines 1-") && begin.contains(", go on with lines="), "{}", &begin[..300]);
+    assert!(begin.contains("; lines 1-") && begin.contains(", continue with lines="), "{}", &begin[..300]);
     assert!(server.ok("context_read", &json!({ "path": "big.log", "lines": "-2" })).contains("line 19999 of a log"));
     assert!(server.ok("context_read", &json!({ "path": "big.log", "lines": "90000-" })).contains("no such lines"));
 }
@@ -90,7 +90,7 @@ fn only_what_was_spared_counts_as_saved() {
     server.ok("context_peek", &json!({ "paths": ["b.rs"] }));
     let status = server.ok("context_status", &json!({}));
     let peeked = status.lines().next().unwrap();
-    assert!(peeked.starts_with("shown by outline: ") && !status.contains("saved"), "{status}");
+    assert!(peeked.starts_with("shown as outlines: ") && !status.contains("saved"), "{status}");
     let first = server.read("a.rs");
     let again = server.read("a.rs");
     let outline = server.read("big.rs");
@@ -106,7 +106,7 @@ fn only_what_was_spared_counts_as_saved() {
     assert_eq!(given + repeated + outlined, without, "{status}");
     assert_eq!((without - given) * 100 / without, percent, "{status}");
     // Another session has saved nothing.
-    assert_eq!(world.server("s2").ok("context_status", &json!({})), "no file was read in this session");
+    assert_eq!(world.server("s2").ok("context_status", &json!({})), "no files were read in this session");
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn what_is_no_plain_text_is_said() {
     assert!(server.read("latin.txt").contains("not UTF-8"));
     let dos = server.read("dos.txt");
     assert!(dos.contains("CRLF") && fenced(&dos) == "one\ntwo", "{dos}");
-    assert!(server.read("bare.txt").contains("no line end after the last line"));
-    assert!(server.refused("context_read", &json!({ "path": "none.txt" })).contains("there is no file none.txt"));
+    assert!(server.read("bare.txt").contains("no newline at the end"));
+    assert!(server.refused("context_read", &json!({ "path": "none.txt" })).contains("no such file: none.txt"));
     assert!(server.refused("context_read", &json!({ "path": "." })).contains("is a folder"));
 }
 

@@ -44,7 +44,7 @@ fn paths_stay_in_the_project_whatever_they_go_through() {
     }
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1, "nothing was made outside");
     let refused = server.refused("context_read", &read("link/a.rs"));
-    assert!(refused.contains("outside of the project"), "{refused}");
+    assert!(refused.contains("outside the project"), "{refused}");
     // A link within the project is followed, and stays one.
     server.ok("context_edit", &json!({ "path": "alias.rs", "old": "add_0", "new": "sum_0" }));
     assert!(world.read("inside/b.rs").contains("sum_0"));
@@ -73,7 +73,7 @@ fn the_users_rules_open_and_close() {
     server.refused("context_write", &write("vendor/new.rs"));
     // Nobody is there to be asked.
     let asked = server.refused("context_edit", &json!({ "path": "asked/a.rs", "old": "add_0", "new": "x" }));
-    assert!(asked.contains("asks about it") && asked.contains("the user was not there to be asked"), "{asked}");
+    assert!(asked.contains("asks about it") && asked.contains("the user could not be asked"), "{asked}");
     server.read("../outside/a.rs");
     server.refused("context_edit", &json!({ "path": "../outside/a.rs", "old": "add_0", "new": "x" }));
 }
@@ -95,7 +95,7 @@ fn secrets_and_what_runs_later_are_not_touched() {
     }
     for path in [".github/workflows/x.yml", "CLAUDE.md", "sub/AGENTS.md", "vendor/x/.envrc", ".cargo/config.toml"] {
         let said = server.refused("context_write", &write(path));
-        assert!(said.contains("other programs obey"), "{path}: {said}");
+        assert!(said.contains("other programs act on it"), "{path}: {said}");
     }
     // What a build or a test runs is a coding agent's everyday work.
     for path in ["package.json", "Makefile", "sub/conftest.py"] {

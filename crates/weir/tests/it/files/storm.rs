@@ -113,7 +113,7 @@ fn edit(server: &mut Server, (number, rounds): (usize, usize), tally: &Tally) {
         let done = (0..MOST_TRIES).any(|_| {
             let read = server.read(file);
             // A file that has grown too large is shown by its outline.
-            if !read.contains("is unchanged since") && !read.contains("so this is its outline") {
+            if !read.contains("is unchanged since") && !read.contains("so this is an outline") {
                 assert_whole(fenced(&read));
                 tally.read.fetch_add(1, Ordering::Relaxed);
             }

@@ -30,7 +30,7 @@ fn settings_of_the_project_open_nothing() {
                     ("ctx_index", json!({ "path": path })),
                 ] {
                     let refused = server.refused(tool, &arguments);
-                    assert!(refused.contains("outside of the project"), "{name} {permissions} {tool}: {refused}");
+                    assert!(refused.contains("outside the project"), "{name} {permissions} {tool}: {refused}");
                 }
             }
             for path in ["../.bash_aliases", "../bin/git", "../.config/weir/config.toml", "../new.txt"] {
@@ -94,7 +94,7 @@ fn a_home_folder_is_not_a_project() {
     let mut server = world.server_in(world.home(), "s1");
     for path in [".bash_aliases", ".config/autostart/x.desktop", "notes.txt", "project/new.txt"] {
         let refused = server.refused("context_write", &write(path));
-        assert!(refused.contains("holds the home folder"), "{path}: {refused}");
+        assert!(refused.contains("contains the home folder"), "{path}: {refused}");
     }
     let refused = server.refused("context_write", &write(".config/weir/config.toml"));
     assert!(refused.contains("Weir's own configuration"), "{refused}");
@@ -106,9 +106,9 @@ fn a_home_folder_is_not_a_project() {
 #[test]
 fn settings_that_cannot_be_read_safely_make_every_call_ask() {
     for (target, why) in [
-        ("/dev/zero", "leads out of its folder"),
-        ("/dev/stdin", "leads out of its folder"),
-        ("../../private.json", "leads out of its folder"),
+        ("/dev/zero", "points outside its folder"),
+        ("/dev/stdin", "points outside its folder"),
+        ("../../private.json", "points outside its folder"),
         ("settings.json", "symbolic links"),
     ] {
         let world = World::new();
@@ -169,7 +169,7 @@ fn what_is_outside_is_indexed_for_the_user_and_by_rule_only() {
     let mut server = world.server("s1");
     for path in ["link", "link/a.md", "../outside", outside.to_str().unwrap()] {
         let refused = server.refused("ctx_index", &json!({ "path": path }));
-        assert!(refused.contains("outside of the project"), "{path}: {refused}");
+        assert!(refused.contains("outside the project"), "{path}: {refused}");
     }
     server.ok("ctx_index", &json!({ "path": "inside" }));
     assert!(!String::from_utf8_lossy(&world.weir(&["search", "zebras"]).stdout).contains("stripes"));

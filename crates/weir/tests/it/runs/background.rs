@@ -58,7 +58,7 @@ fn it_is_read_while_it_goes_on_and_ended_on_request() {
     let got = wait_for_text(&world, &reference, "\nanother line");
     assert!(got.contains("still running: echo begun"), "{got}");
     let ended = server.call("ctx_execute", json!({ "end": reference }));
-    assert!(ended.contains("is being ended"), "{ended}");
+    assert!(ended.contains("ending "), "{ended}");
     let got = wait_for_text(&world, &reference, "ended: cancelled");
     assert!(got.contains("begun\nanother line"), "{got}");
     assert!(world.ok(&["search", "begun"]).contains(&reference), "it is found by its words");

@@ -51,7 +51,7 @@ fn each_command_fails_by_itself() {
         "6 commands, 4 failed: [2] [3] [4] [5]\n[1] echo first: exit 0 in ",
         "\nfirst\n",
         ">>>\n[2] exit 3: exit 3 in ",
-        ", no output\n[3] sudo id: nothing was run. deny: `sudo id` is denied, by `Bash(sudo *)` in ",
+        ", no output\n[3] sudo id: nothing was run. deny: `sudo id` is denied (rule `Bash(sudo *)` in ",
         "\n[4] kill -9 $$: ended by signal 9 after ",
         "\n[5] sleep 60: timed out and ended after 2",
         "\n[6] echo last: exit 0 in ",
@@ -120,7 +120,7 @@ fn fifty_commands_are_the_most() {
     let output = world.weir(&[&["batch"], commands.as_slice()].concat());
     assert_eq!(output.status.code(), Some(2));
     let message = text(&output.stderr);
-    assert!(message.contains("51 commands cannot be run") && message.contains("pass 1 to 50"), "{message}");
+    assert!(message.contains("cannot run 51 commands in one batch") && message.contains("pass 1 to 50"), "{message}");
     assert!(world.ok(&[&["batch"], &commands[..50]].concat()).starts_with("50 commands\n"));
 }
 

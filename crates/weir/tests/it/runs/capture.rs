@@ -167,7 +167,7 @@ mod e2e {
                 answer: &[
                     "exit 0 in ",
                     "sandbox full; plain lines; 16777216 lines, 1.0 GiB held as [ctx:",
-                    "\nfacts and counts are of the first and the last 4 MiB\n",
+                    "\nfacts and counts cover only the first and last 4 MiB\n",
                     " like 000000 000000 000000 ",
                     " block {000000..016383} block {000000..016383} ",
                     "\n16777216: 016383 016383 ",
@@ -314,7 +314,7 @@ fn a_line_of_ten_megabytes_is_a_line_like_others() {
             answer: &["exit 0 in ", "; 2 lines, 9.5 MiB held as [ctx:", "1: xxxx", "more bytes)", "2: another\n"],
             whole: false,
             gets: &[
-                (Get::Lines("1"), &["\nxxxx", "cut inside line 1: read on by bytes, with lines b"]),
+                (Get::Lines("1"), &["\nxxxx", "cut inside line 1: read more by bytes, with lines b"]),
                 (Get::Lines("b9999990-10000010"), &["\nxxxxxxxxxx the end\n"]),
                 (Get::Pattern("the end"), &["1 line"]),
                 (Get::Lines("2"), &["\nanother\n"]),

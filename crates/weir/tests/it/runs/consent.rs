@@ -17,7 +17,8 @@ fn check(answer: Option<&str>, runs: bool) {
         assert_eq!(question["method"], "elicitation/create", "{question}");
         let message = question["params"]["message"].as_str().unwrap();
         assert!(
-            message.contains("`touch made` asks, by `Bash(touch *)` in ") && message.contains("echo done"),
+            message.contains("`touch made` needs confirmation (rule `Bash(touch *)` in ")
+                && message.contains("echo done"),
             "{message}"
         );
         server.answer(&question["id"], json!({ "action": action, "content": {} }));
@@ -44,7 +45,7 @@ fn without_anyone_to_ask_the_answer_is_no() {
     let world = World::configured(RULES);
     let output = world.weir(&["run", "touch made"]);
     assert_eq!(output.status.code(), Some(6));
-    assert!(text(&output.stderr).contains("the user was not there to be asked"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("the user could not be asked"), "{}", text(&output.stderr));
     assert!(!world.project().join("made").exists());
 }
 
@@ -79,7 +80,7 @@ fn nobody_is_asked_about_what_cannot_be_shown() {
     for code in [hidden, long] {
         let (question, answer) = asked("ctx_execute", json!({ "code": code }));
         assert_eq!(question, None);
-        assert!(answer.contains("can be shown whole") && answer.contains("hint: make it shorter"), "{answer}");
+        assert!(answer.contains("can be shown in full") && answer.contains("hint: shorten it"), "{answer}");
     }
 }
 

@@ -137,7 +137,7 @@ fn every_language_is_tried() {
     let world = World::new();
     let output = world.weir(&["run", "-l", "cobol", "stop run."]);
     let message = super::world::text(&output.stderr);
-    let known = message.split("there are ").nth(1).unwrap_or_else(|| panic!("{message}")).trim();
+    let known = message.split("supported languages: ").nth(1).unwrap_or_else(|| panic!("{message}")).trim();
     let mut known: Vec<&str> = known.split(", ").collect();
     let mut tried: Vec<&str> = PROGRAMS.iter().map(|programs| programs.language).collect();
     known.sort_unstable();

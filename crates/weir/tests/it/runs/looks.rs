@@ -38,7 +38,7 @@ fn a_failure_is_in_the_digest_and_around_it_is_one_call_away() {
     assert!(pattern.contains("2501: 2026") && pattern.contains("2500- 2026"), "{pattern}");
     let many = server.call("ctx_get", json!({ "ref": reference, "pattern": "served in 3 ms", "budget": 300 }));
     assert!(many.contains("572 lines match; cut after line "), "{many}");
-    let next = many.rsplit_once("go on with lines ").unwrap().1.trim();
+    let next = many.rsplit_once("continue with lines ").unwrap().1.trim();
     let next = server.call("ctx_get", json!({ "ref": reference, "pattern": "served in 3 ms", "lines": next }));
     assert!(!next.contains("request 3 served"), "{next}");
 }
@@ -54,10 +54,10 @@ fn an_intent_finds_the_section_and_hides_no_failure() {
         server.call("ctx_get", json!({ "ref": reference(&answer), "intent": "connections to the ledger database" }));
     assert!(got.contains("pool exhausted: 16 of 16 connections"), "{got}");
     let unmatched = server.call("ctx_execute", json!({ "code": LOG, "intent": "zebra unicorns" }));
-    assert!(unmatched.contains("no line matches the intent: looked for `zebra`, `unicorns`"), "{unmatched}");
+    assert!(unmatched.contains("no lines match the intent: looked for `zebra`, `unicorns`"), "{unmatched}");
     assert!(unmatched.contains("pool exhausted"), "{unmatched}");
     let nothing = server.call("ctx_get", json!({ "ref": reference(&answer), "intent": "zebra" }));
-    assert!(nothing.contains("nothing matches: looked for `zebra`; try other words or a pattern"), "{nothing}");
+    assert!(nothing.contains("no matches: looked for `zebra`; try other words or a pattern"), "{nothing}");
 }
 
 #[test]
@@ -70,17 +70,17 @@ fn values_are_taken_out_of_json_and_columns_out_of_rows() {
     assert!(one.contains("\"lost\"") && one.contains("values 1-1 of 1"), "{one}");
     let page = server.call("ctx_get", json!({ "ref": list, "select": "items[].id", "lines": "3-4" }));
     assert!(
-        page.contains("<<<") && page.contains("3\n4\n") && page.contains("values 3-4 of 500; go on with lines 5-"),
+        page.contains("<<<") && page.contains("3\n4\n") && page.contains("values 3-4 of 500; continue with lines 5-"),
         "{page}"
     );
     let lost = server.call("ctx_get", json!({ "ref": list, "select": "items[]", "pattern": "lost" }));
     assert!(lost.contains("\"id\":77") && lost.contains("of 1"), "{lost}");
     let missing = server.call("ctx_get", json!({ "ref": list, "select": "items[].colour" }));
-    assert!(missing.contains("there is no `colour`; there are: id, state, name"), "{missing}");
+    assert!(missing.contains("no `colour` here; available: id, state, name"), "{missing}");
 
     let rows = reference(&server.call("ctx_execute", json!({ "code": CSV })));
     let columns = server.call("ctx_get", json!({ "ref": rows, "select": "city,total", "lines": "900-" }));
     assert!(columns.contains("city,total\n\"Bad, Ems 0\",9000\n"), "{columns}");
     let none = server.call("ctx_get", json!({ "ref": rows, "select": "town" }));
-    assert!(none.contains("there are: id, city, total"), "{none}");
+    assert!(none.contains("available: id, city, total"), "{none}");
 }
