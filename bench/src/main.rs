@@ -6,6 +6,7 @@
 mod digest;
 mod figures;
 mod hooks;
+mod import;
 mod index;
 mod load;
 mod map;
@@ -39,6 +40,7 @@ usage: weir-bench storm                  8 processes append events and notes, ne
                                          what is marked in real files, and MB/s, next to a scan for line ends
        weir-bench retrieval [--half development|held-out|both] [--set NAME,…] [--ceiling FOLDER]
                                          what is found again, next to bare full text, peers' ways and a ceiling
+       weir-bench import PATH-OF-WEIR MB past sessions of every format, next to bare reading of their rows
        weir-bench index [MB…]            indexing and searching Markdown, next to bare FTS5 (1 10 100)
        weir-bench index searchers [MB]   8 search while another indexes
        weir-bench index peer COMMAND MB… the same of a peer's MCP server
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         ["recall", path, options @ ..] => recall::run(path, options),
         ["redaction", paths @ ..] => redaction::run(paths),
         ["retrieval", options @ ..] => retrieval::run(options),
+        ["import", path, megabytes] => import::run(path, megabytes),
         ["index", "searchers", sizes @ ..] => index::crowd(sizes),
         ["index", "peer", command, sizes @ ..] => index::peer(command, sizes),
         ["index", sizes @ ..] => index::run(sizes),
