@@ -36,6 +36,7 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench recall PATH-OF-WEIR [--set flood] [--half development] [--peer COMMAND] [--program COMMAND]
                                       [--misses] [--write FILE]
                                          answers found in digests, next to head and tail, to clients and to peers
+       weir-bench statements FOLDER      statements of the digests of all files there, checked against the files
        weir-bench redaction PATH… [--show]
                                          what is marked in real files, and MB/s, next to a scan for line ends
        weir-bench retrieval [--half development|held-out|both] [--set NAME,…] [--ceiling FOLDER]
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         ["scale", sizes @ ..] => scale::run(sizes),
         ["digest"] => digest::run(),
         ["recall", path, options @ ..] => recall::run(path, options),
+        ["statements", folder] => recall::statements_below(folder),
         ["redaction", paths @ ..] => redaction::run(paths),
         ["retrieval", options @ ..] => retrieval::run(options),
         ["import", path, megabytes] => import::run(path, megabytes),

@@ -64,7 +64,8 @@ pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
     }
     let text = table::write(half, &set, &rows);
     println!("{text}");
-    println!("{}", statements(&set));
+    let outputs = set.outputs.iter().map(|output| (output.name.clone(), output.raw.clone()));
+    println!("{}", statements(outputs).1);
     if options.contains(&"--misses") {
         table::misses(&set, &rows[1].1, &rows[3].1);
     }
@@ -72,18 +73,28 @@ pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
     values("--write").first().is_none_or(|path| table::put_into(Path::new(path), &mark, &text))
 }
 
-/// How many statements of the digests their outputs confirm, and which they contradict.
-fn statements(set: &Set) -> String {
+/// Checks the statements of the digests of all files below a folder.
+pub(crate) fn statements_below(folder: &str) -> bool {
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let outputs = paths.iter().map(|path| (path.display().to_string(), std::fs::read(path).unwrap()));
+    let (count, text) = statements(outputs);
+    println!("{} outputs; {text}", paths.len());
+    count == 0
+}
+
+/// Counts the statements of digests that their outputs contradict, and says how many they confirm.
+fn statements(outputs: impl Iterator<Item = (String, Vec<u8>)>) -> (usize, String) {
     let (mut right, mut unchecked, mut wrong) = (0, 0, Vec::new());
-    for output in &set.outputs {
-        let page = weir_digest::read(&output.raw.as_slice(), weir_digest::About::default()).unwrap();
-        let verdict = oracle::examine(&output.raw, &page);
+    for (name, raw) in outputs {
+        let page = weir_digest::read(&raw.as_slice(), weir_digest::About::default()).unwrap();
+        let verdict = oracle::examine(&raw, &page);
         right += verdict.right;
         unchecked += verdict.unchecked;
-        wrong.extend(verdict.wrong.into_iter().map(|why| format!("{}: {why}", output.name)));
+        wrong.extend(verdict.wrong.into_iter().map(|why| format!("{name}: {why}")));
     }
     let count = wrong.len();
-    format!("statements: {right} right, {unchecked} not checked, {count} wrong\n{}", wrong.join("\n"))
+    (count, format!("statements: {right} right, {unchecked} not checked, {count} wrong\n{}", wrong.join("\n")))
 }
 
 /// When the question is asked.

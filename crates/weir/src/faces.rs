@@ -2,6 +2,7 @@
 
 pub(crate) mod cli;
 mod coerce;
+mod functions;
 pub(crate) mod mcp;
 mod notes;
 mod paint;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::Origin;
 
-use super::{mcp, notes, paint, policy, setup, signal, stores};
+use super::{functions, mcp, notes, paint, policy, setup, signal, stores};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -89,6 +89,7 @@ fn command() -> Command {
             replay::command(),
             window::command(),
             statusline::command(),
+            functions::command(),
             mcp,
             completions,
         ])
@@ -137,6 +138,9 @@ fn call(
     }
     if name == "replay" {
         return finish(replay::run(&context, arguments)?, arguments.get_flag("json"));
+    }
+    if name == "schema" {
+        return finish(functions::run(&context, arguments)?, arguments.get_flag("json"));
     }
     if name == "window" {
         return finish(window::run(&context, arguments)?, arguments.get_flag("json"));

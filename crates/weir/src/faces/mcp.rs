@@ -68,7 +68,8 @@ pub(crate) fn tools(chosen: &ListedTools) -> Vec<Tool> {
     listed(chosen).map(tool).collect()
 }
 
-fn listed(chosen: &ListedTools) -> impl Iterator<Item = &'static Operation> {
+/// The operations that a client is told of.
+pub(super) fn listed(chosen: &ListedTools) -> impl Iterator<Item = &'static Operation> {
     OPERATIONS.iter().filter(|operation| match chosen {
         ListedTools::Core => operation.listing == Listing::Core,
         ListedTools::All => operation.listing != Listing::Unlisted,

@@ -18,6 +18,7 @@ mod mcp;
 mod notes;
 mod replay;
 mod runs;
+mod schemas;
 mod setup;
 mod stores;
 mod window;
