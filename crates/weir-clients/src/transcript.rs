@@ -175,7 +175,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads a row of `bytes` bytes that ends at `line`.
+    /// Reads a row of `bytes` bytes at `line`.
     pub fn row(&mut self, row: Value, bytes: usize, line: u64) {
         if self.reader.is_none() {
             self.reader = FORMATS.iter().find(|format| (format.knows)(&row)).map(|format| (*format, (format.reader)()));
