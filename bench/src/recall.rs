@@ -1,7 +1,6 @@
-//! How many answers are in the first answer, and how many within one more call, at which cost in tokens.
+//! Measures how many answers are in the first response, and how many within one more call, and the cost in tokens.
 //!
-//! Every way of showing an output gets the same outputs and the same questions. Nothing is left out of the count: what
-//! stands around a text costs too.
+//! Every contender gets the same outputs and the same questions. All tokens count, including those around a text.
 
 mod clients;
 mod contenders;
@@ -18,15 +17,15 @@ use set::{Output, Set};
 
 /// What one contender showed of one output.
 pub(crate) struct Shown {
-    /// The first answer.
+    /// The tokens of the first response.
     pub tokens: usize,
     /// For each question, whether its answer was there.
     pub found: Vec<bool>,
-    /// For each question whose answer was not there, one more call: whether it was there then, and what it cost.
+    /// For each question whose answer was missing, one more call: whether it had the answer, and its tokens.
     pub followed: Vec<Option<(bool, usize)>>,
 }
 
-/// Measures, prints the tables and, if asked to, writes them into a document.
+/// Measures, prints the tables and optionally writes them into a document.
 pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
     let values =
         |name: &str| -> Vec<&str> { options.windows(2).filter(|pair| pair[0] == name).map(|pair| pair[1]).collect() };
@@ -72,7 +71,7 @@ pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
     values("--write").first().is_none_or(|path| table::put_into(Path::new(path), &mark, &text))
 }
 
-/// How many statements of the digests their outputs confirm, and which they contradict.
+/// Returns how many statements of the digests their outputs confirm, and which ones they contradict.
 fn statements(set: &Set) -> String {
     let (mut right, mut unchecked, mut wrong) = (0, 0, Vec::new());
     for output in &set.outputs {
@@ -86,14 +85,14 @@ fn statements(set: &Set) -> String {
     format!("statements: {right} right, {unchecked} not checked, {count} wrong\n{}", wrong.join("\n"))
 }
 
-/// When the question is asked.
+/// When a question is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask {
     /// With the first call, as its intent.
     First,
-    /// After it, of the output.
+    /// After it, about the output.
     Get,
-    /// After it, of everything that is kept.
+    /// After it, about everything that is stored.
     Search,
 }
 
