@@ -8,8 +8,7 @@
 //!    merge that crossed a boundary of the joined sequence would cross it in one of the two.
 //!
 //! So a window can be merged alone, and so can the next one if it overlaps the first, as soon as both have a token in
-//! common in the overlap. Merges depend on nearby bytes only, so that is usual; if there is no common token, there is a
-//! fallback.
+//! common in the overlap. They usually do, since merging mostly depends on nearby bytes; there is a fallback if not.
 //!
 //! Invariant: the tokens of a piece are those that merging the whole piece at once gives.
 
