@@ -1,4 +1,4 @@
-//! How fast an output is digested, next to counting its lines in the same memory and to `wc -l` on the same file.
+//! Measures how fast outputs are digested, next to counting their lines in memory and to `wc -l` on the same file.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,10 +9,10 @@ use weir_digest::{About, Frame};
 
 use crate::recall::set::{Set, by_kind};
 
-/// How long each thing is done over and over.
+/// How long each measurement is repeated.
 const LONG_ENOUGH: Duration = Duration::from_millis(150);
 
-/// Prints MB/s for each kind, and what the slowest 100 KB cost.
+/// Prints MB/s for each kind, and the cost of the slowest 100 KB.
 pub(crate) fn run() -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("recall");
     println!("| kind | MB | digest MB/s | memchr MB/s | `wc -l` MB/s | of `wc -l` | ms for 100 KB |");
@@ -68,7 +68,7 @@ fn count_lines(path: &Path) -> usize {
     0
 }
 
-/// The least time that it took, of many.
+/// Returns the shortest of many durations.
 fn seconds(mut work: impl FnMut() -> usize) -> f64 {
     let begun = Instant::now();
     let mut least = f64::MAX;

@@ -1,4 +1,4 @@
-//! Durations of many runs, and what can be said of them.
+//! Durations of many runs, and their statistics.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Figures(Vec<u64>);
 
 impl Figures {
-    /// Runs the work once and adds how long it took.
+    /// Runs the work once and adds its duration.
     pub(crate) fn measure<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
@@ -15,7 +15,7 @@ impl Figures {
         result
     }
 
-    /// The same by the time on the processor, which others on the machine do not lengthen.
+    /// Runs the work once and adds its CPU time, which other processes on the machine do not affect.
     pub(crate) fn measure_cpu<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = cpu();
         let result = work();
@@ -27,7 +27,7 @@ impl Figures {
         self.0.push(duration.as_nanos() as u64);
     }
 
-    /// The duration that a share of the runs stays below, in microseconds.
+    /// Returns the duration that this share of the runs stays below, in microseconds.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -35,12 +35,12 @@ impl Figures {
         sorted.get(at).map_or(0.0, |nanos| *nanos as f64 / 1_000.0)
     }
 
-    /// The mean in microseconds.
+    /// Returns the mean in microseconds.
     pub(crate) fn mean(&self) -> f64 {
         self.0.iter().sum::<u64>() as f64 / self.0.len().max(1) as f64 / 1_000.0
     }
 
-    /// One number a line, to pass between processes.
+    /// Formats one number per line, to pass between processes.
     pub(crate) fn to_lines(&self) -> String {
         self.0.iter().map(|nanos| format!("{nanos}\n")).collect()
     }
@@ -50,7 +50,7 @@ impl Figures {
     }
 }
 
-/// How long this thread has been on the processor.
+/// Returns the CPU time of this thread.
 fn cpu() -> Duration {
     let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
     Duration::from(time)

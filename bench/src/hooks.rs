@@ -1,4 +1,4 @@
-//! What a hook costs: each event next to `/bin/true`, and next to a peer's hooks where they can be run.
+//! Measures the cost of a hook: each event next to `/bin/true`, and next to a peer's hooks where they can be run.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::figures::Figures;
 
 const ROUNDS: usize = 200;
 
-/// What a process cost, over all rounds.
+/// The cost of a process, over all rounds.
 #[derive(Default)]
 struct Cost {
     wall: Figures,
@@ -25,7 +25,7 @@ impl Cost {
         let before = cpu_of_children();
         self.wall.measure(|| {
             let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            // `/bin/true` does not read it.
+            // `/bin/true` does not read its input.
             let _ = child.stdin.take().unwrap().write_all(input);
             assert!(child.wait().unwrap().success());
         });
@@ -39,7 +39,7 @@ fn cpu_of_children() -> Duration {
     Duration::from_micros(micros.cast_unsigned())
 }
 
-/// The events, the script with which the peer answers each, and whether it is only an event.
+/// Returns a title, the event, the peer's script for it and the payload of each measured hook.
 fn events() -> Vec<(&'static str, &'static str, &'static str, Value)> {
     let bash = |stdout: &str| {
         let response = json!({ "stdout": stdout, "stderr": "", "interrupted": false, "isImage": false });

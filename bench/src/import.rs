@@ -1,4 +1,4 @@
-//! `weir import` of many sessions of every format, next to bare `serde_json` reading the same rows.
+//! Measures `weir import` of many sessions of every format, next to bare `serde_json` on the same rows.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::Value;
 
-/// Transcripts as the clients wrote them, with the identifier of the session in them.
+/// Transcripts recorded from the clients, with the key of the session's identifier.
 const FORMATS: &[(&str, &str, &str)] = &[
     ("claude", include_str!("../../crates/weir/tests/fixtures/transcripts/claude.jsonl"), "sessionId"),
     ("codex", include_str!("../../crates/weir/tests/fixtures/transcripts/codex.jsonl"), "session_id"),
@@ -16,9 +16,9 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("gemini", include_str!("../../crates/weir/tests/fixtures/transcripts/gemini.jsonl"), "sessionId"),
     ("qwen", include_str!("../../crates/weir/tests/fixtures/transcripts/qwen.jsonl"), "sessionId"),
 ];
-/// How many copies of a fixture are one session.
+/// The number of copies of a fixture in one session.
 const COPIES: usize = 40;
-/// The most memory that an import may take, in kilobytes.
+/// The maximum memory of an import, in kilobytes.
 const MAX_KILOBYTES: i64 = 100_000;
 
 pub(crate) fn run(weir: &str, megabytes: &str) -> bool {
@@ -52,7 +52,7 @@ pub(crate) fn run(weir: &str, megabytes: &str) -> bool {
     good
 }
 
-/// Writes sessions until there are that many bytes. Returns the number of rows.
+/// Writes sessions until they have this many bytes. Returns the number of rows.
 fn write(folder: &Path, fixture: &str, key: &str, bytes: usize) -> usize {
     std::fs::create_dir_all(folder).unwrap();
     let first: Value = serde_json::from_str(fixture.lines().next().unwrap()).unwrap();
@@ -80,7 +80,7 @@ fn path(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("session-{number}.jsonl"))
 }
 
-/// A row whose identifiers are those of a copy: the last two digits of what looks like one are its number.
+/// Makes the identifiers in a row unique to a copy, by replacing their last two digits with its number.
 fn distinct(line: &str, copy: usize) -> String {
     let mut text = line.to_owned();
     for key in ["\"uuid\": \"", "\"parentUuid\": \"", "\"id\": \"", "\"call_id\": \"", "\"tool_use_id\": \""] {
@@ -96,7 +96,7 @@ fn distinct(line: &str, copy: usize) -> String {
     text
 }
 
-/// The first string under a key, however deep.
+/// Returns the first string under a key, at any depth.
 fn find<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     match value {
         Value::Object(object) => {
@@ -107,7 +107,7 @@ fn find<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     }
 }
 
-/// How long reading every row as a value takes on the processor.
+/// Returns the CPU time of parsing every row.
 fn bare(folder: &Path) -> Duration {
     let mut figures = crate::figures::Figures::default();
     figures.measure_cpu(|| {
@@ -121,7 +121,7 @@ fn bare(folder: &Path) -> Duration {
     Duration::from_secs_f64(figures.mean() / 1e6)
 }
 
-/// How long an import takes on the processor, and its memory in kilobytes.
+/// Returns the CPU time of an import, and its memory in kilobytes.
 fn import(weir: &Path, home: &Path, transcripts: &Path) -> (Duration, i64) {
     let project = home.join("project");
     std::fs::create_dir_all(&project).unwrap();

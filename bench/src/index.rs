@@ -1,7 +1,7 @@
-//! What indexing costs and how quickly it is searched, next to bare full text over the same chunks in the same run.
+//! Measures the cost of indexing and searching, next to bare full text over the same chunks in the same run.
 //!
-//! Times are those of the processor, so that what else runs on the machine counts little. Each engine is filled by a
-//! process of its own: the most memory that a process had cannot be taken back.
+//! Times are CPU times, so that other processes matter little. Each engine is filled by a separate process, because the
+//! peak memory of a process cannot be reset.
 
 mod engines;
 mod made;
@@ -42,7 +42,7 @@ pub(crate) fn run(sizes: &[&str]) -> bool {
     true
 }
 
-/// The same of a peer's own server.
+/// Measures a peer's own server in the same way.
 pub(crate) fn peer(command: &str, sizes: &[&str]) -> bool {
     for size in sizes.iter().map(|size| size.parse().unwrap()) {
         println!("### Peer, {size} MB of Markdown\n");
@@ -51,17 +51,17 @@ pub(crate) fn peer(command: &str, sizes: &[&str]) -> bool {
     true
 }
 
-/// Eight at once ask while another keeps.
+/// Measures eight concurrent searchers while another thread writes.
 pub(crate) fn crowd(sizes: &[&str]) -> bool {
     searchers::run(sizes.first().map_or(10, |size| size.parse().unwrap()))
 }
 
-/// What filling an engine cost.
+/// The cost of filling an engine.
 struct Cost {
     seconds: f64,
 }
 
-/// Fills an engine in a process of its own, which prints its row itself and hands back the seconds.
+/// Fills an engine in a separate process, which prints its own row and returns the seconds.
 fn fill(engine: &str, size: u64, folder: &Path) -> Cost {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["index-child", engine, &size.to_string(), folder.to_str().unwrap()])
@@ -75,7 +75,7 @@ fn fill(engine: &str, size: u64, folder: &Path) -> Cost {
     Cost { seconds: seconds.parse().unwrap() }
 }
 
-/// The process that fills one engine.
+/// Runs the process that fills one engine.
 pub(crate) fn child(engine: &str, size: &str, folder: &Path) -> bool {
     let megabytes: u64 = size.parse().unwrap();
     let cost = match engine {
@@ -104,7 +104,7 @@ fn filled(engine: &mut dyn Engine, megabytes: u64) -> Cost {
     Cost { seconds }
 }
 
-/// Searches of each sort, every engine in turn.
+/// Measures searches of each sort, every engine in turn.
 fn search(size: u64, folder: &Path) {
     let (mut words, mut hybrid, mut bare) = (Weir::open(folder), Weir::open(folder), Bare::open(folder));
     hybrid.set_model();
@@ -141,7 +141,7 @@ fn sorts(size: u64) -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
-/// The word with two letters in the middle the other way round.
+/// Returns the word with two letters in the middle swapped.
 fn slipped(word: &str) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     let middle = letters.len() / 2;
@@ -149,14 +149,14 @@ fn slipped(word: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// What this process has used of the processor, all threads together.
+/// Returns the CPU time of this process, over all threads.
 fn cpu_seconds() -> f64 {
     use nix::sys::time::TimeValLike as _;
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF).unwrap();
     (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6
 }
 
-/// The most memory this process ever had, in megabytes.
+/// Returns the peak memory of this process, in megabytes.
 fn peak_memory() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();

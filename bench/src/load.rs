@@ -1,5 +1,6 @@
-//! Mixed load through the real program: eight workers call hooks, commands and servers, some are killed, some are stopped,
-//! and the disk fills up now and then. In the end everything that was acknowledged must be there, once and unchanged.
+//! Puts a mixed load on the real program: eight workers call hooks, commands and servers, some of which are killed or
+//! stopped, and the disk fills up now and then. Finally, everything that was acknowledged must exist, once and
+//! unchanged.
 
 mod calls;
 mod disk;
@@ -20,11 +21,11 @@ use crate::text::Numbers;
 use disk::Disk;
 
 const WORKERS: usize = 8;
-/// The percentages of calls that are killed and that are stopped for a while.
+/// The percentages of calls that are killed, and that are stopped for a while.
 const KILLED: u64 = 5;
 const STOPPED: u64 = 2;
 
-/// Everything the workers share.
+/// The state shared by the workers.
 struct World {
     weir: PathBuf,
     home: PathBuf,
@@ -35,21 +36,21 @@ struct World {
     told: Mutex<Told>,
 }
 
-/// What the workers have seen.
+/// What the workers have observed.
 #[derive(Default)]
 struct Told {
     /// Every call that writes, by its mark.
     calls: BTreeMap<String, Call>,
-    /// References that were given out, with their marks.
+    /// References that were returned, with their marks.
     references: Vec<(String, String)>,
     rows: BTreeMap<&'static str, Row>,
-    /// What failed calls said while the disk had room, and how often.
+    /// The messages of calls that failed while the disk had room, and their counts.
     failures: BTreeMap<String, usize>,
-    /// What went wrong that should not have.
+    /// Violations.
     wrong: Vec<String>,
 }
 
-/// One line of the table.
+/// A row of the table.
 #[derive(Default)]
 struct Row {
     took: Figures,
@@ -65,11 +66,11 @@ struct Row {
 #[derive(Clone)]
 struct Call {
     kind: Kind,
-    /// Whether the program said that it is kept.
+    /// Whether the program confirmed that it was stored.
     acknowledged: bool,
 }
 
-/// What a call writes, and so where it is to be found.
+/// What a call writes, which determines where to look for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Prompt,
@@ -79,12 +80,12 @@ enum Kind {
     Run,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 struct Ended {
-    /// What it printed; none when it was killed.
+    /// Its output, or `None` if it was killed.
     output: Option<std::process::Output>,
     stopped: bool,
-    /// Whether the disk was full at some moment of it.
+    /// Whether the disk was full at any moment during the call.
     full: bool,
     took: Duration,
 }
@@ -93,7 +94,7 @@ pub(crate) fn run(weir: &str, minutes: f64) -> bool {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join("project");
     std::fs::create_dir_all(project.join("docs")).unwrap();
-    // Less than the disk has, so that it is full when it is filled and at no other time.
+    // Less than the disk has, so that the disk is only full when the benchmark fills it.
     std::fs::create_dir_all(home.path().join(".config/weir")).unwrap();
     std::fs::write(home.path().join(".config/weir/config.toml"), "[retention]\nquota_mb = 400\n").unwrap();
     let world = World {
@@ -136,7 +137,7 @@ impl World {
         command
     }
 
-    /// Where the store is backed up to: not on the disk that fills up.
+    /// Returns the path of the backup, which is not on the disk that fills up.
     fn backup(&self) -> String {
         self.home.join("backup.weir").display().to_string()
     }
@@ -166,7 +167,7 @@ impl World {
         *told.failures.entry(format!("{name}: {said}")).or_default() += 1;
     }
 
-    /// Remembers a call that writes.
+    /// Records a call that writes.
     fn remember(&self, mark: &str, kind: Kind, acknowledged: bool) {
         self.told.lock().unwrap().calls.insert(mark.to_owned(), Call { kind, acknowledged });
     }
@@ -176,7 +177,7 @@ impl World {
     }
 }
 
-/// Indexes again and again, and stops the program for 5 to 20 seconds somewhere in between.
+/// Indexes repeatedly, stopping the program for 5 to 20 seconds somewhere in between.
 fn index_and_stop(world: &World) {
     let mut numbers = Numbers::new(99);
     let mut round = 0;
@@ -199,7 +200,7 @@ fn index_and_stop(world: &World) {
     }
 }
 
-/// Backs the store up while others write. The last backup is restored in the end.
+/// Backs up the store while others write. The last backup is restored at the end.
 fn back_up(world: &World) {
     let file = world.backup();
     while !world.is_over() {
@@ -227,7 +228,7 @@ fn stop_for(pid: u32, pause: Duration) -> bool {
     true
 }
 
-/// Waits, unless it is over.
+/// Waits, unless the benchmark is over.
 fn pause(world: &World, pause: Duration) {
     let since = Instant::now();
     while since.elapsed() < pause && !world.is_over() {
@@ -255,7 +256,7 @@ fn table(world: &World) {
     }
 }
 
-/// Whether a folder is there and holds something.
+/// Returns whether a folder exists and is not empty.
 fn holds_something(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some())
 }

@@ -1,4 +1,4 @@
-//! Measures Weir next to bare engines, side by side in one run. Absolute times say little; the ratios are the result.
+//! Measures Weir next to bare engines, side by side in one run. The ratios are the result; absolute times say little.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![allow(clippy::unwrap_used, reason = "a benchmark that fails should stop where it failed")]
 #![allow(clippy::disallowed_methods, reason = "benchmarks start processes and open bare databases")]

@@ -1,8 +1,8 @@
-//! The project map next to personalised PageRank: given one file that a commit changed and the commit's words, which
-//! other files did it change?
+//! Compares the project map with personalised PageRank: given one file that a commit changed and the commit's subject,
+//! which other files did it change?
 //!
-//! The files are those from before the commits, and common changes come from earlier commits only, so that nothing of an
-//! answer is known beforehand.
+//! The files are those from before the commits, and co-changes come from earlier commits only, so that no answer is
+//! known beforehand.
 
 mod cost;
 mod history;
@@ -21,25 +21,25 @@ use tree::Tree;
 
 pub(crate) use cost::run as cost;
 
-/// So many commits before one say what changes together.
+/// The number of commits before a commit that are searched for co-changes.
 const COMMITS: usize = 1_000;
-/// A commit of more files has no subject that names them.
+/// The maximum number of files in a commit. The subject of a larger one does not describe them.
 const MOST_FILES: usize = 20;
 
-/// Commits of a change log that the files below a folder do not know yet.
+/// Measures the commits of a newer change log that are not in the one below a folder.
 pub(crate) fn change_log(folder: &str, newer: &str) -> bool {
     let read = |path: &Path| history::change_log(&std::fs::read_to_string(path).unwrap());
     let old = read(&Path::new(folder).join("ChangeLog"));
     let commits = read(Path::new(newer));
     let known: HashSet<&Commit> = old.iter().collect();
-    // A few commits are the same by chance.
+    // A few commits are equal by chance.
     let new = commits.windows(5).position(|some| some.iter().all(|commit| known.contains(commit)));
     let new = new.unwrap_or(commits.len());
     println!("{} commits, {new} of them after the files in {}\n", commits.len(), name(folder));
     measure(&Tree::read(Path::new(folder)), &commits, new)
 }
 
-/// The newest commits of a git repository, with the files from before them.
+/// Measures the newest commits of a git repository, with the files from before them.
 pub(crate) fn git(repository: &str, newest: usize) -> bool {
     let commits = history::git(repository);
     let before = history::files_before(repository, newest);
@@ -52,7 +52,7 @@ fn name(folder: &str) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A question: one file and a subject; and the answer: the other files.
+/// A question, which is one file and a subject, and its answer, which is the other files.
 struct Question<'a> {
     focus: usize,
     subject: &'a str,
@@ -89,7 +89,7 @@ fn measure(tree: &Tree, commits: &[Commit], new: usize) -> bool {
     !questions.is_empty()
 }
 
-/// Each part by itself, and other weights.
+/// Measures each part by itself, and other weights.
 fn parts(tree: &Tree, questions: &[Question<'_>], place: &HashMap<&str, usize>) {
     let zero = Weights { references: 0.0, words: 0.0, near: 0.0, together: 0.0 };
     let usual = Weights::default();
@@ -119,7 +119,7 @@ fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) 
     if !(2..=MOST_FILES).contains(&files.len()) || commit.subject.starts_with("Merge ") {
         return None;
     }
-    // Which one is given changes from commit to commit, and is the same in every run.
+    // The given file varies from commit to commit, but is the same in every run.
     let focus = files.remove(at % files.len());
     Some(Question { focus, subject: &commit.subject, others: files, earlier: &commits[at + 1..] })
 }

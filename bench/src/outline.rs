@@ -1,4 +1,4 @@
-//! Outlines: what they save and keep next to other programs, and what they cost next to a bare parse.
+//! Measures outlines: what they save and keep next to other programs, and their cost next to a bare parse.
 
 mod latency;
 mod savings;

@@ -1,7 +1,7 @@
-//! What redaction marks in real material, and how fast it is next to a scan for line ends.
+//! Measures what redaction marks in real material, and how fast it is next to a scan for line ends.
 //!
-//! A mark in source, documentation or logs that hold no secrets is one too many: `--show` prints each with what stands
-//! around it, to be judged by eye.
+//! A mark in source, documentation or logs without secrets is a false positive: `--show` prints each with its context,
+//! to be judged by eye.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use weir_core::redact::redact;
 use weir_core::terminal::is_binary;
 
-/// Larger files are data.
+/// The maximum size of a file. Larger ones are data.
 const LARGEST: u64 = 50 << 20;
-/// How much of a secret and of what stands around it is shown.
+/// The maximum length of a secret and of its context when shown.
 const SHOWN: usize = 100;
 const AROUND: usize = 40;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(paths: &[&str]) -> bool {
     totals.files > 0
 }
 
-/// Regular files, in the order of their names. Links are not followed.
+/// Returns regular files, sorted by name. Links are not followed.
 fn files_below(path: &Path) -> Vec<PathBuf> {
     let Ok(about) = fs::symlink_metadata(path) else { return Vec::new() };
     if about.is_file() && about.len() <= LARGEST {

@@ -1,7 +1,7 @@
-//! How well things are found again, next to bare full text, to the ways of others and to a ceiling.
+//! Measures retrieval, next to bare full text, to the methods of others and to a ceiling.
 //!
 //! Every method gets the same documents and the same questions. Invariant: a question searches only its own group, and
-//! the halves are reported apart, so that nothing is tuned on what is reported.
+//! the halves are reported separately, so that nothing is tuned on what is reported.
 
 mod ceiling;
 mod context_mode;
@@ -17,7 +17,7 @@ use std::path::Path;
 use set::{Half, PUBLIC, Set};
 use table::Row;
 
-/// As deep as a ranking goes.
+/// The maximum depth of a ranking.
 const TOP: usize = 100;
 
 /// A document that was found.
@@ -29,7 +29,7 @@ struct Ranked {
     shown: String,
 }
 
-/// For each question of a set what was found, best first.
+/// For each question of a set, the documents found, best first.
 type Rankings = Vec<Vec<Ranked>>;
 
 /// Measures and prints the tables.
@@ -68,7 +68,7 @@ fn load(name: &str) -> Option<Set> {
     set
 }
 
-/// The rankings of each method on each set. A method that a set has nothing for has no row.
+/// Returns the rankings of each method on each set. A method without rankings for a set has no row.
 fn measure(sets: &[Set], ceiling: Option<&Path>) -> Vec<(String, Vec<Rankings>)> {
     let all = |rank: fn(&Set) -> Rankings| sets.iter().map(rank).collect::<Vec<_>>();
     let mut methods = vec![
@@ -113,7 +113,7 @@ fn questions_of(set: &Set, half: Half) -> Vec<usize> {
     (0..set.questions.len()).filter(|&asked| Half::of(&set.questions[asked].id) == half).collect()
 }
 
-/// Ranks group by group: `rank` gets the documents of one and the questions put to them.
+/// Ranks group by group: `rank` gets the documents of a group and the questions about them.
 fn by_group<T: Clone + Default>(set: &Set, rank: impl Fn(&[usize], &[usize]) -> Vec<T>) -> Vec<T> {
     let mut all = vec![T::default(); set.questions.len()];
     for (group, documents) in set.groups() {

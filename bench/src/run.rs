@@ -1,4 +1,5 @@
-//! What a run in the sandbox costs: `echo hi` through `ctx_execute` next to a bare `sh -c`, and a gigabyte of output.
+//! Measures the cost of a sandboxed run: `echo hi` through `ctx_execute` next to a bare `sh -c`, and a gigabyte of
+//! output.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use crate::figures::Figures;
 use crate::server::Server;
 
 const ROUNDS: usize = 500;
-/// A model takes seconds between two calls. This is long enough for a server to make the next helper ready.
+/// The pause between two calls. A model takes seconds; this is long enough for a server to prepare the next helper.
 const PAUSE: Duration = Duration::from_millis(15);
 const GIGABYTE: &str = "head -c 1073741824 /dev/zero | tr '\\0' x | fold -w 120";
 

@@ -1,4 +1,4 @@
-//! Keeps and searches at growing sizes, next to a bare full-text table with the same texts.
+//! Measures writes and searches at growing sizes, next to a bare full-text table with the same texts.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::text::{paragraph, word};
 const DEFAULT_SIZES: [u64; 3] = [1_000, 100_000, 1_000_000];
 const KEEPS: u64 = 400;
 const SEARCHES: usize = 60;
-/// What a keep at the largest size may cost, as a multiple of the smallest.
+/// The maximum cost of a write at the largest size, as a multiple of that at the smallest.
 const MOST_GROWTH: f64 = 2.0;
-/// What a search may cost, as a multiple of the bare query.
+/// The maximum cost of a search, as a multiple of the bare query.
 const MOST_SEARCH: f64 = 1.5;
 
 pub(crate) fn run(sizes: &[&str]) -> bool {
@@ -47,7 +47,7 @@ pub(crate) fn run(sizes: &[&str]) -> bool {
     good && growth <= MOST_GROWTH
 }
 
-/// Fills both to the size. The store has no bulk door: every entry goes in as in use.
+/// Fills both to this size. The store has no bulk insert: every entry is written as in normal use.
 fn fill(weir: &mut Store, bare: &mut Connection, from: u64, to: u64) {
     let tx = bare.transaction().unwrap();
     for number in from..to {
@@ -71,7 +71,7 @@ fn keep_some(weir: &mut Store, bare: &mut Connection, size: u64) -> (Figures, Fi
     (keep, insert)
 }
 
-/// Searches of each sort, ours and the bare query in turn.
+/// Measures searches of each sort, alternating between the store and the bare query.
 fn search_all(weir: &mut Store, bare: &Connection, size: u64) -> bool {
     let mut good = true;
     for (sort, texts) in sorts(size) {
@@ -81,7 +81,7 @@ fn search_all(weir: &mut Store, bare: &Connection, size: u64) -> bool {
             let query = Query::new(text.clone(), 10);
             let hits = ours.measure(|| weir.search(&scope(), &query).unwrap().hits);
             let rows = theirs.measure(|| search_bare(bare, text));
-            // Where no word matches, ours looks inside words too.
+            // If no word matches, the store also looks inside words.
             assert!(hits.len() == rows || rows == 0, "both find the same for {text}");
         }
         let ratio = ours.quantile(0.5) / theirs.quantile(0.5);
@@ -106,7 +106,7 @@ fn sorts(size: u64) -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
-/// The bare query: the same terms, the same rank, and the excerpt the engine makes by itself.
+/// Runs the bare query: the same terms, the same rank, and the engine's own excerpt.
 fn search_bare(bare: &Connection, text: &str) -> usize {
     let terms = query::terms(text).iter().map(|term| format!("\"{}\"", term.words.join(" "))).collect::<Vec<_>>();
     let mut statement = bare

@@ -56,7 +56,7 @@ impl Server {
             let mut answer = String::new();
             assert!(self.output.read_line(&mut answer).unwrap() > 0, "the server ended while {tool} was called");
             let answer: Value = serde_json::from_str(&answer).unwrap();
-            // What a server says in between is not the answer.
+            // Other messages of the server in between are skipped.
             if answer["id"] == self.calls {
                 let parts = answer["result"]["content"].as_array().into_iter().flatten();
                 let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
@@ -66,36 +66,36 @@ impl Server {
         }
     }
 
-    /// Runs code in a shell and returns the answer, which must say `expected`.
+    /// Runs code in a shell and returns the answer, which must contain `expected`.
     pub(crate) fn execute(&mut self, code: &str, expected: &str) -> String {
         let answer = self.call("ctx_execute", &json!({ "code": code, "timeout": 600 }));
         assert!(answer.contains(expected), "{answer}");
         answer
     }
 
-    /// A line of its status, in kilobytes.
+    /// Returns a line of its status, in kilobytes.
     pub(crate) fn kilobytes(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    /// The processor time that it and what it started and waited for have used, in seconds.
+    /// Returns the CPU time of the server and of its finished children, in seconds.
     pub(crate) fn cpu_seconds(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap();
         let (_, fields) = stat.rsplit_once(')').unwrap();
         let ticks = fields.split_whitespace().skip(11).take(4).map(|ticks| ticks.parse::<f64>().unwrap());
-        // A hundredth of a second each, on every Linux.
+        // A tick is a hundredth of a second on every Linux.
         ticks.sum::<f64>() / 100.0
     }
 
-    /// Ends it without asking, for those of others.
+    /// Kills the server, for those of others.
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// Closes its input and waits for its end.
+    /// Closes its input and waits for it to end.
     pub(crate) fn end(mut self) {
         drop(self.process.stdin.take());
         assert!(self.process.wait().unwrap().success());

@@ -1,17 +1,17 @@
-//! Recorded sessions, played by `weir replay`, in halves: one to tune on, and one to report.
+//! Replays recorded sessions with `weir replay`, in halves: one to tune on, and one to report.
 //!
-//! `halves.json` in the folder has, by the name of a session, an object with its `half`. Prices are relative, so that sessions
-//! of all models count alike.
+//! `halves.json` in the folder maps the name of a session to an object with its `half`. Prices are relative, so that
+//! sessions of all models count equally.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Prices without those of any model.
+/// A price list without the prices of any model.
 const RELATIVE: &str = "date = \"relative\"\nbuilt_in = false\n";
 
-/// The sum of some sessions.
+/// The sum over some sessions.
 #[derive(Default)]
 struct Sum {
     cost: f64,
@@ -22,7 +22,7 @@ struct Sum {
     counts: [u64; 6],
 }
 
-/// Plays a folder and prints its tables.
+/// Replays a folder and prints its tables.
 pub(crate) fn run(weir: &str, folder: &str, options: &[&str]) -> bool {
     let value = |name: &str| options.iter().position(|word| *word == name).and_then(|at| options.get(at + 1)).copied();
     let scratch = tempfile::tempdir().unwrap();

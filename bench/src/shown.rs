@@ -1,4 +1,4 @@
-//! What it costs a hook to know which lines a session has been shown, as the session grows.
+//! Measures what it costs a hook to look up which lines a session has been shown, as the session grows.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,9 +7,9 @@ use weir_store::ShownLines;
 
 use crate::figures::Figures;
 
-/// The lines of one result.
+/// The number of lines in one result.
 const LINES: usize = 60;
-/// How often a result is looked up at each size.
+/// The number of lookups at each size.
 const TRIES: usize = 200;
 
 /// Grows a session to each of these numbers of results, and times one more.
@@ -36,7 +36,7 @@ pub(crate) fn run() -> bool {
     true
 }
 
-/// Opens a session's file and looks for a text in it.
+/// Opens a session's file and looks up a text in it.
 fn look(folder: &Path, text: &str) {
     let shown = ShownLines::open(folder, "session").unwrap();
     assert!(shown.repeats(&shown.hash(text), 6).is_empty());

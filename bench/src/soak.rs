@@ -1,4 +1,4 @@
-//! Many runs that end in every way a run can, and then a look at what is left: it must be nothing.
+//! Executes many runs that end in every possible way, and then checks that they leave nothing behind.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// In the command line of everything that must not survive.
+/// The mark in the command line of every process that must not survive.
 const MARK: &str = "8642";
 /// A child that does its best to outlive its run.
 const STUBBORN: &str = "(setsid sh -c 'trap \"\" TERM HUP INT; sleep 8642' &) ; sleep 8642";
-/// How long what was ended may take to be gone.
+/// The maximum time for ended processes to disappear.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(weir: &str, runs: usize) -> bool {
@@ -55,7 +55,7 @@ pub(crate) fn run(weir: &str, runs: usize) -> bool {
     left.is_empty()
 }
 
-/// A command that is killed while it runs something.
+/// Kills a command while it runs something.
 fn killed_command(weir: &str, home: &Path) {
     let mut command = Command::new(weir);
     let mut child = in_home(&mut command, home).args(["run", STUBBORN]).spawn().unwrap();
@@ -68,7 +68,7 @@ fn in_home<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
     command.current_dir(home.join("project")).env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin")
 }
 
-/// Waits for something that must not survive to be there.
+/// Waits until a process that must not survive exists.
 fn wait_until_marked() {
     let since = Instant::now();
     while !processes().iter().any(|(_, line)| line.starts_with("sleep") && line.contains(MARK)) {
@@ -77,7 +77,7 @@ fn wait_until_marked() {
     }
 }
 
-/// What is there that a run could leave.
+/// Everything that a run could leave behind.
 struct World {
     things: BTreeSet<String>,
 }
@@ -125,7 +125,7 @@ fn processes() -> Vec<(u32, String)> {
     numbers.filter(|pid| *pid != std::process::id()).map(line).collect()
 }
 
-/// Looks again and again until nothing is left or patience is at its end.
+/// Polls until nothing is left or [`PATIENCE`] is exhausted.
 fn wait_for(look: impl Fn() -> Vec<String>) -> Vec<String> {
     let since = Instant::now();
     loop {
@@ -137,7 +137,7 @@ fn wait_for(look: impl Fn() -> Vec<String>) -> Vec<String> {
     }
 }
 
-/// A server that is called in ways that no client should.
+/// A server that is called in ways that no client should use.
 struct Server {
     process: Child,
     output: BufReader<ChildStdout>,
@@ -196,7 +196,7 @@ impl Server {
         self.call("echo still here", 30, "still here");
     }
 
-    /// It ends with the server, which may be killed later or told to end.
+    /// Starts a background run. It ends with the server, which may be killed later or told to end.
     fn background(&mut self, code: &str) {
         self.execute(code, ",\"background\":true");
         let answer = self.answer();

@@ -1,4 +1,4 @@
-//! How long `weir mcp` takes from its start to its first answer, and how much memory it has then.
+//! Measures the time of `weir mcp` from its start to its first answer, and its memory at that point.
 
 use std::process::Command;
 

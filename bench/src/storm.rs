@@ -1,4 +1,4 @@
-//! Eight processes write at once, through the store and, in the same run, into a bare table.
+//! Measures eight concurrent writers, through the store and, in the same run, into a bare table.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,13 +16,13 @@ use crate::figures::Figures;
 const PROCESSES: usize = 8;
 const EVENTS: usize = 5_000;
 const NOTES: usize = 500;
-/// What the p99 of an append may cost, as a multiple of a bare insert.
+/// The maximum p99 of an append, as a multiple of a bare insert.
 const MOST: f64 = 3.0;
 
 pub(crate) fn run() -> bool {
     println!("{PROCESSES} processes x {EVENTS} events and {NOTES} notes, microseconds per call\n");
     println!("{:<34} {:>9} {:>9} {:>9} {:>9} {:>9}", "", "p50", "p95", "p99", "max", "wall s");
-    // Twice each, in turn, so that neither has the quiet half of the run to itself.
+    // Twice each, alternating, so that neither gets the quiet half of the run alone.
     let mut events = [Figures::default(), Figures::default()];
     for _ in 0..2 {
         for (kind, into) in [("bare", 0), ("weir", 1)] {
@@ -58,7 +58,7 @@ fn merge(into: &mut Figures, from: &Figures) {
     into.extend_from_lines(&from.to_lines());
 }
 
-/// One storm: all processes at once in a new folder.
+/// Runs one storm: all processes at once in a new folder.
 fn round(kind: &str, what: &str) -> (Figures, f64) {
     let folder = tempfile::tempdir().unwrap();
     prepare(kind, folder.path());
@@ -85,14 +85,14 @@ fn round(kind: &str, what: &str) -> (Figures, f64) {
     (figures, seconds)
 }
 
-/// One process with nobody beside it.
+/// Runs a single process without competition.
 fn alone(kind: &str) -> Figures {
     let folder = tempfile::tempdir().unwrap();
     prepare(kind, folder.path());
     write(&format!("{kind}-events"), folder.path(), 0)
 }
 
-/// What one process of the storm does. Prints its durations.
+/// Runs one process of the storm and prints its durations.
 pub(crate) fn child(kind: &str, folder: &Path, number: &str) -> bool {
     print!("{}", write(kind, folder, number.parse().unwrap()).to_lines());
     true
@@ -170,7 +170,7 @@ fn prepare(kind: &str, folder: &Path) {
     }
 }
 
-/// Nothing lost, nothing twice.
+/// Checks that nothing is lost and nothing is duplicated.
 fn check(kind: &str, what: &str, folder: &Path) {
     let (file, table, expected) = match (kind, what) {
         ("weir", "events") => ("log.db", "events", EVENTS),

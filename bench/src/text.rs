@@ -1,9 +1,9 @@
-//! Text made up for measuring: words as common and as rare as in real text, the same in every run.
+//! Generated text for measurements: word frequencies as in real text, the same in every run.
 
-/// How many different words there are.
+/// The number of different words.
 const VOCABULARY: u64 = 60_000;
 
-/// A source of numbers that is the same in every run.
+/// A source of random numbers that is the same in every run.
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
@@ -18,14 +18,14 @@ impl Numbers {
         self.0
     }
 
-    /// A rank by Zipf's law: the first words are everywhere, the last nearly nowhere.
+    /// Returns a rank by Zipf's law: the first words are very common, the last very rare.
     fn rank(&mut self) -> u64 {
         let share = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         (VOCABULARY as f64).powf(share) as u64
     }
 }
 
-/// The word of a rank, pronounceable and unique.
+/// Returns the word of a rank, pronounceable and unique.
 pub(crate) fn word(rank: u64) -> String {
     const STARTS: [&str; 16] = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "st", "tr"];
     const ENDS: [&str; 8] = ["a", "e", "i", "o", "u", "an", "el", "or"];
@@ -39,7 +39,7 @@ pub(crate) fn word(rank: u64) -> String {
     word
 }
 
-/// About 300 bytes of text, with one word that no other text has.
+/// Returns about 300 bytes of text, with one word that no other text has.
 pub(crate) fn paragraph(number: u64) -> String {
     let mut numbers = Numbers::new(number + 1);
     let mut text = format!("unique{number} ");

@@ -1,5 +1,5 @@
-//! Finding by meaning at growing sizes: how long it takes, how many bytes it needs, and whether a byte for each number
-//! finds what the whole numbers would.
+//! Measures search by meaning at growing sizes: its time, its size in bytes, and whether quantised vectors find what
+//! the original vectors would.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::text::Numbers;
 
 const DEFAULT_SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
 const SEARCHES: usize = 30;
-/// Texts that the bytes are compared with the whole numbers on.
+/// The number of texts on which quantised and original vectors are compared.
 const COMPARED: u64 = 20_000;
-/// An entry is indexed whole up to 8 MiB.
+/// The maximum number of turns in an entry, since an entry is indexed in full up to 8 MiB.
 const TURNS_OF_AN_ENTRY: u64 = 100_000;
 
-/// Words that the texts are made of, and others for nearly the same things, which no text has.
+/// Words that the texts are made of. The questions use other words for nearly the same things, which no text contains.
 const WORDS: [&str; 48] = [
     "database",
     "pool",
@@ -120,7 +120,7 @@ fn measure(size: u64) {
     println!("| {size} | {p50:.1} | {p95:.1} | {bytes:.0} | {embedding:.1} |");
 }
 
-/// The share of the ten nearest texts by whole numbers that are among the ten nearest by bytes.
+/// Returns the share of the ten nearest texts by original vectors that are among the ten nearest by quantised vectors.
 fn recall_of_bytes() -> f64 {
     let model = model();
     let texts: Vec<String> = (0..COMPARED).map(turn).collect();
@@ -148,7 +148,7 @@ fn nearest(scores: impl Iterator<Item = f32>) -> Vec<usize> {
     places.into_iter().take(10).map(|(place, _)| place).collect()
 }
 
-/// Eight words, the same in every run.
+/// Returns eight words, the same in every run.
 fn turn(number: u64) -> String {
     let mut numbers = Numbers::new(number + 1);
     let words = (0..8).map(|_| WORDS[(numbers.next() % WORDS.len() as u64) as usize]);

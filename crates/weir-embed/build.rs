@@ -1,6 +1,6 @@
-//! Writes the vocabulary of the model that the crate carries as a table that is searched where it lies.
+//! Writes the vocabulary of the built-in model as a table that can be searched in place.
 //!
-//! Invariant: the model's file is laid out as `src/built_in.rs` expects; anything else fails the build.
+//! Invariant: the model's file has the layout that `src/built_in.rs` expects; anything else fails the build.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::{env, fs};
 #[path = "src/layout.rs"]
 mod layout;
 
-/// What the file of the rows has before the numbers, but for spaces.
+/// The header of the file with the rows, without spaces.
 const HEADER: &str = r#"{"embeddings":{"dtype":"I8","shape":[30522,256],"data_offsets":[0,7813632]}}"#;
 
 #[expect(clippy::disallowed_methods, reason = "cargo tells a build script by the environment what to do and where")]
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The numbers of the file: a length, a header of that length, and the numbers.
+/// Returns the numbers of the file, which follow a length and a header of that length.
 fn rows(file: &[u8]) -> Option<&[u8]> {
     let (length, rest) = file.split_first_chunk()?;
     let (header, rows) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;

@@ -1,6 +1,6 @@
-//! Writes the o200k token table that the crate carries, from the ranks that `tiktoken-rs` carries.
+//! Writes the o200k token table of the crate, from the ranks in `tiktoken-rs`.
 //!
-//! Invariant: the table holds every token of o200k with its rank, in the shape that `src/layout.rs` tells.
+//! Invariant: the table contains every token of o200k with its rank, in the layout described in `src/layout.rs`.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use layout::{DISPLACEMENT_BYTES, LONGEST, NO_RANK, RANK_BYTES, SHAPE_BYTES, Shap
 #[path = "src/layout.rs"]
 mod layout;
 
-/// How many tokens o200k has beside the special ones. Another number means that the source is not what we think it is.
+/// The number of tokens in o200k without the special ones. Any other number means that the source has changed.
 const TOKENS: usize = 199_998;
 
-/// How many tokens share a displacement: more make the table smaller and longer to build.
+/// The number of tokens per displacement. A higher number makes the table smaller and the build slower.
 const TOKENS_PER_BUCKET: usize = 4;
 
 #[expect(clippy::disallowed_methods, reason = "cargo tells a build script by the environment where to write")]
@@ -29,10 +29,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// A token's bytes and rank.
 type Token = (Vec<u8>, u32);
 
-/// All tokens, by ascending rank.
+/// Returns all tokens, by ascending rank.
 fn tokens() -> Result<Vec<Token>, Box<dyn Error>> {
     let source = tiktoken_rs::o200k_base()?;
-    // The ranks run from 0 without a gap up to the first number that is nothing; the special tokens come after it.
+    // The ranks run from 0 to the first unused number without a gap; the special tokens come after it.
     let tokens: Vec<Token> = (0..).map_while(|rank| Some((source.decode_bytes(&[rank]).ok()?, rank))).collect();
     if tokens.len() != TOKENS {
         return Err(format!("o200k has {TOKENS} tokens, not {}", tokens.len()).into());
@@ -40,7 +40,7 @@ fn tokens() -> Result<Vec<Token>, Box<dyn Error>> {
     Ok(tokens)
 }
 
-/// The tokens of each length, from 0 to [`LONGEST`].
+/// Groups the tokens by length, from 0 to [`LONGEST`].
 fn by_length(tokens: Vec<Token>) -> Result<Vec<Vec<Token>>, Box<dyn Error>> {
     let mut lengths = vec![Vec::new(); LONGEST + 1];
     for token in tokens {
@@ -49,7 +49,7 @@ fn by_length(tokens: Vec<Token>) -> Result<Vec<Vec<Token>>, Box<dyn Error>> {
     Ok(lengths)
 }
 
-/// The bytes of the whole table: the shapes of all lengths, then the displacements and slots of each.
+/// Returns the bytes of the whole table: the shapes of all lengths, then the displacements and slots of each.
 fn table(lengths: &[Vec<Token>]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut head = Vec::new();
     let mut body = Vec::new();
@@ -60,7 +60,7 @@ fn table(lengths: &[Vec<Token>]) -> Result<Vec<u8>, Box<dyn Error>> {
             displacements: u32::try_from(displacements)?,
             buckets: u32::try_from(buckets)?,
             entries: u32::try_from(displacements + buckets * DISPLACEMENT_BYTES)?,
-            // A few slots stay empty, since the last tokens would be long in finding the last free ones.
+            // A few slots stay empty, since it would take long to place the last tokens in the last free slots.
             slots: u32::try_from(tokens.len() + tokens.len() / 32)?,
         };
         for number in [shape.displacements, shape.buckets, shape.entries, shape.slots] {
@@ -79,7 +79,7 @@ fn table(lengths: &[Vec<Token>]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok([head, body].concat())
 }
 
-/// A displacement for each bucket such that all tokens get slots of their own, and the tokens in those slots.
+/// Returns a displacement for each bucket such that every token gets its own slot, and the tokens in those slots.
 ///
 /// The fullest buckets choose first, while there is room.
 fn place(tokens: &[Token], shape: Shape) -> Option<(Vec<u16>, Vec<Option<&Token>>)> {
@@ -104,7 +104,7 @@ fn place(tokens: &[Token], shape: Shape) -> Option<(Vec<u16>, Vec<Option<&Token>
     Some((displacements, slots))
 }
 
-/// Whether this displacement gives each token of the bucket a free slot of its own.
+/// Returns whether this displacement gives each token of the bucket its own free slot.
 fn all_free(bucket: &[(u64, &Token)], displacement: u16, shape: Shape, slots: &[Option<&Token>]) -> bool {
     let mut taken = Vec::with_capacity(bucket.len());
     bucket.iter().all(|&(hash, _)| {

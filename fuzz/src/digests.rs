@@ -1,4 +1,4 @@
-//! Digests of what no program ever printed.
+//! Fuzzes digests with output that no program ever printed.
 
 use weir_core::Reference;
 use weir_digest::select::{Wanted, select as select_from};
@@ -9,23 +9,24 @@ mod openers;
 
 /// A reference that no input knows.
 const MARK: &str = "k7f2m9q4xz";
-/// What a foot says more when parts are hidden, in tokens.
+/// The additional tokens in the footer when parts are hidden.
 const HIDDEN: usize = 8;
 
-/// Small, so that many are tried: what takes long in a big output shows in the tests of time.
+/// The maximum length of an input, in bytes. Short inputs allow many attempts; other tests cover the time for big
+/// outputs.
 const LONGEST: usize = 8_000;
 
-/// Any bytes.
+/// Digests any bytes.
 pub(crate) fn digest(data: &[u8]) {
     check(data);
 }
 
-/// Lines that the kinds take notice of: in any order, cut, repeated, numbered, and with other bytes among them.
+/// Digests lines that the kinds recognise: in any order, cut, repeated, numbered, and mixed with other bytes.
 pub(crate) fn lines(data: &[u8]) {
     check(&written(data));
 }
 
-/// A question in the first line, asked of what comes after it.
+/// Reads a question from the first line, and asks it about the rest.
 pub(crate) fn intent(data: &[u8]) {
     let (question, raw) = crate::first_line(data);
     let find = || intents::find(&raw, &question).expect("bytes can be read");
@@ -37,7 +38,7 @@ pub(crate) fn intent(data: &[u8]) {
     check_digest(&page, raw, weir_digest::budget(raw.len() as u64));
 }
 
-/// A path or columns in the first line, taken from what comes after it.
+/// Reads a path or columns from the first line, and selects them from the rest.
 pub(crate) fn select(data: &[u8]) {
     let (what, raw) = crate::first_line(data);
     let wanted = Wanted { first: 1, last: 20, room: 2_000 };
@@ -47,7 +48,7 @@ pub(crate) fn select(data: &[u8]) {
     assert_eq!(select_from(&raw, &what, wanted, &|line| line.len() % 7 != 0).ok(), Some(selected));
 }
 
-/// Digests an output and checks what must hold. What costs much and seldom fails is checked for some outputs only.
+/// Digests an output and checks the invariants. Expensive checks that rarely fail run for some outputs only.
 fn check(raw: &[u8]) {
     let page = read(raw);
     check_page(&page, raw);
@@ -59,12 +60,12 @@ fn check(raw: &[u8]) {
     }
 }
 
-/// The facts of an output.
+/// Returns the facts of an output.
 fn read(raw: &[u8]) -> Page {
     weir_digest::read(&raw, About::default()).expect("bytes can be read")
 }
 
-/// The counts of a page are those of its output.
+/// Checks that the counts of a page match its output.
 fn check_page(page: &Page, raw: &[u8]) {
     let lines = 1 + raw.iter().filter(|&&byte| byte == b'\n').count() as u64;
     assert!(!page.what.contains(['\n', '\x1b']), "{:?}", page.what);
@@ -78,7 +79,7 @@ fn check_page(page: &Page, raw: &[u8]) {
     }
 }
 
-/// A digest keeps to its budget, its marks and its headings.
+/// Checks that a digest keeps to its budget, its marks and its headings.
 fn check_digest(page: &Page, raw: &[u8], budget: usize) {
     let digest = render(page, raw, budget);
     let text = digest.to_string();
@@ -88,7 +89,7 @@ fn check_digest(page: &Page, raw: &[u8], budget: usize) {
         assert!(tokens <= weir_tokens::count(&around) + HIDDEN, "{tokens} tokens of {budget}:\n{text}");
     }
     assert!(digest.body.starts_with(&format!("<<<{MARK}\n")) && digest.body.ends_with(&format!("\n{MARK}>>>")));
-    // What is not shown may stand within the mark, too.
+    // The mark may also appear when hidden bytes are removed from between its letters.
     let plain: Vec<u8> = raw.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
     if !plain.windows(MARK.len()).any(|window| window == MARK.as_bytes()) {
         assert_eq!(digest.body.matches(MARK).count(), 2, "{text}");
@@ -115,12 +116,12 @@ fn render(page: &Page, raw: &[u8], budget: usize) -> Digest {
     page.render(&frame, budget)
 }
 
-/// A line that the kinds take notice of, one for each number.
+/// Returns a line that the kinds recognise, one for each number.
 fn opener(number: usize) -> &'static str {
     openers::OPENERS[number % openers::OPENERS.len()]
 }
 
-/// Reads the bytes as orders: what to write next.
+/// Interprets the bytes as instructions for what to write next.
 fn written(data: &[u8]) -> Vec<u8> {
     let mut orders = data.iter().copied();
     let mut text = Vec::new();
@@ -152,7 +153,7 @@ fn written(data: &[u8]) -> Vec<u8> {
                 block = text.len();
                 continue;
             }
-            // No line end, so that two lines become one.
+            // No line end, so two lines become one.
             _ => continue,
         }
         if order < 240 {

@@ -1,4 +1,4 @@
-//! What clients send: the event in the first line, the payload after it. And what they write down of their sessions.
+//! Fuzzes what clients send: the event in the first line, the payload after it. Also fuzzes their transcripts.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use weir_clients::transcript::{self, Place, Step};
 use weir_clients::{CLIENTS, Reply, Wire, capture};
 
-/// A payload, as every client would read it.
+/// Decodes a payload as every client.
 pub(crate) fn hook(data: &[u8]) {
     let (event, payload) = crate::first_line(data);
     let Ok(payload) = serde_json::from_slice::<Value>(payload) else { return };
@@ -23,7 +23,7 @@ pub(crate) fn hook(data: &[u8]) {
     }
 }
 
-/// A transcript, and the hooks that its steps were told by.
+/// Reads a transcript, and decodes the hooks of its steps.
 pub(crate) fn transcript(data: &[u8]) {
     let Ok(Some(read)) = transcript::read(&mut { data }) else { return };
     let mut streamed = 0;

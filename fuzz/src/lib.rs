@@ -1,6 +1,6 @@
-//! What must hold for any bytes that come from elsewhere: one function per parser, each with seeds to start from.
+//! Checks invariants of the parsers for arbitrary input: one function per parser, each with seeds to start from.
 //!
-//! A target panics when something that must hold does not; what crashes in C is found by the sanitizer.
+//! A target panics if an invariant is violated; the sanitizer finds crashes in C.
 
 mod digests;
 #[allow(dead_code, reason = "a part of the program, of which a target needs little")]
@@ -20,11 +20,11 @@ mod seeds;
 
 pub use seeds::seeds;
 
-/// One parser with what must hold for it.
+/// A parser and its invariants.
 pub struct Target {
-    /// What it is called on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// Tries one input.
+    /// Checks one input.
     pub run: fn(&[u8]),
 }
 
@@ -47,12 +47,12 @@ pub const TARGETS: &[Target] = &[
     Target { name: "select", run: digests::select },
 ];
 
-/// The target of a name.
+/// Returns the target with this name.
 pub fn find(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }
 
-/// The first line as a text, and the bytes after it.
+/// Splits off the first line as text, and returns the bytes after it.
 fn first_line(data: &[u8]) -> (String, &[u8]) {
     let end = data.iter().position(|&byte| byte == b'\n').unwrap_or(0);
     let rest = data.get(end + 1..).unwrap_or_default();

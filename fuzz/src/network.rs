@@ -1,11 +1,11 @@
-//! What a run sends to the proxy and to the broker.
+//! Fuzzes what a run sends to the proxy and to the broker.
 
-/// The head of a request to the proxy, and a body after it.
+/// Reads the head of a request to the proxy, and a body after it.
 pub(crate) fn proxy(data: &[u8]) {
     weir_runner::fuzzing::proxy(data);
 }
 
-/// The frames between a stand-in and the broker.
+/// Reads the frames between a stand-in and the broker.
 pub(crate) fn broker(data: &[u8]) {
     weir_runner::fuzzing::broker(data);
 }

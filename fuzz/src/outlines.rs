@@ -1,8 +1,8 @@
-//! Outlines: the grammars in C and the walk over their trees. The first byte chooses the language.
+//! Fuzzes outlines: the grammars in C and the walk over their trees. The first byte selects the language.
 
 use weir_outline::{LANGUAGES, Level, Outline, outline as outline_of, show, wire};
 
-/// What is in a file of some language.
+/// Outlines a file of some language.
 pub(crate) fn outline(data: &[u8]) {
     let Some((&first, text)) = data.split_first() else { return };
     let language = LANGUAGES[usize::from(first) % LANGUAGES.len()];
@@ -16,7 +16,7 @@ pub(crate) fn outline(data: &[u8]) {
     }
 }
 
-/// What a process that was taken over could answer: the text in the first line, the answer after it.
+/// Reads the answer of a compromised process: the text in the first line, the answer after it.
 pub(crate) fn answer(data: &[u8]) {
     let (text, answer) = crate::first_line(data);
     for language in LANGUAGES.iter().take(2) {

@@ -1,4 +1,4 @@
-//! Verdicts on scripts, and the settings that they follow.
+//! Fuzzes verdicts on scripts, and the settings that they follow.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use weir_policy::judge::judge;
 use weir_policy::rules::{Own, Rules, Source, SourceKind, Verdict};
 use weir_policy::shell::{MAX_COMMANDS, simple_literal, split};
 
-/// A script: one that is denied as a whole is denied in whatever it is put.
+/// Judges a script. One with parts that are not understood is never allowed.
 pub(crate) fn shell(data: &[u8]) {
     static RULES: LazyLock<Rules> = LazyLock::new(|| {
         rules(r#"{"permissions":{"deny":["Bash(rm *)","Bash(git push:*)"],"allow":["Bash(ls *)","Bash(make)"]}}"#)
@@ -19,7 +19,7 @@ pub(crate) fn shell(data: &[u8]) {
         assert!(!words.is_empty() && found.commands.len() + found.unclear.len() > 0, "{words:?}");
     }
     let judged = judge(&RULES, script);
-    // Understood or not, something is said of what could run.
+    // Understood or not, everything that could run has a reason in the verdict.
     let is_nothing = found.commands.is_empty() && found.unclear.is_empty();
     assert_eq!(judged.reasons.is_empty(), is_nothing, "{script:?}");
     if !found.unclear.is_empty() {
@@ -27,7 +27,7 @@ pub(crate) fn shell(data: &[u8]) {
     }
 }
 
-/// A settings file of a project.
+/// Reads a settings file of a project.
 pub(crate) fn settings(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let rules = rules(&text);

@@ -1,8 +1,8 @@
-//! Redaction of a text that comes in pieces: the first byte says how long they are.
+//! Fuzzes the redaction of a text in pieces: the first byte is their length.
 
 use weir_core::redact::{Redactor, redact as redact_whole};
 
-/// A text in pieces gives what the whole text gives.
+/// Checks that redacting a text in pieces gives the same result as redacting it at once.
 pub(crate) fn redact(data: &[u8]) {
     let Some((&first, text)) = data.split_first() else { return };
     let mut redactor = Redactor::new();

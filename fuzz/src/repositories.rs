@@ -1,4 +1,5 @@
-//! Git's files of a project, as whoever made an archive may have written them: a line `@NAME` before the text of each.
+//! Fuzzes git's files in a project, which the creator of an archive may have written: a line `@NAME` before the text of
+//! each.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -7,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::git;
 
-/// The files that an input can write, below the folder of the project.
+/// The files that an input can write, below the project's folder.
 const NAMES: &[&str] = &[
     ".git",
     ".git/HEAD",
@@ -25,11 +26,11 @@ const NAMES: &[&str] = &[
 ];
 
 thread_local! {
-    /// A folder with a repository in it that no input may reach, beside that of the project.
+    /// A folder with the project, and next to it a repository that no input may reach.
     static PLACE: OnceCell<TempDir> = const { OnceCell::new() };
 }
 
-/// What git left in a project: whatever it says, the repository is the project's own.
+/// Checks that the repository found is the project's own, whatever git's files say.
 pub(crate) fn repository(data: &[u8]) {
     PLACE.with(|place| {
         let place = place.get_or_init(new_place).path();

@@ -1,4 +1,4 @@
-//! What the fuzzer starts from: `seeds/TARGET.txt` with a line `%%` between inputs, and the samples of the languages.
+//! The fuzzer's seeds: `seeds/TARGET.txt` with a line `%%` between inputs, and the samples of the languages.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use weir_outline::LANGUAGES;
 
 use crate::Target;
 
-/// The seeds of a target.
+/// Returns the seeds of a target.
 pub fn seeds(target: &Target) -> Vec<Vec<u8>> {
     let own = std::fs::read_to_string(folder().join("seeds").join(format!("{}.txt", target.name)));
     let own = own.unwrap_or_default();
@@ -20,7 +20,7 @@ pub fn seeds(target: &Target) -> Vec<Vec<u8>> {
     written.chain(made).filter(|seed| !seed.is_empty()).collect()
 }
 
-/// The samples of all languages, each after the byte that chooses its language.
+/// Returns the samples of all languages, each after the byte that selects its language.
 fn samples() -> Vec<Vec<u8>> {
     let languages = folder().join("../crates/weir-outline/src/languages");
     let mut all = Vec::new();

@@ -1,6 +1,6 @@
 //! The project's own chores, run as `cargo run -p xtask -- CHORE`.
 //!
-//! A chore is here when a shell line would not do: it reads many files, or it has tests.
+//! A chore is here if a shell line is not enough: it reads many files, or it has tests.
 
 #![expect(
     clippy::print_stdout,

@@ -1,6 +1,6 @@
 //! Checks what neither rustc nor clippy knows about this repository.
 //!
-//! Invariant: a check is a function of the [`Tree`] alone. Adding one is a file in `tidy/` and a line in [`CHECKS`].
+//! Invariant: a check is a function of the [`Tree`] alone. Adding one takes a file in `tidy/` and a line in [`CHECKS`].
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub(crate) use tree::Tree;
 
 type Check = fn(&Tree) -> Vec<Finding>;
 
-/// Every check there is, in the order in which they report.
+/// Every check, in the order in which they report.
 const CHECKS: &[Check] = &[
     directions::check,
     module_docs::check,
@@ -38,7 +38,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     CHECKS.iter().flat_map(|check| check(tree)).collect()
 }
 
-/// One thing to mend, and how.
+/// A problem, and how to fix it.
 #[derive(Debug)]
 pub(crate) struct Finding {
     path: String,
@@ -48,7 +48,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// `line` counts from one; `wrong` and `mend` are sentences without their full stop.
+    /// Creates a finding. `line` counts from one; `wrong` and `mend` are sentences without their full stop.
     fn new(path: &str, line: usize, wrong: impl Into<String>, mend: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, wrong: wrong.into(), mend: mend.into() }
     }
@@ -61,17 +61,17 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The lines of a text, numbered from one as editors do.
+/// Returns the lines of a text, numbered from one as in editors.
 fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(index, line)| (index + 1, line))
 }
 
-/// Whether a line carries the marker that excuses it: `tidy: allow(subject)`.
+/// Returns whether a line has the marker that exempts it: `tidy: allow(subject)`.
 fn allowed(line: &str, subject: &str) -> bool {
     line.contains(&format!("tidy: allow({subject})"))
 }
 
-/// The one way in for the tests of the checks: small files in, findings out, one per line.
+/// Runs a check on small files and returns the findings, one per line. All tests of checks use it.
 #[cfg(test)]
 fn findings(check: Check, files: &[(&str, &str)]) -> String {
     let findings = check(&Tree::of(files));

@@ -1,4 +1,4 @@
-//! What is filled and searched: the store as it is used, and a bare full-text table with the same chunks.
+//! The engines that are filled and searched: the store as it is used, and a bare full-text table with the same chunks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use super::made::File;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
 const LIMIT: usize = 10;
-/// How many chunks get their vectors in one transaction.
+/// The number of chunks that are embedded in one transaction.
 const EMBEDDED: usize = 4_096;
 
 pub(super) trait Engine {
     fn name(&self) -> &'static str;
-    /// Keeps a batch of files and makes it searchable.
+    /// Stores a batch of files and makes it searchable.
     fn keep(&mut self, batch: Vec<File>);
-    /// Makes the vectors; false where there are none.
+    /// Embeds the chunks. Returns `false` if the engine has no vectors.
     fn embed(&mut self) -> bool;
-    /// How many hits there are.
+    /// Returns the number of hits.
     fn search(&mut self, text: &str) -> usize;
-    /// What lies on the disk, in megabytes.
+    /// Returns the size on disk, in megabytes.
     fn disk(&self) -> f64;
     fn chunks(&self) -> u64;
 }

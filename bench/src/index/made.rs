@@ -1,8 +1,8 @@
-//! Markdown made up for measuring: headings, prose, lists and code in files of some 20 KB, the same in every run.
+//! Generated Markdown for measurements: headings, prose, lists and code in files of about 20 KB, the same in every run.
 
 use crate::text::{Numbers, paragraph, word};
 
-/// Roughly: for choosing words that are really there.
+/// An approximation, used to choose words that really occur.
 pub(super) const PARAGRAPHS_PER_MEGABYTE: u64 = 2_400;
 
 const FILE: usize = 20 << 10;
@@ -14,12 +14,12 @@ pub(super) struct File {
     pub text: String,
 }
 
-/// Files that are so many bytes together, in batches of some 4 MB: no more than that is held at once.
+/// Returns files of this many bytes in total, in batches of about 4 MB, which bounds the memory.
 pub(super) fn batches(bytes: u64) -> impl Iterator<Item = Vec<File>> {
     batches_from(0, bytes)
 }
 
-/// The same, going on behind so many files.
+/// Returns such batches, starting after the first `first` files.
 pub(super) fn batches_from(first: u64, bytes: u64) -> impl Iterator<Item = Vec<File>> {
     let (mut number, mut made, mut at) = (first, 0, first * 64);
     std::iter::from_fn(move || {
@@ -36,7 +36,7 @@ pub(super) fn batches_from(first: u64, bytes: u64) -> impl Iterator<Item = Vec<F
     })
 }
 
-/// One file, beginning with the paragraph at `at`.
+/// Returns one file, beginning with the paragraph at `at`.
 fn file(number: u64, at: &mut u64) -> File {
     let mut numbers = Numbers::new(number + 77);
     let name = |numbers: &mut Numbers| word(numbers.next() % 4_000);

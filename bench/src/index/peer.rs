@@ -1,4 +1,4 @@
-//! A peer's own server with the same Markdown: what indexing and searching cost there.
+//! Measures a peer's own server with the same Markdown: the cost of indexing and searching.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use serde_json::json;
 use super::made;
 use crate::server::Server;
 
-/// It is started again every so many searches, since one holds back answers when it is asked more often.
+/// The number of searches after which the server is restarted, since one peer holds back answers after more of them.
 const PATIENCE: usize = 3;
 
-/// Indexes so many megabytes through `ctx_index`, file by file, and searches through `ctx_search`.
+/// Indexes this many megabytes through `ctx_index`, and searches through `ctx_search`.
 pub(super) fn measure(command: &str, megabytes: u64, sorts: &[(&str, Vec<String>)]) {
     let words: Vec<&str> = command.split_whitespace().collect();
     let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut server = Server::start_any(&words, home.path(), project.path());
     let before = server.cpu_seconds();
     for batch in made::batches(megabytes << 20) {
-        // One text for a batch: a call for each small file would count the calls.
+        // One text for a batch: with a call for each small file, the calls would dominate.
         let text: String = batch.iter().map(|file| format!("{}\n\n", file.text)).collect();
         let path = project.path().join("batch.md");
         std::fs::write(&path, text).unwrap();

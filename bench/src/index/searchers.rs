@@ -1,4 +1,4 @@
-//! Eight at once search while another keeps and indexes. Invariant: nobody sees an error.
+//! Measures eight concurrent searchers while another thread writes and indexes. Invariant: no search fails.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -24,7 +24,7 @@ pub(super) fn run(megabytes: u64) -> bool {
                 scope.spawn(move || search(&mut Weir::open(folder), number, done, errors))
             })
             .collect();
-        // As many again, under other names.
+        // The same amount again, under other names.
         made::batches_from(1 << 30, megabytes << 20).for_each(|batch| keeper.keep(batch));
         done.store(true, Ordering::Relaxed);
         searchers.into_iter().map(|searcher| searcher.join().unwrap()).collect()
@@ -42,7 +42,7 @@ pub(super) fn run(megabytes: u64) -> bool {
     errors == 0
 }
 
-/// Searches until the keeper is done.
+/// Searches until the writer is done.
 fn search(store: &mut Weir, number: u64, done: &AtomicBool, errors: &AtomicUsize) -> Figures {
     store.set_model();
     let mut figures = Figures::default();

@@ -1,4 +1,4 @@
-//! The calls of a worker, each with a mark of its own that is looked for in the end.
+//! The calls of a worker, each with its own mark, which is looked up at the end.
 
 use std::io::Write as _;
 use std::process::{Output, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Ended, KILLED, Kind, STOPPED, World, mcp, stop_for};
 use crate::text::{Numbers, word};
 
-/// Calls until it is over.
+/// Makes calls until the benchmark is over.
 pub(super) fn work(world: &World, worker: usize) {
     let mut numbers = Numbers::new(worker as u64 + 1_000);
     let mut count = 0;
@@ -30,7 +30,7 @@ pub(super) fn work(world: &World, worker: usize) {
     }
 }
 
-/// The text of an output: 28 KB that compress badly, so that half of them lie in files of their own.
+/// Returns the text of an output: 28 KB that compress badly, so that half of them are in separate files.
 pub(super) fn output_of(mark: &str) -> String {
     let seed = mark.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
     let mut numbers = Numbers::new(seed);
@@ -43,12 +43,12 @@ pub(super) fn output_of(mark: &str) -> String {
     text
 }
 
-/// The text of a note.
+/// Returns the text of a note.
 pub(super) fn note_of(mark: &str) -> String {
     format!("{mark} is a thing that somebody has found out about the {} of this project", word(mark.len() as u64))
 }
 
-/// Calls the program, and kills it or stops it for a while now and then.
+/// Calls the program, and occasionally kills it or stops it for a while.
 fn call(world: &World, arguments: &[&str], input: &[u8], numbers: &mut Numbers) -> Ended {
     let (fate, moment) = (numbers.next() % 100, Duration::from_millis(numbers.next() % 120));
     let pause = Duration::from_millis(200 + numbers.next() % 2_500);
@@ -56,7 +56,7 @@ fn call(world: &World, arguments: &[&str], input: &[u8], numbers: &mut Numbers) 
     let was_full = world.disk.is_full();
     let mut command = world.command(arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // One that is killed does not read to the end.
+    // A killed process does not read to the end.
     let _ = child.stdin.take().unwrap().write_all(input);
     let (mut killed, mut stopped) = (false, false);
     if fate < KILLED {
@@ -73,7 +73,7 @@ fn call(world: &World, arguments: &[&str], input: &[u8], numbers: &mut Numbers) 
 }
 
 fn hook(world: &World, event: &str, more: Value, numbers: &mut Numbers) -> (Ended, Value) {
-    // One session after the other: of a session with very many events, the least important ones are dropped.
+    // The session changes over time, because a session with very many events drops the least important ones.
     let session = format!("load{}", world.begun.elapsed().as_secs() / 60);
     let mut payload = json!({
         "session_id": session, "cwd": world.project, "hook_event_name": event, "permission_mode": "default",
@@ -90,7 +90,8 @@ fn hook(world: &World, event: &str, more: Value, numbers: &mut Numbers) -> (Ende
     (ended, answer)
 }
 
-/// A hook cannot say that it failed. It has kept what it was told unless it was killed or the disk was full.
+/// Returns whether a hook stored its input. A hook cannot report a failure, so it did unless it was killed or the disk
+/// was full.
 fn was_kept(ended: &Ended) -> bool {
     ended.output.is_some() && !ended.full
 }
@@ -116,7 +117,7 @@ fn hook_output(world: &World, mark: &str, numbers: &mut Numbers) {
     if let Some(reference) = reference(shown) {
         world.told.lock().unwrap().references.push((reference, mark.to_owned()));
     }
-    // What takes the place of an output says that it is kept, whatever the state of the disk.
+    // A replaced output promises that the original is stored, whatever the state of the disk.
     world.remember(mark, Kind::Output, !shown.is_empty() || was_kept(&ended));
     world.count("hook 28 KB", &ended, true);
 }
@@ -172,8 +173,8 @@ fn run(world: &World, mark: &str, numbers: &mut Numbers) {
     let (mut good, mut kept) = (false, false);
     if let Some(output) = &ended.output {
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
-        // Whether it could be kept or not: what it printed is shown, with the exit code of the run. Only a run that was
-        // never begun says nothing.
+        // Whether or not it could be stored, its output is shown, with the exit code of the run. Only a run that never
+        // started says nothing.
         good = output.status.code() == Some(3) && answer["text"].as_str().is_some_and(|text| text.trim() == mark);
         kept = answer["reference"].is_string();
         if !good && !String::from_utf8_lossy(&output.stderr).contains("error:") {
@@ -184,7 +185,7 @@ fn run(world: &World, mark: &str, numbers: &mut Numbers) {
     world.count("run", &ended, good);
 }
 
-/// What is behind the reference of a mark.
+/// Returns the text behind the reference of a mark.
 pub(super) fn expected(world: &World, mark: &str) -> String {
     match world.told.lock().unwrap().calls.get(mark).map(|call| call.kind) {
         Some(Kind::Output) => output_of(mark),
@@ -203,7 +204,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The first reference in a text.
+/// Returns the first reference in a text.
 pub(super) fn reference(text: &str) -> Option<String> {
     let at = text.find("[ctx:")? + "[ctx:".len();
     Some(text[at..].split(']').next()?.to_owned())

@@ -1,4 +1,4 @@
-//! A small disk that is filled and emptied: a tmpfs, where one can be mounted.
+//! A small disk that is filled and emptied: a tmpfs, if one can be mounted.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use crate::text::Numbers;
 
-/// How large it is.
+/// The size of the disk.
 const SIZE: &str = "1g";
-/// How long it is left alone at the beginning, and between two times that it is full.
+/// The number of seconds at the beginning, and between two fillings, in which the disk has room.
 const EMPTY_SECONDS: u64 = 45;
-/// How long it is full.
+/// The number of seconds that the disk stays full.
 const FULL_SECONDS: u64 = 12;
 
 pub(super) struct Disk {
     folder: PathBuf,
     mounted: bool,
-    /// When it was full: from the first byte of the filling until it was removed.
+    /// When it was full: from the first byte of the filling until its removal.
     full: Mutex<Vec<(Instant, Option<Instant>)>>,
 }
 
@@ -38,7 +38,7 @@ impl Disk {
         }
     }
 
-    /// Fills the disk and empties it again, until it is over.
+    /// Repeatedly fills the disk and empties it, until the benchmark is over.
     pub(super) fn fill_now_and_then(&self, over: impl Fn() -> bool) {
         let mut numbers = Numbers::new(7);
         while self.mounted && !over() {
@@ -50,7 +50,7 @@ impl Disk {
             let path = self.folder.join("filling");
             let mut file = std::fs::File::create(&path).unwrap();
             let since = Instant::now();
-            // What others give back meanwhile is taken too.
+            // Space that others release meanwhile is filled too.
             while since.elapsed() < Duration::from_secs(FULL_SECONDS) && !over() {
                 let block = if file.write_all(&[1; 1 << 20]).is_ok() { continue } else { [1; 4096] };
                 while file.write_all(&block).is_ok() {}
@@ -58,7 +58,7 @@ impl Disk {
             }
             drop(file);
             std::fs::remove_file(path).unwrap();
-            // The kernel gives the room back some time after that.
+            // The kernel releases the space some time later.
             let removed = Instant::now();
             while self.free() < 64 << 20 && removed.elapsed() < Duration::from_secs(5) {
                 std::thread::sleep(Duration::from_millis(5));
@@ -71,12 +71,12 @@ impl Disk {
         self.full.lock().unwrap().last().is_some_and(|(_, end)| end.is_none())
     }
 
-    /// Whether it was full at some moment since then.
+    /// Returns whether it was full at any moment since then.
     pub(super) fn was_full_since(&self, since: Instant) -> bool {
         self.full.lock().unwrap().last().is_some_and(|(_, end)| end.is_none_or(|end| end >= since))
     }
 
-    /// How many bytes are free.
+    /// Returns the number of free bytes.
     pub(super) fn free(&self) -> u64 {
         let about = rustix::fs::statvfs(&self.folder).unwrap();
         about.f_bavail * about.f_frsize

@@ -1,4 +1,4 @@
-//! A server that is called a few times, and killed now and then.
+//! A server that is called a few times, and occasionally killed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Stdio};
@@ -16,7 +16,7 @@ struct Server {
     calls: u64,
 }
 
-/// One session: a few calls, of which the last may be cut off by a kill.
+/// Runs one session: a few calls, the last of which may be cut off by a kill.
 pub(super) fn session(world: &World, mark: &str, numbers: &mut Numbers) {
     let mut command = world.command(&["mcp"]);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -59,7 +59,7 @@ fn one_call(world: &World, server: &mut Server, mark: &str, numbers: &mut Number
         world.wrong(format!("ctx_execute {mark} does not show what it printed: {text}"));
     }
     if let Some(kind) = kind {
-        // A short output is shown whole, without a reference; it is kept all the same, unless the answer says otherwise.
+        // A short output is shown in full, without a reference; it is stored anyway, unless the answer says otherwise.
         let kept = match kind {
             Kind::Run => good && !text.contains("not kept"),
             _ => good,
@@ -91,13 +91,13 @@ impl Server {
     }
 
     fn write(&mut self, line: &Value) {
-        // One that was killed reads nothing any more.
+        // A killed server no longer reads.
         if let Some(input) = &mut self.process.stdin {
             let _ = input.write_all(format!("{line}\n").as_bytes());
         }
     }
 
-    /// The answer to the last call; none when the server has ended.
+    /// Returns the answer to the last call, or `None` if the server has ended.
     fn answer(&mut self) -> Option<Value> {
         loop {
             let mut line = String::new();

@@ -1,4 +1,4 @@
-//! What must be true in the end: nothing acknowledged is lost, nothing is there twice, every text is what was given.
+//! Verifies the final state: nothing acknowledged is lost, nothing is duplicated, every text is the one that was given.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use weir_store::{Owner, Store};
 use super::calls::{expected, output_of};
 use super::{Kind, World, holds_something};
 
-/// What was found of one mark.
+/// What was found for one mark.
 #[derive(Default)]
 struct Found {
     events: BTreeMap<String, usize>,
@@ -51,7 +51,7 @@ pub(super) fn verify(world: &World) -> bool {
     wrong.is_empty()
 }
 
-/// Restores the last backup into another project and has everything in it checked.
+/// Restores the last backup into another project and checks everything in it.
 fn restored(world: &World) -> Option<String> {
     if !Path::new(&world.backup()).exists() {
         return None;
@@ -80,7 +80,7 @@ fn report_faults(faults: &str) {
     }
 }
 
-/// Prints what takes how much room.
+/// Prints what takes how much space.
 fn report_sizes(store: &Path) {
     let output = std::process::Command::new("du").args(["-a", "--max-depth=1", "--block-size=1M"]).arg(store).output();
     for line in String::from_utf8_lossy(&output.unwrap().stdout).lines() {
@@ -138,7 +138,7 @@ fn compare(world: &World, store: &Path) -> Vec<String> {
     wrong
 }
 
-/// Everything that carries a mark.
+/// Returns everything that carries a mark.
 fn read(store: &Path) -> BTreeMap<String, Found> {
     let log = open(&store.join("log.db"));
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
@@ -163,7 +163,7 @@ fn read(store: &Path) -> BTreeMap<String, Found> {
     found
 }
 
-/// How many entries had to go to stay within the quota.
+/// Returns the number of entries that were evicted to stay within the quota.
 fn evicted(store: &Path) -> usize {
     let count: i64 = open(&store.join("log.db"))
         .query_row("SELECT count(*) FROM gone WHERE why = 'evicted'", [], |row| row.get(0))
@@ -171,7 +171,7 @@ fn evicted(store: &Path) -> usize {
     count as usize
 }
 
-/// The marks in a text, each once.
+/// Returns the marks in a text, each once.
 fn marks(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter(|word| word.starts_with("storm") && word.matches('x').count() == 2).map(str::to_owned).collect()
@@ -202,7 +202,7 @@ fn open(path: &Path) -> Connection {
     Connection::open(path).unwrap()
 }
 
-/// Processes of the program that should be over.
+/// Returns processes of the program that should have ended.
 fn stray_processes(world: &World) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let ours = processes.filter(|entry| {

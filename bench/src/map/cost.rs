@@ -1,4 +1,4 @@
-//! What a map costs: the first one of a folder, and one when nothing or one file has changed.
+//! Measures the cost of a map: the first one of a folder, then one when nothing has changed, and one with a query.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,13 +12,12 @@ const ROUNDS: usize = 9;
 /// Runs the program on a copy of a folder.
 pub(crate) fn run(weir: &str, folder: &str) -> bool {
     let place = tempfile::tempdir().unwrap();
-    // The copy loses its history, so that the folder is a project of its own; its files are not so new that they could
-    // change without looking newer.
+    // The copy keeps the times of its files, so that none is so new that it could change without looking newer.
     let copy = place.path().join("project");
     assert!(Command::new("cp").arg("-a").arg(folder).arg(&copy).status().unwrap().success());
     std::fs::create_dir_all(place.path().join("home")).unwrap();
     println!("| map | wall ms | CPU ms | peak memory, MB |\n| --- | --- | --- | --- |");
-    // The most memory of all children so far is that of the first one, since it needs most.
+    // The peak memory of all children so far is that of the first one, which needs most.
     let cold = once(weir, &copy, &[]);
     println!("| first | {:.0} | {:.0} | {:.0} |", cold.wall, cold.cpu, cold.memory);
     for (name, arguments) in [("nothing changed", vec![]), ("with a query", vec!["--query", "read a file"])] {
@@ -60,7 +59,7 @@ fn once(weir: &str, project: &Path, arguments: &[&str]) -> Cost {
     Cost { wall, cpu: (after.0 - before.0) * 1e3, memory: after.1, said }
 }
 
-/// The seconds on the processor of all children so far, and the most memory of one, in megabytes.
+/// Returns the CPU seconds of all children so far, and the peak memory of one, in megabytes.
 fn children() -> (f64, f64) {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
     let seconds = (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6;

@@ -1,16 +1,16 @@
-//! Commits: from git, and from change logs that were made of a repository's history.
+//! Reads commits from git, and from change logs generated from a repository's history.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a commit says and changes.
+/// The subject and the files of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Commit {
     pub subject: String,
     pub files: Vec<String>,
 }
 
-/// The commits of a repository, newest first.
+/// Returns the commits of a repository, newest first.
 pub(super) fn git(repository: &str) -> Vec<Commit> {
     let said = git_says(repository, &["log", "--no-merges", "--no-renames", "--name-only", "--format=%x1e%s"]);
     let commit = |text: &str| {
@@ -21,7 +21,7 @@ pub(super) fn git(repository: &str) -> Vec<Commit> {
     said.split('\u{1e}').skip(1).map(commit).collect()
 }
 
-/// The files of a repository as they were before its newest commits.
+/// Extracts the files of a repository as they were before its newest commits.
 pub(super) fn files_before(repository: &str, newest: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let commits = git_says(repository, &["log", "--no-merges", "--format=%H"]);
@@ -40,7 +40,7 @@ fn git_says(repository: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The commits of a change log, newest first: either `* a.c, b.c:` with the words behind it and a hash in the end, or a
+/// Returns the commits of a change log, newest first: either `* a.c, b.c:` followed by the text and a hash, or a
 /// subject with a `* a.c (place): words` for each file.
 pub(super) fn change_log(text: &str) -> Vec<Commit> {
     let has_hashes = text.lines().take(100).any(|line| line.starts_with("\t[") && line.contains(']'));
@@ -68,7 +68,7 @@ fn by_hash(text: &str) -> Vec<Commit> {
             commit.subject.push(' ');
         }
     }
-    // What stands first is the subject; the rest of the words tell more than a question would.
+    // The subject is the first sentence; the rest of the text says more than a question would.
     commits.iter_mut().for_each(|commit| commit.subject = first_words(&commit.subject));
     commits
 }
@@ -94,7 +94,8 @@ fn by_subject(text: &str) -> Vec<Commit> {
     commits
 }
 
-/// The words about a file go on in lines that look like a subject, but follow one that names a file.
+/// Returns whether a line is a subject. The text about a file continues in lines that look like one, but follow a file
+/// name.
 fn is_subject(line: &str, commits: &[Commit]) -> bool {
     let is_word = |word: &str| word.ends_with(':') && word.len() > 2;
     let looks = line.split(' ').next().is_some_and(is_word);
@@ -108,7 +109,7 @@ fn paths(list: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// The first sentence, or the first twenty words.
+/// Returns the first sentence, or the first twenty words.
 fn first_words(text: &str) -> String {
     let end = text.find(". ").map_or(text.len(), |at| at + 1);
     text[..end].split_whitespace().take(20).collect::<Vec<_>>().join(" ")

@@ -1,6 +1,6 @@
-//! Personalised PageRank over references between files, the way of aider's map: an edge from each file that mentions a
-//! name to each file that defines it; names of the question and long compound names weigh ten times, names that many
-//! files define a tenth; the walk starts again at the file that is worked on.
+//! Personalised PageRank over references between files, as in aider's map: an edge from each file that mentions a name
+//! to each file that defines it. Names in the question and long compound names weigh ten times, names that many files
+//! define a tenth; the walk restarts at the focused file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,10 +11,10 @@ use super::tree::Tree;
 const DAMPING: f64 = 0.85;
 const STEPS: usize = 40;
 
-/// Who refers to whom, name by name.
+/// The references between files, by name.
 pub(super) struct Graph {
     files: usize,
-    /// A name with its weight, who mentions it and who defines it.
+    /// A name with its weight, the files that mention it and the files that define it.
     names: Vec<(u32, f64, Vec<usize>, Vec<usize>)>,
 }
 
@@ -48,7 +48,7 @@ impl Graph {
         Self { files: tree.known.len(), names }
     }
 
-    /// The files by their rank, without the one that is worked on.
+    /// Returns the files by rank, without the focused one.
     pub(super) fn rank(&self, focus: usize, subject: &str) -> Vec<usize> {
         let words = subject.split(|c: char| !c.is_alphanumeric() && c != '_');
         let asked: HashSet<u32> = words.filter(|word| word.len() > 2).map(name_number).collect();
@@ -68,7 +68,7 @@ impl Graph {
         edges.sort_by_key(|(edge, _)| *edge);
         let mut rank = vec![1.0 / self.files as f64; self.files];
         for _ in 0..STEPS {
-            // What stops somewhere starts again at the focus.
+            // The rank of files without outgoing edges returns to the focus.
             let stopped: f64 = (0..self.files).filter(|file| out[*file] == 0.0).map(|file| rank[file]).sum();
             let mut next = vec![0.0; self.files];
             for ((source, target), weight) in &edges {

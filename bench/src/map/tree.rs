@@ -1,4 +1,4 @@
-//! The files below a folder, with their facts.
+//! The files below a folder, with their symbols.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(super) struct Tree {
     pub known: Vec<Known>,
     pub symbols: Vec<Vec<Symbol>>,
     pub bytes: usize,
-    /// What reading and outlining cost, one file after the other.
+    /// The cost of reading and outlining, one file after the other.
     cost: Figures,
     looked_at: usize,
 }
@@ -25,7 +25,7 @@ impl Tree {
         tree
     }
 
-    /// What reading and outlining cost, in seconds on the processor.
+    /// Returns the CPU time of reading and outlining, in seconds.
     pub(super) fn seconds(&self) -> f64 {
         self.cost.mean() * self.looked_at as f64 / 1e6
     }

@@ -1,7 +1,7 @@
-//! Tokens, and what of the interface is left, of every program's outline of the same files.
+//! Compares the outlines of all programs for the same files: their tokens, and how much of the interface they keep.
 //!
-//! The folder is laid out by `tools/outline-peers/prepare.py`. A signature is kept if it stands in the text, space aside;
-//! a name, if it stands there as a word. A file for which a program shows nothing counts with nothing kept.
+//! `tools/outline-peers/prepare.py` lays out the folder. A signature is kept if it is in the text, ignoring white
+//! space; a name, if it is there as a word. A file for which a program shows nothing counts with nothing kept.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,7 +69,7 @@ fn table(language: &str, folder: &Path) {
     }
 }
 
-/// What every program shows of a file.
+/// Returns what every program shows of a file.
 fn shown(folder: &Path, file: &Path, text: &str) -> Vec<(String, String)> {
     let language = language_of(file, text).unwrap();
     let outlined = outline(language, text).unwrap();
@@ -77,7 +77,7 @@ fn shown(folder: &Path, file: &Path, text: &str) -> Vec<(String, String)> {
         [("weir minimal", Level::Minimal), ("weir standard", Level::Standard), ("weir verbose", Level::Verbose)];
     let mut all: Vec<(String, String)> =
         levels.iter().map(|(name, level)| ((*name).to_owned(), outlined.render(*level))).collect();
-    // What a model gets: names alone where signatures would be nearly the whole file.
+    // What a model gets: only names if the signatures would be nearly the whole file.
     all.push(("weir as shown".to_owned(), show(&outlined, text, Level::Standard).text));
     for peer in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         let name = peer.file_name().unwrap().to_string_lossy().into_owned();
@@ -96,7 +96,7 @@ impl Kept {
         let words: std::collections::HashSet<&str> =
             shown.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').collect();
         for item in public {
-            // A value that is left out is no part of the signature that must be kept.
+            // A value that is left out is not part of the signature that must be kept.
             let signature = bare(&item.signature);
             let signature = signature.split("=…").next().unwrap_or_default();
             self.signatures += usize::from(flat.contains(signature));
@@ -108,7 +108,7 @@ impl Kept {
     }
 }
 
-/// A text without space, and without a comma before a closing bracket.
+/// Returns a text without white space, and without a comma before a closing bracket.
 fn bare(text: &str) -> String {
     let mut bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     for close in [")", "]", "}", ">"] {

@@ -1,4 +1,4 @@
-//! What clients show of a result of an MCP server: by their own rules, and with Weir's hook.
+//! What clients show of an MCP result: by their own rules, and with Weir's hook.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 use super::contenders::Contender;
 use super::set::{Output, Set};
 
-/// How many tokens of a result Claude Code shows at most, in 2.1.325.
+/// The maximum number of tokens of a result that Claude Code shows, in 2.1.325.
 const CLAUDE_TOKENS: usize = 25_000;
 
-/// What a client shows of a text.
+/// Returns what a client shows of a text.
 pub(crate) type Rule = fn(&str) -> String;
 
-/// What clients do by themselves, as read in the programs named.
+/// The clients' own rules, as read in the programs named.
 pub(crate) const RULES: [(&str, Rule); 7] = [
     ("Claude Code 2.1.325 itself: 25,000 tokens, else a path", claude),
     ("Claude Code 2.1.325, as it shows commands: 2,000 of more than 30,000 characters", claude_shell),
-    // It takes four bytes for a token.
+    // It counts four bytes as a token.
     ("Codex 0.166.0 itself: 10,000 tokens of both ends", |text| both_ends(text, 40_000, 20_000)),
     ("Codex 0.166.0, models that it does not know: 10,000 bytes", |text| both_ends(text, 10_000, 5_000)),
     ("Gemini CLI 0.61.0 itself: first 8,000 and last 32,000 characters", |text| both_ends(text, 40_000, 8_000)),
@@ -38,18 +38,18 @@ fn claude_shell(text: &str) -> String {
     if text.chars().count() > 30_000 { begin(text, 2_000).to_owned() } else { text.to_owned() }
 }
 
-/// What Claude Code says instead of a longer result.
+/// Returns Claude Code's message that replaces a longer result.
 fn saved(path: &str, text: &str) -> String {
     let size = text.chars().count();
     format!("Error: result ({size} characters) exceeds maximum allowed tokens. Output has been saved to {path}.\n")
 }
 
-/// The first characters of a text.
+/// Returns the first characters of a text.
 fn begin(text: &str, characters: usize) -> &str {
     &text[..text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)]
 }
 
-/// So many characters in all, so many of them from the beginning.
+/// Returns both ends of a text: this many characters in total, `first` of them from the beginning.
 fn both_ends(text: &str, characters: usize, first: usize) -> String {
     let all = text.chars().count();
     if all <= characters {
@@ -68,7 +68,7 @@ fn opencode(text: &str) -> String {
     text.split_inclusive('\n').take(2_000).take_while(fits).collect()
 }
 
-/// The rule of a client.
+/// The rule of a client, as a contender.
 pub(crate) struct Cut(pub fn(&str) -> String);
 
 impl Contender for Cut {
@@ -95,7 +95,7 @@ impl Program {
         Self { command: command.to_owned(), shown: Vec::new() }
     }
 
-    /// Runs it in an empty home, since some leave out what they have shown before.
+    /// Runs it in an empty home, since some programs leave out what they have shown before.
     fn show(&self, path: &Path) -> String {
         let home = tempfile::tempdir().unwrap();
         let mut words = self.command.split_whitespace();
@@ -120,13 +120,13 @@ impl Contender for Program {
     }
 }
 
-/// Weir's hook in Claude Code, after the call that gave the output.
+/// Weir's hook in Claude Code, after the call that returned the output.
 pub(crate) struct Hook {
     weir: PathBuf,
     home: tempfile::TempDir,
     /// Whether the call has the question among its arguments.
     asks: bool,
-    /// Else it shows the same for every question.
+    /// What it shows of each output, used if it does not depend on the question.
     shown: HashMap<usize, String>,
 }
 
@@ -146,12 +146,12 @@ impl Hook {
         }
         let mut text = output.text.clone();
         if output.tokens > CLAUDE_TOKENS {
-            // It lies beside the transcript, as the client leaves it there.
+            // It is next to the transcript, where the client saves it.
             let path = self.home.path().join("session").join(format!("{place}.txt"));
             std::fs::write(&path, &text).unwrap();
             text = saved(path.to_str().unwrap(), &text);
         }
-        // A conversation of its own, so that nothing has been shown in it before.
+        // Each question has its own conversation, in which nothing has been shown before.
         let session = question.replace(|c: char| !c.is_alphanumeric(), "-");
         let event = json!({
             "session_id": format!("{place}-{session}"), "cwd": self.home.path().join("project"), "hook_event_name": "PostToolUse",
@@ -167,7 +167,7 @@ impl Hook {
         let shown = &answer["hookSpecificOutput"]["updatedToolOutput"];
         match (shown.as_str(), shown[0]["text"].as_str()) {
             (Some(shown), _) | (None, Some(shown)) => shown.to_owned(),
-            // It was left alone.
+            // The hook left the output alone.
             _ => text,
         }
     }

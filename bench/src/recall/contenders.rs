@@ -1,4 +1,4 @@
-//! Ways of showing an output, and of asking once more.
+//! The contenders: ways of showing an output, and of asking once more.
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +10,15 @@ use crate::server::Server;
 
 /// A way of showing an output.
 pub(crate) trait Contender {
-    /// Sees all outputs before the first question, so that what is found is found among many.
+    /// Sees all outputs before the first question, so that an answer has to be found among many.
     fn prepare(&mut self, set: &Set);
-    /// What it shows first.
+    /// Returns what it shows first.
     fn first(&mut self, place: usize, output: &Output, question: &str) -> String;
-    /// What one more call with the question shows, if there is such a call.
+    /// Returns what one more call with the question shows, if there is such a call.
     fn second(&mut self, place: usize, question: &str) -> Option<String>;
 }
 
-/// The beginning and the end, in so many tokens each.
+/// The beginning and the end, with this many tokens each.
 pub(crate) struct Ends {
     tokens: Vec<usize>,
 }
@@ -58,20 +58,20 @@ pub(crate) struct Mcp {
     server: Server,
     ask: Ask,
     project: PathBuf,
-    /// Whether a later output takes the place of an earlier one, so that it is asked right after each.
+    /// Whether a later output replaces an earlier one, so that questions are asked right after each.
     forgets: bool,
     first: Vec<(usize, String)>,
-    /// How a peer is started again, and how often it was asked since. One holds back answers when it is asked more often
-    /// than a model would.
+    /// How a peer is restarted, and the number of questions since. One peer holds back answers if it is asked more
+    /// often than a model would ask.
     peer: Option<(Vec<String>, usize)>,
     home: tempfile::TempDir,
 }
 
-/// How often a peer is asked before it is started again.
+/// The number of questions after which a peer is restarted.
 const PATIENT: usize = 3;
 
 impl Mcp {
-    /// Weir itself, in an empty home.
+    /// Creates Weir itself, in an empty home.
     pub(crate) fn weir(path: &str, project: &Path, ask: Ask) -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = std::fs::canonicalize(path).unwrap();
@@ -79,7 +79,7 @@ impl Mcp {
         Self { server, ask, project: project.to_owned(), forgets: false, first: Vec::new(), peer: None, home }
     }
 
-    /// Another server, by its command.
+    /// Creates another server, from its command.
     pub(crate) fn peer(command: &str, project: &Path, ask: Ask) -> Self {
         let home = tempfile::tempdir().unwrap();
         let words: Vec<&str> = command.split_whitespace().collect();
@@ -92,7 +92,7 @@ impl Mcp {
         Self { server, ask, project: project.to_owned(), forgets: true, first: Vec::new(), peer, home }
     }
 
-    /// Starts a peer again that was asked often; what it has stored stays.
+    /// Restarts a peer that was asked often; it keeps what it has stored.
     fn refresh(&mut self) {
         let Some((words, asked)) = &mut self.peer else { return };
         *asked += 1;
@@ -104,7 +104,7 @@ impl Mcp {
         }
     }
 
-    /// What was shown of an output without a question.
+    /// Returns what was shown of an output without a question.
     fn shown(&mut self, place: usize, output: &Output) -> String {
         if let Some((_, text)) = self.first.iter().find(|(other, _)| *other == place) {
             return text.clone();

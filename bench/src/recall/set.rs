@@ -17,7 +17,7 @@ pub(crate) struct Output {
     pub name: String,
     pub kind: String,
     pub exit_code: i32,
-    /// The call of a tool that gave it, if it was not printed by a command.
+    /// The tool call that returned it, if it was not printed by a command.
     pub call: Option<Call>,
     /// As it was printed, and as text.
     pub raw: Vec<u8>,
@@ -26,28 +26,28 @@ pub(crate) struct Output {
     pub questions: Vec<Question>,
 }
 
-/// A call of a tool of an MCP server.
+/// A call of an MCP tool.
 pub(crate) struct Call {
     pub tool: String,
     pub input: Value,
 }
 
-/// What a developer who ran the command would ask.
+/// A question that a developer who ran the command would ask.
 #[derive(serde::Deserialize)]
 pub(crate) struct Question {
     pub ask: String,
     answer: Vec<Element>,
 }
 
-/// A part of an answer. All of them must be there.
+/// A part of an answer. All of them must be present.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum Element {
-    /// These words, white space aside.
+    /// These words, ignoring white space.
     Text(String),
     /// Any of these.
     Any(Vec<String>),
-    /// This number, as a number of its own, in a line with one of these words.
+    /// This number, not as part of another, in a line with one of these words.
     Number { number: Number, near: Near },
 }
 
@@ -102,7 +102,7 @@ impl Set {
 }
 
 impl Question {
-    /// Whether all parts of the answer are in a text.
+    /// Returns whether all parts of the answer are in a text.
     pub(crate) fn is_answered_by(&self, text: &str) -> bool {
         let lines: Vec<String> = text.lines().map(spaced).collect();
         let whole = spaced(text);
@@ -129,7 +129,7 @@ fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a number stands in a line by itself, and not within another number or a word.
+/// Returns whether a line contains a number by itself, and not within another number or a word.
 fn has_number(line: &str, number: &str) -> bool {
     line.match_indices(number).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -142,7 +142,7 @@ fn has_number(line: &str, number: &str) -> bool {
     })
 }
 
-/// The names of the kinds, each with the places of its outputs.
+/// Returns the names of the kinds, each with the positions of its outputs.
 pub(crate) fn by_kind(set: &Set) -> Vec<(&str, Vec<usize>)> {
     let mut kinds: HashMap<&str, Vec<usize>> = HashMap::new();
     for (place, output) in set.outputs.iter().enumerate() {

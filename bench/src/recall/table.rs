@@ -1,4 +1,4 @@
-//! The figures as tables that people read.
+//! Formats the figures as tables for people.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::set::{Set, by_kind};
 
 type Rows = [(String, Vec<Shown>)];
 
-/// Both tables: every way of showing over all outputs, and the digest next to head and tail for each kind.
+/// Formats both tables: every contender over all outputs, and the digest next to head and tail for each kind.
 pub(crate) fn write(half: &str, set: &Set, rows: &Rows) -> String {
     let questions: usize = set.outputs.iter().map(|output| output.questions.len()).sum();
     let bytes: usize = set.outputs.iter().map(|output| output.text.len()).sum();
@@ -80,7 +80,7 @@ fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// Prints which questions were not answered, and which no longer when they were asked beforehand.
+/// Prints the questions that were not answered, and those no longer answered when they were asked beforehand.
 pub(crate) fn misses(set: &Set, shown: &[Shown], asked: &[Shown]) {
     for ((output, shown), asked) in set.outputs.iter().zip(shown).zip(asked) {
         for (number, question) in output.questions.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The ceiling: our full text fused with the vectors of a model that is too heavy to ship.
 //!
-//! The vectors are made by `tools/ceiling/embed.py`, one row for each line of a set's documents and questions.
+//! `tools/ceiling/embed.py` makes the vectors, one row for each line of a set's documents and questions.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::{Ranked, Rankings, TOP};
 
 /// The width of all-MiniLM-L6-v2.
 const WIDTH: usize = 384;
-/// The share of meaning; the rest is words.
+/// The weight of meaning; the rest is the weight of words.
 const SHARE: f64 = 0.5;
 
-/// Full-text rankings fused with the vectors in a folder; none when they are not there.
+/// Returns full-text rankings fused with the vectors in a folder, or `None` if they do not exist.
 pub(crate) fn rank(set: &Set, folder: &Path, words: &Rankings) -> Option<Rankings> {
     let documents = read(&folder.join(format!("{}.documents.f32", set.name)))?;
     let queries = read(&folder.join(format!("{}.queries.f32", set.name)))?;
@@ -35,7 +35,7 @@ pub(crate) fn rank(set: &Set, folder: &Path, words: &Rankings) -> Option<Ranking
     Some(fused.collect())
 }
 
-/// The convex sum of cosine and score, the score divided by the best of its question.
+/// Returns the convex combination of cosine and score, the score divided by the best of its question.
 fn fuse(near: Vec<(usize, f64)>, words: &[Ranked]) -> Vec<Ranked> {
     let most = words.iter().map(|ranked| ranked.score).fold(f64::MIN_POSITIVE, f64::max);
     let mut best: HashMap<usize, &Ranked> = HashMap::new();
@@ -55,7 +55,7 @@ fn fuse(near: Vec<(usize, f64)>, words: &[Ranked]) -> Vec<Ranked> {
     fused
 }
 
-/// The document of each row of vectors: the public sets have a line for each, ours for each span.
+/// Returns the document of each row of vectors: the public sets have a row for each document, ours for each span.
 fn rows_of(set: &Set) -> Vec<usize> {
     let all: Vec<usize> = (0..set.documents.len()).collect();
     if set.name != "own" {

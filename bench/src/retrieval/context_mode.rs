@@ -1,5 +1,5 @@
-//! context-mode's way, written anew from what its search does: stems and three-letter pieces, fused by their ranks, then
-//! sorted again by the title and by how near the words stand to one another.
+//! context-mode's method, reimplemented from the behaviour of its search: stems and trigrams, fused by rank, then
+//! sorted again by the title and by the proximity of the words.
 
 use std::collections::HashMap;
 
@@ -9,15 +9,15 @@ use super::Rankings;
 use super::plain::{fill, match_all, quoted, ranked, words};
 use super::set::{Piece, Set};
 
-/// The constant of reciprocal ranks that everybody uses.
+/// The usual constant of reciprocal rank fusion.
 const RRF: f64 = 60.0;
-/// What a title counts in the engine's rank.
+/// The weight of the title in the engine's rank.
 const TITLE_RANK: f64 = 2.0;
-/// What a title with all words adds when sorting again.
+/// The boost of a title with all words when sorting again.
 const TITLE_BOOST: f64 = 0.3;
-/// As many of each list are fused, and as many of the fused sorted again: twice what is shown.
+/// The number of results fused from each list, and of fused results sorted again: twice the number shown.
 const POOL: usize = 20;
-/// A piece of three letters needs as many, and shorter words say little in a title.
+/// The minimum length of a word: a trigram needs three letters, and shorter words say little in a title.
 const SHORTEST: usize = 3;
 
 pub(crate) fn rank(set: &Set) -> Rankings {
@@ -46,12 +46,12 @@ fn ask(db: &Connection, pieces: &[Piece<'_>], text: &str) -> Vec<(usize, f64)> {
     let terms = words(text, SHORTEST);
     let boosted = fused.into_iter().map(|(at, score)| (at, boost(&pieces[at], &terms), score));
     let mut found: Vec<(usize, f64, f64)> = boosted.collect();
-    // The sort is stable: what has the same boost stays in the order of its ranks.
+    // The sort is stable: results with the same boost stay in rank order.
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     found.into_iter().map(|(at, boost, score)| (at, boost + score)).collect()
 }
 
-/// What is added for words in the title, and for all words standing near one another.
+/// Returns the boost for words in the title and for the proximity of all words.
 fn boost(piece: &Piece<'_>, terms: &[String]) -> f64 {
     if terms.len() < 2 {
         return 0.0;
@@ -63,7 +63,7 @@ fn boost(piece: &Piece<'_>, terms: &[String]) -> f64 {
     TITLE_BOOST * in_title as f64 / terms.len() as f64 + nearness
 }
 
-/// The length of the shortest stretch that has every term; none when one is missing.
+/// Returns the length of the shortest stretch that contains every term, or `None` if one is missing.
 fn narrowest(text: &str, terms: &[String]) -> Option<usize> {
     let mut places: Vec<(usize, usize)> = Vec::new();
     for (number, term) in terms.iter().enumerate() {

@@ -1,6 +1,7 @@
-//! Our own set: outputs of tools, documentation, notes and source files, with questions as they are asked at work.
+//! Our own set: tool outputs, documentation, notes and source files, with questions as they are asked at work.
 //!
-//! Invariant: nothing of the held-out half of `bench/recall` is in it. `bench/retrieval/README.md` says how it was made.
+//! Invariant: nothing of the held-out half of `bench/recall` is in it. `bench/retrieval/README.md` describes how it was
+//! made.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ struct WrittenQuestion {
     sort: String,
     ask: String,
     document: String,
-    /// What the document has overtaken.
+    /// The older document that this one supersedes.
     older: Option<String>,
     /// Other documents that answer it as well.
     #[serde(default)]
@@ -88,7 +89,7 @@ fn notes(path: &Path) -> Vec<Document> {
     notes.collect()
 }
 
-/// The files below a folder, each by its path.
+/// Returns the files below a folder, each with its path.
 fn files(folder: &Path, name: &str) -> Vec<Document> {
     let mut paths = Vec::new();
     gather(folder, &mut paths);
@@ -106,7 +107,7 @@ fn gather(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The outputs that the digests were developed with.
+/// Returns the outputs that the digests were developed with.
 fn outputs(folder: &Path) -> Vec<Document> {
     let ours = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -122,7 +123,7 @@ fn outputs(folder: &Path) -> Vec<Document> {
     outputs.collect()
 }
 
-/// A document with the time of the first note: only notes have times that matter.
+/// Returns a document with the time of the first note, since only the times of notes matter.
 fn document(id: String, kind: EntryKind, text: String) -> Document {
     let at: Option<Timestamp> = time("2026-02-01");
     Document { id, group: String::new(), title: String::new(), text, kind, at, topic: None }

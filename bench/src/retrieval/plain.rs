@@ -5,12 +5,12 @@ use rusqlite::{Connection, params};
 use super::set::{Piece, Set};
 use super::{Ranked, Rankings, TOP};
 
-/// Any word of the question, all words of it, porter stems.
+/// Ranks by any word of the question, with porter stems.
 pub(crate) fn any_word(set: &Set) -> Rankings {
     each_group(set, "porter unicode61", |db, text| match_all(db, "plain", &quoted(text, 1).join(" OR "), 1.0))
 }
 
-/// As engram asks: the words one after another, which the engine reads as *all of them*.
+/// Ranks as engram does: the words one after another, which the engine reads as *all of them*.
 pub(crate) fn every_word(set: &Set) -> Rankings {
     each_group(set, "unicode61", |db, text| match_all(db, "plain", &quoted(text, 1).join(" "), 1.0))
 }
@@ -29,7 +29,7 @@ pub(crate) fn ranked(piece: &Piece<'_>, score: f64) -> Ranked {
     Ranked { document: piece.document, score, shown: piece.text.to_owned() }
 }
 
-/// Makes a table of the pieces, in their order.
+/// Fills a table with the pieces, in order.
 pub(crate) fn fill(db: &mut Connection, table: &str, tokenizer: &str, pieces: &[Piece<'_>]) {
     db.execute_batch(&format!("CREATE VIRTUAL TABLE {table} USING fts5 (title, body, tokenize = '{tokenizer}')"))
         .unwrap();
@@ -43,7 +43,7 @@ pub(crate) fn fill(db: &mut Connection, table: &str, tokenizer: &str, pieces: &[
     tx.commit().unwrap();
 }
 
-/// The best rows for an expression, with their scores; the title counts so many times.
+/// Returns the best rows for an expression, with their scores; `title` is the weight of the title.
 pub(crate) fn match_all(db: &Connection, table: &str, expression: &str, title: f64) -> Vec<(usize, f64)> {
     if expression.is_empty() {
         return Vec::new();
@@ -56,12 +56,12 @@ pub(crate) fn match_all(db: &Connection, table: &str, expression: &str, title: f
     rows.unwrap().map(Result::unwrap).collect()
 }
 
-/// The words of a text as terms of the engine, each in quotes; shorter ones than asked for are left out.
+/// Returns the words of a text as quoted terms of the engine, without those that are too short.
 pub(crate) fn quoted(text: &str, shortest: usize) -> Vec<String> {
     words(text, shortest).iter().map(|word| format!("\"{word}\"")).collect()
 }
 
-/// The words of a text in lower case.
+/// Returns the words of a text in lower case, without those that are too short.
 pub(crate) fn words(text: &str, shortest: usize) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= shortest.max(1));
     words.map(str::to_lowercase).collect()

@@ -1,4 +1,4 @@
-//! What a ranking is worth.
+//! Scores rankings.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub(crate) struct Score {
     pub recall: [f64; 3],
     pub ndcg: f64,
     pub reciprocal: f64,
-    /// Whether the answer stands in what is shown of the first five.
+    /// Whether the answer is in the excerpts shown for the first five.
     pub shown: f64,
 }
 
@@ -20,9 +20,9 @@ pub(crate) struct Score {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Newest {
     pub questions: usize,
-    /// The newest stands above the older.
+    /// The share of questions for which the newest is above the older.
     pub above: f64,
-    /// The newest is the first hit.
+    /// The share of questions for which the newest is the first hit.
     pub first: f64,
     /// nDCG of the other questions.
     pub others: f64,
@@ -45,7 +45,7 @@ impl Score {
     }
 }
 
-/// The figures of the chosen questions.
+/// Returns the figures of the chosen questions.
 pub(crate) fn scores(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Vec<Score> {
     chosen.iter().map(|&asked| score(set, &rankings[asked], &set.questions[asked])).collect()
 }
@@ -67,7 +67,7 @@ fn score(set: &Set, ranking: &[Ranked], question: &Question) -> Score {
     }
 }
 
-/// Truth over time, over the chosen questions; none when no question asks for it.
+/// Returns the figures of the chosen questions that ask for the newest evidence, or `None` if there are none.
 pub(crate) fn newest(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Option<Newest> {
     let (updates, others): (Vec<usize>, Vec<usize>) =
         chosen.iter().partition(|&&asked| set.questions[asked].is_update());
@@ -86,21 +86,22 @@ pub(crate) fn newest(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Option
     Some(newest)
 }
 
-/// The grade of each document in the order they were found, each document once.
+/// Returns the grades of the documents in the order they were found, each document once.
 fn grades_of(set: &Set, ranking: &[Ranked], question: &Question) -> Vec<u8> {
     let mut seen = HashSet::new();
     let documents = ranking.iter().map(|ranked| &set.documents[ranked.document].id).filter(|id| seen.insert(*id));
     documents.map(|id| question.grades.get(id).copied().unwrap_or(0)).collect()
 }
 
-/// What is right counts by its place. The newest counts no more than the older here: their order has figures of its own.
+/// Sums up the relevant documents, discounted by their position. The newest counts no more than the older here: their
+/// order has separate figures.
 fn gain(grades: impl Iterator<Item = u8>) -> f64 {
     let right = grades.take(DEPTH).enumerate().filter(|(_, grade)| *grade > 0);
-    // A sum of nothing would be -0.
+    // The sum of nothing would be -0.
     right.map(|(place, _)| 1.0 / (place as f64 + 2.0).log2()).fold(0.0, |sum, gain| sum + gain)
 }
 
-/// The text with every run of white space as one space: lines are broken anywhere.
+/// Collapses every run of white space into one space, since lines are broken anywhere.
 pub(crate) fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

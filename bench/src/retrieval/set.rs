@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use weir_core::{EntryKind, Timestamp};
 
-/// Sets that others made, below the folder of shared data. They are read where they are and never copied.
+/// Sets made by others, below the folder of shared data. They are read in place and never copied.
 pub(crate) const PUBLIC: [&str; 4] = ["locomo", "lme_s_clip", "cosqa", "tldr"];
 
-/// The sort of question whose newest evidence is the right one.
+/// The sorts of question whose newest evidence is the right one.
 pub(crate) const UPDATE: [&str; 2] = ["knowledge-update", "update"];
 
-/// A document longer than this is cut for engines that rank what they are given.
+/// The maximum length of a piece. Longer documents are split for engines that rank what they are given.
 const LONGEST_PIECE: usize = 2_400;
 
 /// Documents and questions.
@@ -23,16 +23,16 @@ pub(crate) struct Set {
     pub questions: Vec<Question>,
 }
 
-/// One thing that can be found.
+/// A document that can be found.
 pub(crate) struct Document {
     pub id: String,
-    /// A question searches only the documents of its own group.
+    /// The group; a question searches only the documents of its own group.
     pub group: String,
     pub title: String,
     pub text: String,
     pub kind: EntryKind,
     pub at: Option<Timestamp>,
-    /// What a note is about, when it says so.
+    /// The topic of a note, if it has one.
     pub topic: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Question {
     pub now: Option<Timestamp>,
     /// How well each document answers it: 1, or 2 for the newest of several.
     pub grades: HashMap<String, u8>,
-    /// Words that must stand in what is shown, where the set says so.
+    /// Words that must be in the excerpt, if the set specifies them.
     pub answer: Option<String>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Piece<'a> {
     pub text: &'a str,
 }
 
-/// Half of the questions: parameters are chosen on one and reported on the other.
+/// A half of the questions: parameters are chosen on one and reported on the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Half {
     Development,
@@ -71,7 +71,7 @@ impl Half {
         }
     }
 
-    /// The half of a question, by nothing but its id.
+    /// Returns the half of a question, which depends only on its id.
     pub(crate) fn of(id: &str) -> Self {
         let mut hash = id
             .bytes()
@@ -89,7 +89,7 @@ impl Question {
 }
 
 impl Set {
-    /// Reads a public set; none when it is not on this machine.
+    /// Reads a public set, or returns `None` if it is not on this machine.
     pub(crate) fn load(name: &str) -> Option<Self> {
         let folder = shared().join(name);
         let corpus = std::fs::read_to_string(folder.join("corpus.jsonl")).ok()?;
@@ -108,7 +108,7 @@ impl Set {
         Some(Self { name: name.to_owned(), documents, questions })
     }
 
-    /// The documents of each group.
+    /// Returns the documents of each group.
     pub(crate) fn groups(&self) -> BTreeMap<&str, Vec<usize>> {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, document) in self.documents.iter().enumerate() {
@@ -117,7 +117,7 @@ impl Set {
         groups
     }
 
-    /// The spans of some documents, in order.
+    /// Returns the spans of some documents, in order.
     pub(crate) fn pieces(&self, documents: &[usize]) -> Vec<Piece<'_>> {
         let cut = |&document: &usize| {
             let Document { title, text, .. } = &self.documents[document];
@@ -126,7 +126,7 @@ impl Set {
         documents.iter().flat_map(cut).collect()
     }
 
-    /// Every span of the set as lines of JSON, for a model that embeds them: the layout of the public sets.
+    /// Writes every span of the set as JSON Lines, in the layout of the public sets, for a model that embeds them.
     pub(crate) fn write(&self, folder: &Path) {
         std::fs::create_dir_all(folder).unwrap();
         let all: Vec<usize> = (0..self.documents.len()).collect();
@@ -142,7 +142,7 @@ impl Set {
     }
 }
 
-/// Where the public sets lie: beside the project, not in it.
+/// Returns the folder of the public sets, which is next to the project and not in it.
 pub(crate) fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/retrieval")
 }
@@ -171,7 +171,7 @@ fn document(set: &str, line: &str) -> Document {
         title: line.title,
         text: line.text,
         kind,
-        // The turns of locomo have times as people say them; nothing is asked of those.
+        // The turns of locomo have times in prose; no question depends on them.
         at: line.ts.as_deref().and_then(time),
         topic: None,
     }
@@ -190,19 +190,19 @@ fn question(line: &str) -> Question {
     }
 }
 
-/// A time such as `2023/04/23 (Sun) 08:57` or `2026-03-04`.
+/// Parses a time such as `2023/04/23 (Sun) 08:57` or `2026-03-04`.
 pub(crate) fn time(text: &str) -> Option<Timestamp> {
     let numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<i64>().ok());
     let numbers: Vec<i64> = numbers.collect();
     let [year @ 1970..=9999, month @ 1..=12, day @ 1..=31, ref rest @ ..] = numbers[..] else { return None };
     let (hour, minute) = (rest.first().unwrap_or(&0), rest.get(1).unwrap_or(&0));
-    // Days since 1970 with the year beginning in March, so that the leap day is its last.
+    // Days since 1970, with the year beginning in March, so that the leap day is its last.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 719_469;
     Some(Timestamp(((days * 24 + hour) * 60 + minute) * 60_000))
 }
 
-/// Cuts a long text at the last line end that keeps a span within the limit.
+/// Splits a long text at the last line end that keeps a span within the limit.
 fn spans(text: &str) -> Vec<&str> {
     let mut spans = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The figures as Markdown.
+//! Formats the figures as Markdown.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ pub(crate) struct Row {
     pub method: String,
     /// The means over the questions of each set.
     pub sets: Vec<Score>,
-    /// Truth over time, of the sets that ask for it.
+    /// The figures of questions about the newest evidence, for the sets that have such questions.
     pub newest: Vec<(String, Newest)>,
 }
 
-/// All tables of one half.
+/// Formats all tables of one half.
 pub(crate) fn write(half: &str, sets: &[(String, usize)], rows: &[Row]) -> String {
     let mut text = format!("### Retrieval, {half} half\n\n");
     text += &overview(sets, rows);
@@ -36,7 +36,7 @@ pub(crate) fn write(half: &str, sets: &[(String, usize)], rows: &[Row]) -> Strin
     text
 }
 
-/// nDCG of every method on every set, and the means.
+/// Formats nDCG of every method on every set, and the means.
 fn overview(sets: &[(String, usize)], rows: &[Row]) -> String {
     let names: String = sets.iter().map(|(name, _)| format!(" {name} |")).collect();
     let mut text = format!("| nDCG@10 |{names} mean | R@1 | R@5 | R@10 | MRR |\n");

@@ -1,4 +1,4 @@
-//! Weir itself: the documents kept in a real store, the questions put to its search.
+//! Weir itself: the documents are stored in a real store, which is searched for each question.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use weir_store::{Owner, Store};
 use super::set::{Document, Question, Set};
 use super::{Ranked, Rankings, TOP};
 
-/// When nothing says when: after every document.
+/// The time of a question without one: after every document.
 const LATER: Timestamp = Timestamp(1_900_000_000_000);
-/// How many chunks get their vectors in one transaction.
+/// The number of chunks that are embedded in one transaction.
 const BATCH: usize = 4_096;
 
-/// The rankings by words alone, and those by words, meaning and time. The documents are kept once for both.
+/// Returns the rankings by words alone, and those by words, meaning and time. The documents are stored once for both.
 pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
     let both = super::by_group(set, |documents, questions| {
         let folder = tempfile::tempdir().unwrap();
@@ -34,7 +34,7 @@ pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
     both.into_iter().unzip()
 }
 
-/// Which document each entry is, or which each of its paragraphs is.
+/// The document of each entry, or of each of its paragraphs.
 enum Kept {
     Entries(HashMap<Reference, usize>),
     Turns(Vec<usize>),
@@ -46,7 +46,7 @@ impl Kept {
             return Self::turns(store, set, documents);
         }
         let mut in_order = documents.to_vec();
-        // Kept in the order of their times, as they would have been.
+        // In order of their times, as they would have been stored.
         in_order.sort_by_key(|&place| set.documents[place].at);
         let entries = in_order.into_iter().map(|place| {
             let document = &set.documents[place];
@@ -55,7 +55,7 @@ impl Kept {
         Self::Entries(entries.collect())
     }
 
-    /// A conversation is one entry, and a turn one paragraph of it.
+    /// Stores a conversation as one entry, with each turn as a paragraph.
     fn turns(store: &mut Store, set: &Set, documents: &[usize]) -> Self {
         let turns = documents.iter().map(|&place| set.documents[place].text.replace('\n', " "));
         let text = turns.collect::<Vec<_>>().join("\n\n");
@@ -68,7 +68,7 @@ impl Kept {
     fn document(&self, reference: Reference, line: u64) -> usize {
         match self {
             Self::Entries(entries) => entries[&reference],
-            // Turns stand on every other line, from 1; the blank line before a turn belongs to it.
+            // Turns are on every other line, from 1; the blank line before a turn belongs to it.
             Self::Turns(turns) => turns[(line / 2).min(turns.len() as u64 - 1) as usize],
         }
     }
@@ -100,7 +100,7 @@ fn entry(document: &Document) -> NewEntry {
         branch: None,
         confirmed_at: None,
     });
-    // What is read from files and printed by programs has a source, by which its form is known.
+    // Text from files has a source, which determines its form.
     let source = matches!(document.kind, EntryKind::File).then(|| document.id.clone());
     NewEntry {
         text: document.text.clone().into_bytes(),
@@ -110,7 +110,7 @@ fn entry(document: &Document) -> NewEntry {
     }
 }
 
-/// Nothing expires and nothing is evicted while it is measured.
+/// Limits under which nothing expires and nothing is evicted during the measurement.
 fn limits() -> Limits {
     Limits { run_days: 36_500, page_days: 36_500, ..Limits::default() }
 }

@@ -1,7 +1,9 @@
-//! Turns a hook into events. Invariant: plain functions of the hook; nothing is read, nothing is remembered, nothing is
-//! compiled: this runs in a hook, and its cost does not grow with what a tool printed.
+//! Turns a hook into events.
 //!
-//! One file per subject. What a text of others says is kept in its own words, as one bounded line.
+//! Invariants: plain functions of the hook that read, remember and compile nothing. They run inside a hook, so their
+//! cost does not grow with the length of a tool's output.
+//!
+//! There is one file per subject. Text written by others is kept verbatim, as one line of bounded length.
 
 mod decisions;
 mod environment;
@@ -30,10 +32,10 @@ use crate::{Done, Hook, Point, ToolCall};
 pub use errors::{fix, may_fix};
 pub use said::before_compaction;
 
-/// What happened, as events; none for what is not worth keeping.
+/// Returns the events of a hook; empty if nothing is worth keeping.
 pub fn events(hook: &Hook) -> Vec<Event> {
     match &hook.point {
-        // What a subagent is asked is the model's words, and its tool call has said them.
+        // A subagent's prompt is the model's text, which the tool call has already recorded.
         Point::Prompt { .. } if within(hook).is_some() => Vec::new(),
         Point::Prompt { text } => prompts::events(text),
         Point::BeforeTool(call) => inside(hook, plans::asked(call).into_iter().collect()),
@@ -48,7 +50,7 @@ pub fn events(hook: &Hook) -> Vec<Event> {
     }
 }
 
-/// The use of a tool, and how it went.
+/// A tool call and its outcome.
 #[derive(Clone, Copy)]
 struct Used<'h> {
     hook: &'h Hook,
@@ -62,7 +64,7 @@ impl Used<'_> {
     }
 }
 
-/// What looks at the use of a tool, one subject each.
+/// The functions that turn a tool call into events, one per subject.
 const SUBJECTS: &[fn(&Used<'_>) -> Vec<Event>] = &[
     rejected::refused,
     errors::events,
@@ -84,12 +86,12 @@ fn after_tool(used: &Used<'_>) -> Vec<Event> {
     events
 }
 
-/// The kind of the subagent in which it happened.
+/// Returns the kind of the subagent that made the call, if any.
 fn within(hook: &Hook) -> Option<&str> {
     hook.subagent.as_ref().map(|inside| inside.kind.as_str())
 }
 
-/// What happens in a subagent says so, and matters less to the session.
+/// Marks events of a subagent and lowers their priority, since they matter less to the session.
 fn inside(hook: &Hook, mut events: Vec<Event>) -> Vec<Event> {
     let Some(kind) = within(hook) else { return events };
     for event in &mut events {
@@ -101,7 +103,7 @@ fn inside(hook: &Hook, mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// What more there is to an event; an empty object where there is nothing.
+/// Returns the data of an event, or an empty object.
 fn data_of(event: &Event) -> Value {
     event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()).unwrap_or_else(|| json!({}))
 }
@@ -114,12 +116,12 @@ fn lower(priority: Priority) -> Priority {
     }
 }
 
-/// An event without more to it.
+/// Builds an event without data.
 fn event(kind: EventKind, priority: Priority, text: &str) -> Event {
     Event { kind, priority, text: line(text, LONGEST_TEXT), data: None }
 }
 
-/// An event with more to it.
+/// Builds an event with data.
 fn event_with(kind: EventKind, priority: Priority, text: &str, data: &Value) -> Event {
     Event { data: Some(data.to_string()), ..event(kind, priority, text) }
 }

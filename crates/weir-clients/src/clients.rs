@@ -1,4 +1,4 @@
-//! The list of clients. Adding one is a file in `clients` and a line here.
+//! The list of clients. Adding one takes a file in `clients` and a line here.
 
 pub(crate) mod claude;
 pub(crate) mod codex;
@@ -9,6 +9,6 @@ pub(crate) mod qwen;
 
 use crate::Client;
 
-/// Every client there is.
+/// Every supported client.
 pub const CLIENTS: &[&Client] =
     &[&claude::CLAUDE, &codex::CODEX, &copilot::COPILOT, &gemini::GEMINI, &opencode::OPENCODE, &qwen::QWEN];

@@ -1,46 +1,46 @@
-//! What a client tells us, in one form for all of them.
+//! Hook calls in one form for all clients.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// A client's call, at a point of its own work.
+/// A client's call at a point in its work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hook {
-    /// The session's key, as the client has it.
+    /// The session's key, as the client spells it.
     pub session: String,
     /// The folder the session works in.
     pub folder: PathBuf,
     /// The client's own log of the session.
     pub transcript: Option<PathBuf>,
-    /// The subagent in which it happened.
+    /// The subagent that made the call, if any.
     pub subagent: Option<Subagent>,
-    /// Where in the client's work.
+    /// The point in the client's work.
     pub point: Point,
-    /// What it takes as an answer here.
+    /// The replies that the client accepts here.
     pub takes: Takes,
 }
 
-/// A subagent: a conversation that the model started for a part of the work.
+/// A conversation that the model started for part of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subagent {
-    /// Its key, as the client has it.
+    /// Its key, as the client spells it.
     pub key: String,
-    /// What sort it is.
+    /// The sort of subagent, as the client names it.
     pub kind: String,
 }
 
-/// What a client takes as an answer at a point.
+/// The kinds of reply that a client accepts at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Takes {
-    /// Something for the model to know.
+    /// Additional context for the model.
     pub context: bool,
-    /// Another output of a tool.
+    /// A replacement for a tool's output.
     pub output: bool,
-    /// Another command, which it runs without asking the user about it. Where it would ask, or has rules that look at
-    /// the command, ours would be what they see.
+    /// A replacement for a command, which the client runs without asking the user. If it asked, or if its rules match
+    /// on the command, the user and the rules would see our command instead of the original.
     pub command: bool,
-    /// What its summary of the conversation must keep.
+    /// What the client's summary of the conversation must keep.
     pub keep: bool,
 }
 
@@ -49,37 +49,37 @@ pub struct Takes {
 pub enum Point {
     /// A session begins.
     SessionStart(Start),
-    /// The user asks for something.
+    /// The user submits a prompt.
     Prompt {
-        /// In these words.
+        /// The text of the prompt.
         text: String,
     },
-    /// A tool is about to be used.
+    /// A tool is about to run.
     BeforeTool(ToolCall),
-    /// A tool was used.
+    /// A tool has run.
     AfterTool(ToolCall, Done),
-    /// The conversation is about to be compacted. A client may say so more often than it does it.
+    /// The conversation is about to be compacted. A client may report this more often than it compacts.
     BeforeCompaction,
     /// The conversation was compacted.
     AfterCompaction {
-        /// What the model is given in its place; empty where the client does not tell.
+        /// The text that replaces the conversation; empty if the client does not report it.
         summary: String,
     },
     /// A subagent begins.
     SubagentStart,
-    /// A subagent is done.
+    /// A subagent has finished.
     SubagentStop {
-        /// What it said last.
+        /// Its last message.
         result: String,
     },
     /// A file with rules for the model was loaded.
     Rules {
-        /// Which.
+        /// The path of the file.
         path: String,
     },
-    /// The model is done with its turn.
+    /// The model has finished its turn.
     Stop {
-        /// What it said last, where the client tells.
+        /// Its last message; empty if the client does not report it.
         last: String,
     },
     /// The session ends.
@@ -89,28 +89,28 @@ pub enum Point {
 /// How a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// Anew.
+    /// As a new session.
     New,
-    /// With what an earlier one left.
+    /// As the continuation of an earlier session.
     Resume,
     /// After its conversation was compacted.
     Compact,
 }
 
-/// The use of a tool.
+/// One use of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// What the client calls this one use.
+    /// The client's identifier of this call.
     pub key: Option<String>,
-    /// The tool, as the client calls it.
+    /// The tool, as the client names it.
     pub name: String,
-    /// What it is for, in the form that all clients share.
+    /// What the tool does, in the form that all clients share.
     pub tool: Tool,
-    /// What it was given, as the client has it.
+    /// The tool's input, as the client sends it.
     pub input: Value,
 }
 
-/// What a tool is for.
+/// What a tool does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tool {
     /// Runs a command in a shell.
@@ -120,36 +120,36 @@ pub enum Tool {
     },
     /// Reads a file.
     Read {
-        /// Which.
+        /// The path of the file.
         path: String,
-        /// Whether a part of it was asked for.
+        /// Whether only a part of it was asked for.
         part: bool,
     },
     /// Changes a file.
     Edit {
-        /// Which.
+        /// The path of the file.
         path: String,
     },
     /// Writes a whole file.
     Write {
-        /// Which.
+        /// The path of the file.
         path: String,
     },
-    /// Looks for files or in files.
+    /// Searches for files or in files.
     Search {
-        /// What for.
+        /// The pattern.
         pattern: String,
     },
     /// Fetches something from the web.
     Fetch {
-        /// The address, or what was searched for.
+        /// The address or the search query.
         what: String,
     },
-    /// Keeps the list of tasks; the input says how.
+    /// Updates the task list; the input says how.
     Tasks,
     /// Starts a subagent.
     Subagent {
-        /// What it is to do.
+        /// The subagent's task.
         task: String,
     },
     /// Proposes a plan.
@@ -157,59 +157,59 @@ pub enum Tool {
         /// The plan.
         text: String,
     },
-    /// Asks the user.
+    /// Asks the user a question.
     Question {
-        /// What.
+        /// The question.
         text: String,
     },
     /// A tool of an MCP server.
     Mcp {
         /// The server.
         server: String,
-        /// The tool, as the server calls it.
+        /// The tool, as the server names it.
         tool: String,
     },
-    /// One of our own tools: what it says is a digest already.
+    /// One of Weir's own tools, whose output is already a digest.
     Ours,
-    /// Something else.
+    /// Any other tool.
     Other,
 }
 
-/// How the use of a tool went.
+/// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Done {
-    /// What it gave back.
+    /// The tool's output.
     pub output: Output,
-    /// What a command returned, where the client tells.
+    /// The exit code of a command, if the client reports it.
     pub exit_code: Option<i32>,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub failed: bool,
-    /// How long it took, where the client tells.
+    /// The duration in milliseconds, if the client reports it.
     pub millis: Option<u64>,
 }
 
-/// What a tool gave back.
+/// The output of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
-    /// The text, as far as the client hands it over.
+    /// The text, as far as the client passes it on.
     pub text: String,
-    /// The file in which the client saved the whole, when the text is only a part of it.
+    /// The file in which the client saved the full output, if the text is only a part of it.
     pub saved: Option<PathBuf>,
-    /// Whether the client has thrown the rest away.
+    /// Whether the client has discarded the rest.
     pub cut: bool,
-    /// Whether the client puts a number before each line of what it is given in place of the text.
+    /// Whether the client numbers the lines of the text that replaces this one.
     pub numbered: bool,
 }
 
 impl Point {
-    /// Whether the model can be told something here, in most clients.
+    /// Returns whether most clients accept context for the model at this point.
     pub(crate) fn takes_context(&self) -> bool {
         matches!(self, Self::SessionStart(_) | Self::Prompt { .. } | Self::AfterTool(..))
     }
 }
 
 impl Tool {
-    /// What it is for, in one word.
+    /// Returns what the tool does, in one word.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Shell { .. } => "shell",
@@ -228,7 +228,7 @@ impl Tool {
         }
     }
 
-    /// The file it is about.
+    /// Returns the path of the file that the tool reads, edits or writes.
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::Read { path, .. } | Self::Edit { path } | Self::Write { path } => Some(path),

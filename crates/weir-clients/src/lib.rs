@@ -1,11 +1,11 @@
-//! The clients, one file each: how they tell us what happens, and how they want to be answered.
+//! The supported clients, one file each: what their hooks send and what they accept in return.
 //!
-//! A [`Client`] is constant data and plain functions. [`decode`](Client::decode) turns what a client sends into a
-//! [`Hook`], the one form that the rest of the program knows; [`reply`](Client::reply) turns our [`Reply`] into what
-//! the client reads. [`capture`] turns a hook into events. [`transcript`] reads what a client has written down of a session.
+//! A [`Client`] is constant data and plain functions. [`decode`](Client::decode) turns a client's payload into a
+//! [`Hook`], the one form that the rest of the program knows; [`reply`](Client::reply) turns our [`Reply`] into the
+//! client's own format. [`capture`] turns a hook into events. [`transcript`] reads a client's own log of a session.
 //!
-//! Invariants: no wire type leaves this crate; nothing here reads a file, the environment or a clock; what a client
-//! sends that is not known is no error.
+//! Invariants: no wire type leaves this crate; nothing here reads a file, the environment or a clock; unknown input
+//! from a client is not an error.
 
 pub mod capture;
 mod clients;
@@ -22,58 +22,58 @@ pub use wire::Wire;
 
 use serde_json::Value;
 
-/// One client.
+/// A client, such as Claude Code or Codex.
 pub struct Client {
-    /// What it is called in commands: `claude`.
+    /// The name used in commands: `claude`.
     pub name: &'static str,
-    /// What people call it: `Claude Code`.
+    /// The name shown to people: `Claude Code`.
     pub title: &'static str,
-    /// What it calls itself as an MCP client. Its sessions are kept under this name, whichever way they come.
+    /// The name it reports as an MCP client. All its sessions are stored under this name, wherever they come from.
     pub session: &'static str,
-    /// How it says that a conversation was compacted.
+    /// How it reports that a conversation was compacted.
     pub compaction: Compaction,
-    /// What it shows by itself of a command that printed much, where that is known.
+    /// How it truncates the output of a command by itself, where that is known.
     pub own_cut: Option<OwnCut>,
-    /// What it tells us, in the form that all clients share; none for what does not concern us.
+    /// Decodes a hook call into the form that all clients share, or returns `None` if Weir has no use for it.
     pub decode: fn(&Wire<'_>) -> Option<Hook>,
-    /// How it is answered; none where it has no way to take that.
+    /// Encodes a reply, or returns `None` if the client cannot take one of that kind here.
     pub reply: fn(&Wire<'_>, &Hook, &Reply<'_>) -> Option<Value>,
 }
 
-/// What a client shows by itself of a command that printed much.
+/// How a client truncates the output of a command by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnCut {
-    /// Above how many characters it shows less.
+    /// The length in characters above which it truncates.
     pub above: usize,
-    /// How many characters it shows then.
+    /// The number of characters it then shows.
     pub shows: usize,
 }
 
-/// How a client says that a conversation was compacted.
+/// How a client reports that a conversation was compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compaction {
-    /// By beginning the session again, which takes a guide.
+    /// It starts the session again, and that hook accepts a guide.
     Begins,
-    /// By a hook before or after it that takes nothing: the guide waits for the next one that does.
+    /// It calls a hook before or after compaction that accepts nothing: the guide waits for the next hook that does.
     Waits,
-    /// By the same hook, but also when it does not compact: the guide waits until this text is in the transcript.
+    /// It calls the same hook even when it does not compact: the guide waits until this text is in the transcript.
     WaitsUntil(&'static str),
 }
 
-/// What we have to say to a client.
+/// What Weir answers to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply<'a> {
-    /// Something for the model to know.
+    /// Additional context for the model.
     Context(&'a str),
-    /// What the model gets to see instead of a tool's output.
+    /// The text that the model sees instead of a tool's output.
     Output(&'a str),
-    /// What is to be run instead of a shell command.
+    /// The command to run instead of a shell command.
     Command(&'a str),
     /// What the client's own summary of the conversation must keep.
     Keep(&'a str),
 }
 
-/// The client of this name.
+/// Returns the client with this name.
 pub fn find(name: &str) -> Option<&'static Client> {
     CLIENTS.iter().copied().find(|client| client.name == name)
 }

@@ -1,30 +1,31 @@
-//! What an output is for, by the tool that made it and what the tool was given.
+//! Classifies a tool's output by its purpose, from the tool and its input.
 //!
-//! A file that was printed on purpose is the answer itself; what a build prints on its way is not. The two are told apart by
-//! the command, since their texts look alike. This decides how much is shown, nothing about safety.
+//! A file that was printed on purpose is itself the answer; the progress output of a build is not. Only the command
+//! tells the two apart, since their texts look alike. The result decides how much is shown and has no bearing on
+//! safety.
 
 use crate::capture::shell::{self, Join, Part};
 use crate::hook::{Tool, ToolCall};
 
-/// The longest question.
+/// The maximum length of a question, in characters.
 const MAX_QUESTION: usize = 1_000;
 
 /// What an output is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Its text is the answer: a file, a piece of history, what a search found.
+    /// The text is the answer: a file, a piece of history, the results of a search.
     AskedFor,
-    /// Something else was wanted, and this tells how it went: builds, tests, installs, listings, logs.
+    /// A report on something else that was wanted: builds, tests, installs, listings, logs.
     ByProduct,
-    /// It comes from elsewhere, with more than was wanted: pages, tools of MCP servers.
+    /// External content, usually more than was wanted: web pages, tools of MCP servers.
     Flood,
-    /// A command that is in no list.
+    /// Unknown: the tool or the command is not on any list.
     Unclear,
-    /// It is left alone: what a subagent says, what our own tools show, what is always small.
+    /// Shown as it is: a subagent's answer, the output of our own tools, outputs that are always small.
     Settled,
 }
 
-/// What the output of a tool call is for.
+/// Returns the purpose of a tool call's output.
 pub fn purpose(call: &ToolCall) -> Purpose {
     match &call.tool {
         Tool::Shell { command } => of_command(command),
@@ -35,7 +36,7 @@ pub fn purpose(call: &ToolCall) -> Purpose {
     }
 }
 
-/// What the model wants to know from a tool's output, in its own words: the question that goes with a page, or what it is searched for.
+/// Returns what the model wants to know from a page or an MCP tool, in its own words: the prompt or query in the input.
 pub fn question(call: &ToolCall) -> Option<String> {
     const KEYS: [&str; 5] = ["prompt", "query", "question", "objective", "q"];
     if purpose(call) != Purpose::Flood {
@@ -45,12 +46,12 @@ pub fn question(call: &ToolCall) -> Option<String> {
     Some(asked.chars().take(MAX_QUESTION).collect())
 }
 
-/// Programs that print a text they are pointed at.
+/// Programs that print the text they are given.
 const PRINTERS: &str = " cat bat batcat head tail nl sed awk gawk mawk less more zcat xzcat zstdcat grep egrep fgrep rg ag ack jq yq xq \
      cut sort uniq column diff comm tac rev fold wc hexdump xxd od strings readelf objdump nm file stat man tldr sqlite3 psql mysql \
      pdftotext pandoc xmllint csvlook mlr ";
 
-/// Programs whose output tells how something went.
+/// Programs whose output reports how something went.
 const MAKERS: &str = " make gmake ninja cmake ctest meson bazel bazelisk buck buck2 gcc g++ cc c++ clang clang++ ld rustc javac kotlinc \
      scalac tsc swiftc jest vitest mocha ava playwright cypress eslint prettier biome stylelint webpack vite rollup esbuild turbo nx \
      pytest py.test tox nox unittest pip pip3 pipx uv poetry pdm conda mamba hatch ruff mypy flake8 pylint pyright black isort bandit \
@@ -59,7 +60,7 @@ const MAKERS: &str = " make gmake ninja cmake ctest meson bazel bazelisk buck bu
      shellcheck golangci-lint staticcheck terraform tofu pulumi ansible ansible-playbook helm packer vagrant ls exa eza tree find fd \
      fdfind du ps top journalctl dmesg valgrind strace ltrace perf wget rsync scp unzip tar zip ";
 
-/// Programs of many uses, by the words that make them print a text; with any other word they make something.
+/// Programs with many uses, each with the subcommands that print a text; any other subcommand makes something.
 const BY_VERB: [(&str, &str); 18] = [
     (
         "git",
@@ -84,7 +85,7 @@ const BY_VERB: [(&str, &str); 18] = [
     ("node", " "),
 ];
 
-/// What the output of a script is for: by its parts that print something of their own.
+/// Returns the purpose of a script's output, judged by the parts that print something of their own.
 pub fn of_command(script: &str) -> Purpose {
     let parts = shell::split(script);
     let mut found = None;
@@ -103,7 +104,7 @@ pub fn of_command(script: &str) -> Purpose {
     found.unwrap_or(Purpose::Unclear)
 }
 
-/// What the output of commands that are joined by pipes is for; none when they print nothing of interest.
+/// Returns the purpose of a pipeline's output, or `None` if it prints nothing of interest.
 fn of_pipeline(parts: &[Part]) -> Option<Purpose> {
     let first = parts.first()?;
     let last = parts.last()?;
@@ -138,7 +139,7 @@ fn of_part(part: &Part) -> Purpose {
     Purpose::Unclear
 }
 
-/// The word that says what a program shall do, after the folder that `git -C` names.
+/// Returns the subcommand of a program, skipping the folder of `git -C`.
 fn verb(part: &Part) -> &str {
     let mut words = part.args().filter(|word| !word.starts_with('-'));
     match part.args().next() {
@@ -147,7 +148,7 @@ fn verb(part: &Part) -> &str {
     }
 }
 
-/// Whether it is Python, told to run a module that is a maker.
+/// Returns whether the command is Python running a module that is one of [`MAKERS`].
 fn runs_module(part: &Part, program: &str) -> bool {
     let mut args = part.args();
     program.starts_with("python")
@@ -159,7 +160,7 @@ fn has_word(list: &str, word: &str) -> bool {
     !word.is_empty() && list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// The texts that a model wrote with a tool call, for tools that change files.
+/// Returns the texts that the model wrote in a tool call, for tools that change files.
 pub fn written(call: &ToolCall) -> Vec<String> {
     const KEYS: [&str; 8] =
         ["content", "new_string", "newString", "new_str", "file_text", "insert_text", "text", "new_source"];

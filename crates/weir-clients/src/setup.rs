@@ -1,7 +1,7 @@
-//! What each client is told so that it calls us: which files, and what of them is ours.
+//! The changes to each client's settings that make it call Weir: which files, and which entries in them are ours.
 //!
-//! A [`Recipe`] is constant data. [`Part::add`] and [`Part::remove`] are functions of a file's text alone: what others
-//! wrote stays as it is, and to add twice is to add once. Adding a client is a file in `setup` and a line in
+//! A [`Recipe`] is constant data. [`Part::add`] and [`Part::remove`] are functions of a file's text alone: everything
+//! that others wrote stays as it is, and adding is idempotent. Adding a client takes a file in `setup` and a line in
 //! [`RECIPES`].
 
 mod amp;
@@ -35,7 +35,7 @@ use serde_json::Value;
 pub use setting::Setting;
 pub use window::{Scale, Window};
 
-/// Every client that can be set up, those that were run first.
+/// Every client that can be set up, beginning with those whose recipe was tested with the real client.
 pub const RECIPES: &[&Recipe] = &[
     &claude::CLAUDE,
     &codex::CODEX,
@@ -55,95 +55,95 @@ pub const RECIPES: &[&Recipe] = &[
     &antigravity::ANTIGRAVITY,
 ];
 
-/// How one client is set up.
+/// The setup of one client.
 pub struct Recipe {
-    /// What it is called in commands.
+    /// The name used in commands.
     pub name: &'static str,
-    /// What people call it.
+    /// The name shown to people.
     pub title: &'static str,
-    /// Its programs, by which it is found on the PATH.
+    /// The names of its programs, looked up on the PATH to detect it.
     pub programs: &'static [&'static str],
-    /// Folders that are there when it is installed.
+    /// Folders that exist if it is installed.
     pub traces: &'static [Place],
-    /// What is written, for the user and for a project.
+    /// The parts to write, for the user and for a project.
     pub parts: &'static [Part],
-    /// What the user does afterwards, where something is left to do.
+    /// What is left for the user to do afterwards, if anything.
     pub then: Option<&'static str>,
-    /// How our plugin shows where the user took that instead.
+    /// How to detect that the user has installed our plugin instead.
     pub plugin: Option<Packed>,
-    /// For a client that runs only hooks that the user trusts, how to tell which are not.
+    /// How to detect untrusted hooks, for a client that runs only hooks that the user trusts.
     pub trust: Option<Trust>,
     /// When it compacts by itself, where that is known.
     pub window: Option<Window>,
-    /// Where the command stands whose output it shows below its prompt, if it has such a line.
+    /// The setting for the command whose output it shows below its prompt, if it has such a line.
     pub status_line: Option<Setting>,
-    /// How sure we are of the format.
+    /// How well the format is known.
     pub basis: Basis,
 }
 
-/// How an installed plugin shows.
+/// How to detect an installed plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packed {
-    /// As a folder.
+    /// By a folder.
     Folder(Place),
-    /// As a key `weir@…` of this object of a file.
+    /// By a key `weir@…` in this object of a file.
     Key(Place, &'static str),
 }
 
-/// Whether a client's settings, in JSON or TOML, have our plugin in this object.
+/// Returns whether a client's settings, in JSON or TOML, list our plugin in this object.
 pub fn has_plugin(settings: &str, object: &str) -> bool {
     json::keys(settings, object).chain(table::keys(settings, object)).any(|key| key.starts_with("weir@"))
 }
 
-/// How trust in hooks shows.
+/// How to detect which hooks are trusted.
 pub struct Trust {
-    /// The file that says which hooks are trusted.
+    /// The file that lists trusted hooks.
     pub place: Place,
-    /// The events of ours that are not, from the text of that file and the path of the file of hooks.
+    /// Returns our events that are not trusted, given the text of that file and the path of the hooks file.
     pub lacking: fn(&str, &str) -> Vec<&'static str>,
 }
 
-/// How sure we are of a format.
+/// How well a format is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// The real client read what we write.
+    /// The real client has read what we write.
     Seen,
-    /// Its documentation says so; nobody ran it here.
+    /// Taken from its documentation, not tested with the client.
     Documented,
 }
 
-/// For whom a client is set up.
+/// Whom a client is set up for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// For the user, in all projects.
+    /// The user, in all projects.
     User,
-    /// For one project, and for whoever else works in it.
+    /// One project, and everyone who works in it.
     Project,
 }
 
-/// One thing in one file.
+/// One of our entries in one file.
 pub struct Part {
-    /// For whom it is.
+    /// Whom it is for.
     pub whose: Whose,
     /// The file.
     pub place: Place,
-    /// The thing.
+    /// The entry.
     pub what: What,
 }
 
-/// Where a file or a folder is.
+/// The location of a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Below what.
+    /// The folder that the path starts from.
     pub base: Base,
-    /// Its path there.
+    /// The path below it.
     pub path: &'static str,
-    /// Another name, which is used where it is the one that is there.
+    /// An alternative path, used if that file exists instead.
     pub or: Option<&'static str>,
 }
 
 impl Place {
-    /// Its path below the home folder, where no variable says otherwise.
+    /// Returns the path below the home folder, assuming that no environment variable is set.
     fn below_home(&self) -> String {
         match self.base {
             Base::Home | Base::Project => self.path.to_owned(),
@@ -158,81 +158,81 @@ impl Place {
 pub enum Base {
     /// The user's home.
     Home,
-    /// The user's configuration folder, as XDG has it.
+    /// The user's XDG configuration folder.
     Config,
-    /// What this variable names, or else this folder of the home.
+    /// The folder that this environment variable names, or this folder in the home folder if it is not set.
     Variable(&'static str, &'static str),
     /// The project.
     Project,
 }
 
-/// What is ours in a file.
+/// An entry of ours in a file.
 pub enum What {
-    /// Our MCP server, in the JSON object at this path, in this form.
+    /// Our MCP server: the path of the JSON object that lists servers, and the function that builds the entry.
     Server(&'static [&'static str], fn(&str) -> Value),
-    /// Our MCP server as a table of this TOML table.
+    /// Our MCP server, as a table in this TOML table.
     ServerTable(&'static str),
     /// Our hooks, in JSON.
     Hooks(&'static Hooks),
-    /// The whole file, with our program in place of the plain name.
+    /// The whole file, with the path of our program filled in.
     Plugin(&'static str),
 }
 
-/// Hooks as a client wants them written.
+/// The layout of a client's hooks.
 pub struct Hooks {
-    /// Whether they stand in groups, each with a matcher.
+    /// Whether hooks are in groups, each with a matcher.
     pub grouped: bool,
-    /// The key of the command.
+    /// The key of a hook's command.
     pub command: &'static str,
-    /// Whether each says that it is a command.
+    /// Whether each hook has a `type` of `command`.
     pub typed: bool,
-    /// The key and the value of the time after which the client gives up.
+    /// The key and the value of the timeout.
     pub timeout: (&'static str, u64),
-    /// The version that the file must name.
+    /// The version that the file must name, if any.
     pub version: Option<u64>,
-    /// The events, with the tools that they are wanted for where it is not all of them.
+    /// The events, each with a matcher for the tools it is wanted for, or `None` for all.
     pub events: &'static [(&'static str, Option<&'static str>)],
 }
 
-/// What a client is to call.
+/// The command that a client is to call.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// The absolute path of our program, or its plain name for whoever has it on the PATH.
+    /// The absolute path of our program, or its plain name if it is to be found on the PATH.
     pub program: &'a str,
     /// The client's name.
     pub client: &'a str,
 }
 
-/// Why a file cannot be changed.
+/// The reason why a file cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unusable {
-    /// The line, counted from one, where it is known.
+    /// The line, counted from one, if it is known.
     pub line: Option<usize>,
-    /// A sentence without its full stop.
+    /// The reason, as a sentence without its full stop.
     pub why: String,
 }
 
-/// The recipe of this name.
+/// Returns the recipe with this name.
 pub fn find(name: &str) -> Option<&'static Recipe> {
     RECIPES.iter().copied().find(|recipe| recipe.name == name)
 }
 
 impl Recipe {
-    /// The parts for the user or for a project; none where the client has no such place. Hooks that we would not
-    /// understand are left out: each call would be a fault.
+    /// Returns the parts for the user or for a project; empty if the client has no such settings. Leaves out hooks of
+    /// clients that we cannot decode, since each of their calls would be a fault.
     pub fn parts_for(&self, whose: Whose) -> impl Iterator<Item = &'static Part> {
         let understood = crate::find(self.name).is_some();
         self.parts.iter().filter(move |part| part.whose == whose && (understood || !part.is_hooks()))
     }
 
-    /// Whether hooks of ours are called, or only our MCP server.
+    /// Returns whether the client calls our hooks, and not only our MCP server.
     pub fn has_hooks(&self) -> bool {
         self.parts_for(Whose::User).any(Part::is_hooks)
     }
 }
 
 impl Part {
-    /// The file with our part in it; the same text where it is there already. A file that is missing is empty.
+    /// Returns the file's text with our part added, unchanged if it is already there. A missing file is an empty text.
     pub fn add(&self, text: &str, call: Call<'_>) -> Result<String, Unusable> {
         match &self.what {
             What::Server(at, form) => server::add(text, at, &form(call.program)),
@@ -242,7 +242,7 @@ impl Part {
         }
     }
 
-    /// The file without our part; the same text where it is not there.
+    /// Returns the file's text with our part removed, unchanged if it is not there.
     pub fn remove(&self, text: &str) -> Result<String, Unusable> {
         match &self.what {
             What::Server(at, _) => server::remove(text, at),
@@ -252,7 +252,7 @@ impl Part {
         }
     }
 
-    /// Whether the file says nothing any more, and so may go if it was ours.
+    /// Returns whether nothing is left in the file, so that it can be removed if it was ours.
     pub fn says_nothing(&self, text: &str) -> bool {
         match &self.what {
             What::Server(..) | What::Hooks(_) => json::says_nothing(text),
@@ -260,17 +260,17 @@ impl Part {
         }
     }
 
-    /// Whether it makes the client call our hooks.
+    /// Returns whether this part makes the client call our hooks.
     pub fn is_hooks(&self) -> bool {
         matches!(self.what, What::Hooks(_) | What::Plugin(_))
     }
 
-    /// Whether the whole file is ours.
+    /// Returns whether the whole file is ours.
     pub fn is_whole(&self) -> bool {
         matches!(self.what, What::Plugin(_))
     }
 
-    /// What it is, for people.
+    /// Returns a title for people.
     pub fn title(&self) -> &'static str {
         match &self.what {
             What::Server(..) | What::ServerTable(_) => "MCP server",
@@ -280,27 +280,27 @@ impl Part {
     }
 }
 
-/// A file in the user's home.
+/// Returns a place in the user's home folder.
 const fn home(path: &'static str) -> Place {
     Place { base: Base::Home, path, or: None }
 }
 
-/// A file in the user's configuration folder.
+/// Returns a place in the user's configuration folder.
 const fn config(path: &'static str) -> Place {
     Place { base: Base::Config, path, or: None }
 }
 
-/// A file in the project.
+/// Returns a place in the project.
 const fn project(path: &'static str) -> Place {
     Place { base: Base::Project, path, or: None }
 }
 
-/// A part for the user.
+/// Returns a part for the user.
 const fn user_part(place: Place, what: What) -> Part {
     Part { whose: Whose::User, place, what }
 }
 
-/// A part for a project.
+/// Returns a part for a project.
 const fn project_part(place: Place, what: What) -> Part {
     Part { whose: Whose::Project, place, what }
 }

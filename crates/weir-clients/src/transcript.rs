@@ -1,11 +1,12 @@
-//! Transcripts: what clients themselves write down of their sessions, read back step by step.
+//! Reads transcripts, the clients' own logs of their sessions, step by step.
 //!
-//! A format is constant data and plain functions, one file per client. Its reader turns rows of JSON into [`Session`]s, and
-//! [`Session::told`] turns a step back into the hooks that the client would have called, in the client's own shape.
-//! [`read`] reads a transcript whole; [`stream`] hands on what it says while it is read.
+//! A format is constant data and plain functions, one file per client. Its reader turns rows of JSON into [`Session`]s,
+//! and [`Session::told`] turns a step back into the hooks that the client would have called, in the client's own shape.
+//! [`read`] reads a whole transcript; [`stream`] passes on its parts while it is being read.
 //!
-//! Invariants: a transcript is foreign text. A row that is too long, that is not JSON or that is not what its client writes
-//! is counted and skipped; what is held of a session never grows past [`LARGEST`]; nothing here opens a file.
+//! Invariants: a transcript is untrusted text. A row that is too long, that is not JSON or that does not fit the
+//! client's format is counted and skipped; the text held in memory never exceeds [`LARGEST`]; nothing here opens a
+//! file.
 
 mod claude;
 mod codex;
@@ -26,14 +27,14 @@ use weir_core::Timestamp;
 use crate::Client;
 pub use session::{Dated, Part, Place, Session, Step, Told, ToolResult, Usage};
 
-/// The most that is held of a session, in bytes of text.
+/// The maximum text of a transcript that is held in memory, in bytes.
 pub const LARGEST: usize = 256 << 20;
-/// How much is read before it is handed on, in bytes of text.
+/// The number of bytes of text that are read before they are passed on.
 const PART: usize = 1 << 20;
-/// How many lines are named that were skipped.
+/// The maximum number of skipped lines that are named.
 const NAMED: usize = 10;
 
-/// Every format there is. The first that knows a row is taken: Qwen Code's rows have all that Claude Code's have.
+/// Every known format. The first one that recognises a row is used: Qwen Code's rows have every field of Claude Code's.
 const FORMATS: &[&Format] = &[
     &qwen::FORMAT,
     &claude::FORMAT,
@@ -44,40 +45,40 @@ const FORMATS: &[&Format] = &[
     &plain::FORMAT,
 ];
 
-/// How one client writes its transcripts.
+/// The format of one client's transcripts.
 struct Format {
     client: &'static Client,
-    /// Where it writes them, below the home folder.
+    /// The folders below the home folder in which the client writes them.
     folders: &'static [&'static str],
-    /// The database below the home folder in which it keeps them.
+    /// The database below the home folder in which the client keeps them.
     database: Option<&'static str>,
-    /// Whether a transcript may have sessions that have nothing to do with each other.
+    /// Whether a transcript may contain unrelated sessions.
     many: bool,
-    /// Whether a row is one of this format.
+    /// Returns whether a row is of this format.
     knows: fn(&Value) -> bool,
-    /// A reader at the beginning of a transcript.
+    /// Returns a reader for the beginning of a transcript.
     reader: fn() -> Box<dyn Reader>,
-    /// The hooks that the client would have called at a step.
+    /// Returns the hooks that the client would have called at a step.
     told: fn(Step, &Place<'_>) -> Vec<Told>,
 }
 
-/// What turns the rows of one transcript into sessions.
+/// Turns the rows of one transcript into sessions.
 trait Reader {
-    /// Takes the next row. Says whether it is what the client writes.
+    /// Reads the next row. Returns whether it fits the client's format.
     fn row(&mut self, row: Value) -> bool;
 
-    /// The sessions that rows add steps to, for a format in which no row changes what an earlier one said.
+    /// Returns the sessions that rows add steps to. Empty for a format in which a row can change an earlier one.
     fn drafts(&mut self) -> Vec<&mut Draft> {
         Vec::new()
     }
 
-    /// The sessions of the rows so far, without the steps that were handed over.
+    /// Returns the sessions of the rows so far, without the steps that were already passed on.
     fn finish(&mut self) -> Vec<Draft> {
         self.drafts().into_iter().map(std::mem::take).collect()
     }
 }
 
-/// A session as a format has read it.
+/// A session while it is being read.
 #[derive(Default)]
 struct Draft {
     key: String,
@@ -88,15 +89,15 @@ struct Draft {
     models: Models,
     steps: Vec<Dated>,
     requests: Vec<Usage>,
-    /// How many rows it has.
+    /// The number of its rows.
     rows: usize,
-    /// When the row was written that is being read, and what the client calls it.
+    /// The time of the current row and the client's name for its message.
     row: (Option<Timestamp>, String),
 }
 
 impl Draft {
-    /// Takes over what a row says about the session and no row before it has said. The keys are those of the session's key,
-    /// the version, the folder and the branch.
+    /// Fills in the fields of the session that no earlier row has set. The keys are those of the session key, the
+    /// version, the folder and the branch.
     fn learn(&mut self, row: &Value, keys: [&str; 4]) {
         let fields = [&mut self.key, &mut self.version, &mut self.folder, &mut self.branch];
         for (key, field) in keys.into_iter().zip(fields) {
@@ -106,19 +107,19 @@ impl Draft {
         }
     }
 
-    /// Begins to read a row.
+    /// Starts reading a row.
     fn begin(&mut self, at: Option<Timestamp>, message: &str) {
         self.row.0 = at.or(self.row.0);
         message.clone_into(&mut self.row.1);
     }
 
-    /// Adds a step of the row that is being read.
+    /// Adds a step of the current row.
     fn push(&mut self, step: Step) {
         let (at, message) = self.row.clone();
         self.steps.push(Dated { step, at, message });
     }
 
-    /// The steps so far, which are then gone from here.
+    /// Moves the steps so far into a new draft of the same session.
     fn drain(&mut self) -> Self {
         Self {
             key: self.key.clone(),
@@ -147,9 +148,9 @@ impl Draft {
     }
 }
 
-/// A transcript as it was read.
+/// A transcript that has been read.
 pub struct Transcript {
-    /// Its sessions. The one with the most rows is the first.
+    /// Its sessions, the one with the most rows first.
     pub sessions: Vec<Session>,
     /// The rows that were skipped.
     pub skipped: Skipped,
@@ -158,23 +159,23 @@ pub struct Transcript {
 /// The rows of a transcript that were skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// How many there were.
+    /// The number of skipped rows.
     pub count: u64,
-    /// The first of them, by their lines.
+    /// The lines of the first ones.
     pub lines: Vec<u64>,
 }
 
-/// A transcript that is being read, row by row.
+/// A transcript that is being read row by row.
 #[derive(Default)]
 pub struct Reading {
     reader: Option<(&'static Format, Box<dyn Reader>)>,
-    /// The bytes of the rows since the last part was handed on.
+    /// The bytes of the rows since parts were last passed on.
     bytes: usize,
     skipped: Skipped,
 }
 
 impl Reading {
-    /// Takes a row of `bytes` bytes that ends with a line.
+    /// Reads a row of `bytes` bytes at `line`.
     pub fn row(&mut self, row: Value, bytes: usize, line: u64) {
         if self.reader.is_none() {
             self.reader = FORMATS.iter().find(|format| (format.knows)(&row)).map(|format| (*format, (format.reader)()));
@@ -197,7 +198,7 @@ impl Reading {
         }
     }
 
-    /// What was read since this was called last and will not change any more.
+    /// Returns the parts that were read since the last call and cannot change any more.
     fn drain(&mut self) -> Vec<Part> {
         let Some((format, reader)) = &mut self.reader else { return Vec::new() };
         let drafts = reader.drafts();
@@ -208,7 +209,7 @@ impl Reading {
         parts(format, drafts.into_iter().filter(|draft| !draft.steps.is_empty()).map(Draft::drain).collect())
     }
 
-    /// What was read; none when no row was one of a client that is known.
+    /// Returns the transcript, or `None` if no row belonged to a known client.
     pub fn finish(self) -> Option<Transcript> {
         let (format, mut reader) = self.reader?;
         let mut drafts = reader.finish();
@@ -220,7 +221,7 @@ impl Reading {
         Some(Transcript { sessions: drafts.into_iter().map(session).collect(), skipped: self.skipped })
     }
 
-    /// What is left to hand on, and what was skipped; none when no row was one of a client that is known.
+    /// Returns the remaining parts and the skipped rows, or `None` if no row belonged to a known client.
     pub fn finish_parts(self) -> Option<(Vec<Part>, Skipped)> {
         let (format, mut reader) = self.reader?;
         Some((parts(format, reader.finish()), self.skipped))
@@ -235,25 +236,25 @@ fn parts(format: &'static Format, drafts: Vec<Draft>) -> Vec<Part> {
     drafts.into_iter().map(part).collect()
 }
 
-/// Every client with transcripts, and the folders below the home folder in which it writes them.
+/// Returns every client with transcripts and the folders below the home folder in which it writes them.
 pub fn folders() -> impl Iterator<Item = (&'static Client, &'static str)> {
     FORMATS.iter().flat_map(|format| format.folders.iter().map(|folder| (format.client, *folder)))
 }
 
-/// The databases below the home folder in which clients keep sessions.
+/// Returns the databases below the home folder in which clients keep sessions.
 pub fn databases() -> impl Iterator<Item = &'static str> {
     FORMATS.iter().filter_map(|format| format.database)
 }
 
-/// Reads a transcript of any client that is known; none when it is not one.
+/// Reads a whole transcript of any known client. Returns `None` if the input is not a transcript.
 pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Transcript>> {
     let mut reading = Reading::default();
     let _ = rows::read(input, &mut reading, &mut |_| ControlFlow::Continue(()))?;
     Ok(reading.finish())
 }
 
-/// Reads a transcript of any client that is known, and hands on what it says part by part, until `take` breaks off. Returns
-/// what was skipped; none when it is not a transcript.
+/// Reads a transcript of any known client and passes on its parts until `take` breaks. Returns the skipped rows, or
+/// `None` if the input is not a transcript.
 pub fn stream(input: &mut dyn BufRead, take: &mut dyn FnMut(Part) -> ControlFlow<()>) -> io::Result<Option<Skipped>> {
     let mut reading = Reading::default();
     let read = rows::read(input, &mut reading, &mut |reading| match reading.bytes {
@@ -267,13 +268,13 @@ pub fn stream(input: &mut dyn BufRead, take: &mut dyn FnMut(Part) -> ControlFlow
     Ok(Some(skipped))
 }
 
-/// A time as clients write it: in words, or in milliseconds.
+/// Returns a time as clients write it: as text or in milliseconds.
 fn time(value: &Value) -> Option<Timestamp> {
     let written = || value.as_str()?.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
     value.as_i64().or_else(written).map(Timestamp)
 }
 
-/// How often each model answered.
+/// The number of answers by each model.
 #[derive(Default)]
 struct Models(Vec<(String, usize)>);
 
@@ -291,12 +292,12 @@ impl Models {
     }
 }
 
-/// Takes what is at a key, if it is there.
+/// Takes the value at a key, or null.
 fn take(value: &mut Value, key: &str) -> Value {
     value.get_mut(key).map(Value::take).unwrap_or_default()
 }
 
-/// The text of a message: as it is, or its parts together.
+/// Returns the text of a message: a string, or its parts joined.
 fn content_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,6 +1,6 @@
 //! The model inside the program.
 //!
-//! Invariant: nothing is loaded; the pages of the program that a text needs are all it costs.
+//! Invariant: nothing is loaded; a text costs only the pages of the program that it touches.
 
 use std::borrow::Cow;
 

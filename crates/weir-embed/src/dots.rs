@@ -1,17 +1,17 @@
-//! Products of vectors of bytes, with the widest instructions that the machine has.
+//! Computes dot products of byte vectors, with the widest instructions that the machine has.
 //!
 //! Invariant: the products are exact, and the same on every machine, for vectors of up to 131,000 numbers.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch, i8x32, i16x16, i32x8};
 
-/// How many bytes one step multiplies.
+/// The number of bytes that one step multiplies.
 const STEP: usize = 32;
 
-/// The products of a query with each row of a block, in their order, in place of what is in `out`.
+/// Computes the dot product of a query with each row of a block, in order, and replaces the content of `out` with them.
 ///
-/// A block is rows of `width` bytes one after the other; bytes after the last whole row are left out. A query that is
-/// not `width` bytes long has no products.
+/// A block is a sequence of rows of `width` bytes; an incomplete last row is ignored. If the query is not `width` bytes
+/// long, there are no products.
 pub fn dots(query: &[i8], block: &[i8], width: usize, out: &mut Vec<i32>) {
     out.clear();
     if width == 0 || query.len() != width {
@@ -26,16 +26,16 @@ fn dot(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }
 
-/// Products of 16 numbers and half of their sums in one instruction, where the machine has one. The compiler finds it
-/// by itself only at half the speed.
+/// Multiplies 16 numbers and adds pairs of the products in one instruction, where the machine has one. Code that is
+/// left to the compiler to vectorise is only half as fast.
 #[inline(always)]
 fn wide<S: Simd>(simd: S, query: &[i8], block: &[i8], out: &mut Vec<i32>) {
     let (steps, tail) = query.as_chunks::<STEP>();
-    // Widened once, so that only the rows are widened in the loop.
+    // The query is widened once, so only the rows are widened in the loop.
     let steps: Vec<(i16x16<S>, i16x16<S>)> = steps.iter().map(|step| i8x32::from_slice(simd, step).widen()).collect();
     for row in block.chunks_exact(query.len()) {
         let (row_steps, row_tail) = row.as_chunks::<STEP>();
-        // Two sums, since each waits for its last addition.
+        // Two sums, since each addition waits for the previous one.
         let mut sums = [i32x8::splat(simd, 0); 2];
         for (row, query) in row_steps.iter().zip(&steps) {
             let (low, high) = i8x32::from_slice(simd, row).widen();

@@ -1,8 +1,8 @@
-//! Whether a text is written in the letters that the model was trained on.
+//! Detects whether a text is written in the script that the model was trained on.
 //!
-//! Invariant: a text without letters passes, as numbers and signs are the same everywhere.
+//! Invariant: a text without letters passes, since numbers and symbols are the same in all scripts.
 
-/// Whether at least half of the letters are Latin.
+/// Returns whether at least half of the letters are Latin.
 pub(crate) fn mostly(text: &str) -> bool {
     if text.is_ascii() {
         return true;
@@ -18,7 +18,7 @@ pub(crate) fn mostly(text: &str) -> bool {
     latin >= other
 }
 
-/// The blocks of Unicode that hold Latin letters.
+/// Returns whether a character is in one of the Unicode blocks with Latin letters.
 fn is_latin(character: char) -> bool {
     character.is_ascii_alphabetic()
         || matches!(

@@ -1,35 +1,36 @@
-//! The shape of a vocabulary's table, shared by `build.rs` and [`crate::open`], which write it, and by
+//! The layout of a vocabulary's table, shared by `build.rs` and [`crate::open`], which write it, and by
 //! [`crate::vocabulary`], which reads it.
 //!
-//! Three numbers (how many slots, the longest token in bytes, where the text begins), then the slots,
-//! then where each token ends in the text, then the text of all tokens. A slot is 0 or a part of the token's hash and
-//! the token's number plus one; tokens that share a slot stand in the next free ones.
+//! The table has three numbers (the number of slots, the length of the longest token in bytes, the offset of the text),
+//! then the slots, then the end of each token in the text, then the text of all tokens. A slot is 0, or a part of the
+//! token's hash and the token's number plus one; tokens that collide are in the next free slots.
 //!
-//! Invariant: nothing here depends on the machine, since the table may be made on another one than it is read on.
+//! Invariant: nothing here depends on the machine, since the table may be built on a different one than it is read on.
 
-/// How many bytes the three numbers at the beginning have.
+/// The length of the three numbers at the beginning, in bytes.
 pub(crate) const HEAD_BYTES: usize = 12;
 
-/// How many bits of a slot are the token's number plus one; the others tell most tokens apart without reading them.
+/// The number of bits in a slot for the token's number plus one; the others tell most tokens apart without reading
+/// them.
 pub(crate) const NUMBER_BITS: u32 = 20;
 
-/// The hash of nothing.
+/// The hash of an empty text.
 pub(crate) const EMPTY_HASH: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// The hash of some bytes and one more. It grows byte by byte, so that all beginnings of a word are hashed in one pass.
+/// Extends the hash of some bytes by one more. It works byte by byte, so one pass hashes all beginnings of a word.
 #[inline]
 pub(crate) const fn hash(before: u64, byte: u8) -> u64 {
     (before ^ byte as u64).wrapping_mul(0x100_0000_01b3)
 }
 
-/// Where the search for a hash begins, and what the slot of its token has in its upper bits.
+/// Returns the slot at which the search for a hash begins, and the upper bits of its token's slot.
 #[inline]
 pub(crate) fn place(hash: u64, slots: usize) -> (usize, u32) {
     let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed >> 32) as usize & (slots - 1), (mixed as u32 >> NUMBER_BITS) << NUMBER_BITS)
 }
 
-/// The table of these tokens, which are numbered in this order.
+/// Builds the table of these tokens, which are numbered in this order.
 pub(crate) fn lay_out(tokens: &[&str]) -> Result<Vec<u8>, &'static str> {
     if tokens.len() >= (1 << NUMBER_BITS) - 1 {
         return Err("the vocabulary has more than a million tokens");

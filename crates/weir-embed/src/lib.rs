@@ -1,6 +1,6 @@
-//! Texts as vectors, so that they are found by what they mean.
+//! Embeds texts as vectors, so that they can be found by meaning.
 //!
-//! Invariants: nothing is loaded and nothing is allocated when the program starts; the same text gives the same vector.
+//! Invariants: nothing is loaded or allocated when the program starts; the same text always gives the same vector.
 
 #[cfg(feature = "built-in")]
 mod built_in;
@@ -19,18 +19,19 @@ pub use dots::dots;
 pub use model::StaticModel;
 pub use vectors::{Quantised, quantise};
 
-/// Something that turns texts into vectors.
+/// A model that embeds texts as vectors.
 pub trait Embed: Send + Sync {
-    /// Names the model and its version. Vectors of two names are never compared.
+    /// Returns the name of the model and its version. Vectors of models with different names are never compared.
     fn name(&self) -> &str;
 
-    /// How many numbers a vector has.
+    /// Returns the number of dimensions of a vector.
     fn width(&self) -> usize;
 
-    /// Whether it is so quick that a text may be embedded while someone waits: a hundred texts in a few milliseconds.
+    /// Returns whether texts may be embedded while someone waits: a hundred texts take a few milliseconds.
     fn is_quick(&self) -> bool;
 
-    /// The vectors of these texts, of length 1, in their order. None for a text that the model knows nothing about.
+    /// Returns the vectors of these texts, of length 1, in the order of the texts. The vector is `None` for a text that
+    /// the model knows nothing about.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError>;
 }
 
@@ -52,18 +53,18 @@ impl<T: Embed + ?Sized> Embed for &T {
     }
 }
 
-/// Why there are no vectors.
+/// The reason why there are no vectors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
     /// The model cannot be used at all.
     #[error("{0}")]
     Unusable(String),
-    /// It did not answer this time.
+    /// The model did not answer this time.
     #[error("{0}")]
     Unanswered(String),
 }
 
-/// The model inside the program. None if it was built without the feature `built-in`.
+/// Returns the model inside the program, or `None` if it was built without the feature `built-in`.
 pub fn built_in() -> Option<&'static StaticModel> {
     #[cfg(feature = "built-in")]
     return Some(&built_in::MODEL);

@@ -1,6 +1,6 @@
-//! A static model: a text is the mean of the rows of its tokens, brought to length 1.
+//! A static model: a text's vector is the mean of the rows of its tokens, scaled to length 1.
 //!
-//! Invariant: no text is refused, however long; one that the model knows nothing about has no vector.
+//! Invariant: no text is refused, however long; a text that the model knows nothing about has no vector.
 
 use std::borrow::Cow;
 
@@ -9,26 +9,26 @@ use crate::vocabulary::Vocabulary;
 use crate::words::{self, Letters};
 use crate::{Embed, EmbedError, latin};
 
-/// A table of one row per token, which is all there is to it: no layers, no order of the words.
+/// A table with one row per token and nothing else: no layers, and word order does not matter.
 #[derive(Debug)]
 pub struct StaticModel {
     pub(crate) name: Cow<'static, str>,
     pub(crate) width: usize,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) letters: Letters,
-    /// The token of words that no other token fits; it has no meaning.
+    /// The token for words that no other token fits. It has no meaning.
     pub(crate) unknown: Option<u32>,
-    /// Longer words are not cut up.
+    /// The maximum length of a word that is split, in characters. Longer words are ignored.
     pub(crate) longest_word: usize,
-    /// Whether it knows texts in Latin letters only.
+    /// Whether the model only knows texts in Latin letters.
     pub(crate) latin_only: bool,
     pub(crate) rows: Rows,
     pub(crate) shares: Shares,
 }
 
 impl StaticModel {
-    /// The tokens of a text, in their order, without those that mean nothing. Whether any word is one that the model
-    /// knows: what has to be cut into letters, as `qzxvw`, is none.
+    /// Collects the tokens of a text, in order, without those that have no meaning. Returns whether the model knows any
+    /// of the words: a word that has to be split into single letters, such as `qzxvw`, is unknown.
     pub(crate) fn tokens(&self, text: &str, word: &mut String, tokens: &mut Vec<u32>) -> bool {
         tokens.clear();
         let mut knows_any = false;
@@ -74,7 +74,7 @@ impl Embed for StaticModel {
     }
 }
 
-/// The vector of length 1 in the same direction. None if it has no direction.
+/// Scales a vector to length 1. Returns `None` if it has no direction.
 fn to_length_one(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     if !(length.is_finite() && length > 0.0) {
@@ -91,7 +91,7 @@ mod tests {
 
     use crate::{Embed, built_in, dots, latin, quantise};
 
-    /// What `tools/model/golden.py` writes: the tokens and every sixteenth number of the vector.
+    /// The output of `tools/model/golden.py`: the tokens and every sixteenth number of the vector.
     #[derive(Deserialize)]
     struct Golden {
         text: String,
@@ -99,7 +99,7 @@ mod tests {
         vector: Option<Vec<f32>>,
     }
 
-    /// The vector that the built-in model has for a text.
+    /// Returns the built-in model's vector of a text.
     fn vector(text: &str) -> Option<Vec<f32>> {
         built_in().unwrap().embed(&[text]).unwrap().remove(0)
     }
@@ -112,7 +112,7 @@ mod tests {
             built_in().unwrap().tokens(&golden.text, &mut String::from("left over"), &mut tokens);
             assert_eq!(tokens, golden.tokens, "{:?}", golden.text);
             let Some(ours) = vector(&golden.text) else {
-                // The reference has vectors for texts in other letters too; they mean nothing.
+                // The reference also has vectors for texts in other scripts; they have no meaning.
                 assert!(tokens.is_empty() || !latin::mostly(&golden.text), "{:?}", golden.text);
                 continue;
             };

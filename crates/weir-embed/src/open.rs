@@ -1,4 +1,5 @@
-//! A model from a folder in the layout of `model2vec`: `model.safetensors` beside `tokenizer.json` or `vocab.txt`.
+//! Loads a model from a folder in the layout of `model2vec`: `model.safetensors` next to `tokenizer.json` or
+//! `vocab.txt`.
 //!
 //! Invariant: a file that is not understood is an error that names it, never a model that answers wrongly.
 
@@ -15,14 +16,14 @@ use crate::vocabulary::Vocabulary;
 use crate::words::Letters;
 use crate::{EmbedError, StaticModel, latin, layout};
 
-/// The names that the rows have in the files of `model2vec` and of `sentence-transformers`.
+/// The names of the rows in the files of `model2vec` and of `sentence-transformers`.
 const ROWS: [&str; 2] = ["embeddings", "embedding.weight"];
 
 impl StaticModel {
-    /// The model in this folder, which stays in memory: one byte per number for a table of bytes, four for any other,
-    /// and less than a megabyte per 30,000 tokens for the vocabulary.
+    /// Loads the model in this folder into memory: one byte per number for a table of bytes, four for any other, and
+    /// less than a megabyte per 30,000 tokens for the vocabulary.
     ///
-    /// It is read whole at once. Its name is made of the bytes of the table, so that another table is another model.
+    /// The files are read in full. The model's name is a hash of the table, so another table is another model.
     pub fn open(folder: &Path) -> Result<Self, EmbedError> {
         let file = |name: &str| folder.join(name);
         let unusable = |name: &str, why: String| EmbedError::Unusable(format!("{}: {why}", file(name).display()));
@@ -55,7 +56,7 @@ impl StaticModel {
     }
 }
 
-/// Whether a vocabulary was made from texts in Latin letters: that of English BERT has few tokens with others.
+/// Returns whether a vocabulary was made from texts in Latin letters: that of English BERT has few other tokens.
 fn is_latin_only(tokens: &[&str]) -> bool {
     tokens.iter().filter(|token| !latin::mostly(token)).count() * 10 < tokens.len()
 }
@@ -89,7 +90,7 @@ impl Table {
     }
 }
 
-/// Whether each token has a row and a weight.
+/// Checks that each token has a row and a weight.
 fn check(shares: &Shares, rows: usize, tokens: usize) -> Result<(), String> {
     let covered = match &shares.rows {
         Some(mapping) if mapping.iter().any(|&row| row as usize >= rows) => {
@@ -105,7 +106,7 @@ fn check(shares: &Shares, rows: usize, tokens: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// How texts become tokens.
+/// How texts are split into tokens.
 struct Tokeniser {
     tokens: Vec<String>,
     letters: Letters,
@@ -113,7 +114,7 @@ struct Tokeniser {
     longest_word: usize,
 }
 
-/// The parts of `tokenizer.json` that we follow. Special tokens are words like others to us.
+/// The parts of `tokenizer.json` that are supported. Special tokens are treated as ordinary words.
 #[derive(Deserialize)]
 struct Json {
     normalizer: Normaliser,
@@ -172,7 +173,7 @@ impl Tokeniser {
         })
     }
 
-    /// A list of tokens, one in a line, without capitals: BERT's usual way.
+    /// Reads a list of tokens, one per line, for lower-case text: BERT's default.
     fn from_list(bytes: &[u8]) -> Result<Self, String> {
         let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
         Ok(Self {
@@ -184,7 +185,7 @@ impl Tokeniser {
     }
 }
 
-/// The tokens by their numbers, which must leave no gap.
+/// Sorts the tokens by their numbers, which must have no gaps.
 fn in_order(vocabulary: HashMap<String, usize>) -> Result<Vec<String>, String> {
     let mut tokens = vec![None; vocabulary.len()];
     for (token, number) in vocabulary {
@@ -237,7 +238,7 @@ mod tests {
             .map_err(|error| error.to_string().rsplit_once(['/', '\\']).map(|(_, rest)| rest.to_owned()).unwrap())
     }
 
-    /// The direction of `a b` in these tables, as far as bytes tell.
+    /// Checks the direction of `a b` in these tables.
     fn check(tokeniser: &str, parts: &[Part], wanted: [f32; 2]) {
         let model = open(tokeniser, parts).unwrap();
         assert_eq!(model.width(), 2);

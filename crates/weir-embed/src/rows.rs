@@ -1,32 +1,32 @@
 //! The rows of a model, one for each token, and their sum.
 //!
-//! Invariant: a token without a row adds nothing; the sum of bytes is exact.
+//! Invariants: a token without a row adds nothing; sums of bytes are exact.
 
 use std::borrow::Cow;
 
-/// How many rows of bytes fit into sums of 16 bits whatever is in them.
+/// The number of rows of bytes whose sum always fits into 16 bits.
 const ROWS_IN_SHORT: usize = 255;
 
 /// The rows of a model, one after the other.
 #[derive(Debug)]
 pub(crate) enum Rows {
-    /// Numbers from -128 to 127 of one common scale, which does not matter to the direction of a sum.
+    /// Numbers from -128 to 127 with one common scale, which does not affect the direction of a sum.
     Bytes(Cow<'static, [u8]>),
     /// Numbers as they are.
     Floats(Vec<f32>),
 }
 
-/// Which row a token has, and how much it counts.
+/// The row of each token, and its weight.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
-    /// The row of each token; each has the row of its own number if there are none here.
+    /// The row of each token; without this, a token's row is its own number.
     pub(crate) rows: Option<Vec<u32>>,
-    /// How much the row of each token counts; all count the same if there are none here.
+    /// The weight of each token's row; without this, all weigh the same.
     pub(crate) weights: Option<Vec<f32>>,
 }
 
 impl Rows {
-    /// The sum of the rows of these tokens.
+    /// Returns the sum of the rows of these tokens.
     pub(crate) fn sum(&self, tokens: &[u32], shares: &Shares, width: usize) -> Vec<f32> {
         match (self, &shares.weights) {
             (Self::Bytes(bytes), None) => sum_of_bytes(bytes, tokens, shares, width),

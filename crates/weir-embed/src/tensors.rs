@@ -1,22 +1,22 @@
-//! Reads numbers from a file in the format `safetensors`: a length, a header in JSON, and the numbers.
+//! Reads numbers from a `safetensors` file: a length, a header in JSON, and the numbers.
 //!
-//! Invariant: nothing in the file is believed before it is checked against the file's length.
+//! Invariant: nothing in the file is trusted before it is checked against the file's length.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Deserialize;
 
-/// What a file holds, by name.
+/// The tensors of a file, by name.
 #[derive(Debug)]
 pub(crate) struct Tensors {
     bytes: Vec<u8>,
-    /// Where in `bytes` the numbers begin.
+    /// The offset in `bytes` at which the numbers begin.
     start: usize,
     places: HashMap<String, Place>,
 }
 
-/// Where the numbers of one name are, and what they are.
+/// The location, type and shape of a tensor.
 #[derive(Debug, Deserialize)]
 struct Place {
     dtype: String,
@@ -24,24 +24,24 @@ struct Place {
     data_offsets: [usize; 2],
 }
 
-/// Numbers as a file has them.
+/// The numbers of a tensor.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Numbers {
     /// Signed bytes.
     Bytes(Vec<u8>),
-    /// Anything with a point in it.
+    /// Any floating-point type.
     Floats(Vec<f32>),
 }
 
 impl Tensors {
-    /// The file with these bytes.
+    /// Reads the header of a file.
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let (length, rest) = bytes.split_first_chunk().ok_or("it is too short")?;
         let header = usize::try_from(u64::from_le_bytes(*length)).ok().and_then(|length| rest.get(..length));
         let header = header.ok_or("its header is longer than the file")?;
         let mut entries: HashMap<String, serde_json::Value> =
             serde_json::from_slice(header).map_err(|error| format!("cannot parse its header: {error}"))?;
-        // What the file says about itself, which is no tensor.
+        // Metadata about the file is not a tensor.
         entries.remove("__metadata__");
         let place = |(name, value)| Ok((name, serde_json::from_value(value)?));
         let places = entries.into_iter().map(place).collect::<Result<_, serde_json::Error>>();
@@ -50,12 +50,12 @@ impl Tensors {
         Ok(Self { start, places, bytes })
     }
 
-    /// The shape of what has this name. None if there is no such thing.
+    /// Returns the shape of a tensor, or `None` if there is no such tensor.
     pub(crate) fn shape(&self, name: &str) -> Option<&[usize]> {
         Some(&self.places.get(name)?.shape)
     }
 
-    /// The whole numbers of this name. None if there is no such thing.
+    /// Returns the numbers of a tensor of integers, or `None` if there is no such tensor.
     pub(crate) fn whole(&self, name: &str) -> Option<Result<Vec<u32>, String>> {
         let place = self.places.get(name)?;
         let number =
@@ -70,7 +70,7 @@ impl Tensors {
         }))
     }
 
-    /// The numbers of this name. The file is given up for them, so that they are not twice in memory.
+    /// Returns the numbers of a tensor. Consumes the file, so that they are not in memory twice.
     pub(crate) fn into_numbers(mut self, name: &str) -> Result<Numbers, String> {
         let place = self.places.remove(name).ok_or_else(|| format!("it has no `{name}`"))?;
         let range = self.range(name, &place)?;
@@ -82,13 +82,13 @@ impl Tensors {
         floats(name, &place.dtype, &self.bytes[range]).map(Numbers::Floats)
     }
 
-    /// The numbers of this name as floats. None if there is no such thing.
+    /// Returns the numbers of a tensor as floats, or `None` if there is no such tensor.
     pub(crate) fn floats(&self, name: &str) -> Option<Result<Vec<f32>, String>> {
         let place = self.places.get(name)?;
         Some(self.range(name, place).and_then(|range| floats(name, &place.dtype, &self.bytes[range])))
     }
 
-    /// Where the bytes of this place are, if they are there and as many as its shape says.
+    /// Returns the range of a tensor's bytes, if it is within the file and as long as the shape requires.
     fn range(&self, name: &str, place: &Place) -> Result<Range<usize>, String> {
         let [start, end] = place.data_offsets.map(|at| at.checked_add(self.start));
         let size = match place.dtype.as_str() {
@@ -122,7 +122,7 @@ fn each<const SIZE: usize, T>(bytes: &[u8], read: impl Fn([u8; SIZE]) -> T) -> i
     bytes.as_chunks().0.iter().map(move |&chunk| read(chunk))
 }
 
-/// A number of 16 bits, which the language has no stable type for.
+/// Converts a 16-bit float, for which the language has no stable type.
 fn half(bits: u16) -> f32 {
     let sign = u32::from(bits >> 15) << 31;
     let (exponent, fraction) = (u32::from(bits >> 10) & 0x1F, u32::from(bits) & 0x3FF);

@@ -1,17 +1,17 @@
 //! Vectors as bytes, which is how they are stored and compared.
 //!
-//! Invariant: no number is off by more than half a step of the vector's own scale.
+//! Invariant: the error of each number is at most half a step of the vector's own scale.
 
 /// A vector as bytes: each number is `scale` times its byte.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantised {
-    /// What one step of a byte is worth. It is the vector's own, since a common one would clip some and waste others.
+    /// The value of one step of a byte. Each vector has its own, since a common one would clip some and waste others.
     pub scale: f32,
     /// The bytes, from -127 to 127.
     pub values: Vec<i8>,
 }
 
-/// The vector as bytes, so that its biggest number becomes 127.
+/// Quantises a vector, so that its largest number becomes 127 or -127.
 pub fn quantise(vector: &[f32]) -> Quantised {
     let most = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
     if !(most.is_finite() && most > 0.0) {

@@ -1,15 +1,15 @@
-//! Which number a token has, read from the table that [`crate::layout`] makes.
+//! Looks up the numbers of tokens, in the table that [`crate::layout`] makes.
 //!
-//! Invariant: a look-up allocates nothing and changes nothing; a table that was cut short has no tokens.
+//! Invariants: a lookup allocates nothing and changes nothing; a truncated table has no tokens.
 
 use std::borrow::Cow;
 
 use crate::layout::{self, EMPTY_HASH, HEAD_BYTES, NUMBER_BITS};
 
-/// What stands before a token that goes on with a word.
+/// The prefix of a token that continues a word.
 const CONTINUES: &[u8] = b"##";
 
-/// The hash that such a token begins with.
+/// The hash of that prefix, with which the hash of such a token begins.
 const CONTINUES_HASH: u64 = layout::hash(layout::hash(EMPTY_HASH, CONTINUES[0]), CONTINUES[1]);
 
 /// The tokens of a model.
@@ -19,19 +19,19 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The vocabulary of this table.
+    /// Creates the vocabulary of this table.
     pub(crate) const fn new(table: Cow<'static, [u8]>) -> Self {
         Self { table }
     }
 
-    /// The number of the token that has this very text.
+    /// Returns the number of the token with exactly this text.
     pub(crate) fn number(&self, token: &str) -> Option<u32> {
         let hash = token.bytes().fold(EMPTY_HASH, layout::hash);
         self.view().find(hash, b"", token.as_bytes())
     }
 
-    /// Adds the tokens of a word to `numbers`: the longest that begins it, then the longest that goes on with it, to its
-    /// end. None are added for a word that cannot be cut up like this.
+    /// Adds the tokens of a word to `numbers`: the longest token that begins it, then the longest that continues it, up
+    /// to its end. Adds none for a word that cannot be split like this.
     pub(crate) fn cut(&self, word: &str, numbers: &mut Vec<u32>) {
         let view = self.view();
         let before = numbers.len();
@@ -70,12 +70,12 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// The longest token that is `prefix` and a beginning of `rest`, and how much of `rest` that is.
+    /// Returns the longest token that is `prefix` followed by a beginning of `rest`, and the length of that beginning.
     fn longest(&self, prefix: &[u8], seed: u64, rest: &[u8]) -> Option<(u32, usize)> {
         let mut hashes = [0; 64];
         let most = rest.len().min(self.longest.saturating_sub(prefix.len()));
         if most > hashes.len() {
-            // No vocabulary we know has such tokens; then each beginning is hashed from its start.
+            // No vocabulary that we know has such long tokens. If one does, each beginning is hashed from its start.
             return (1..=most).rev().find_map(|length| {
                 let hash = rest[..length].iter().fold(seed, |hash, &byte| layout::hash(hash, byte));
                 Some((self.find(hash, prefix, &rest[..length])?, length))
@@ -89,7 +89,7 @@ impl View<'_> {
         (1..=most).rev().find_map(|length| Some((self.find(hashes[length - 1], prefix, &rest[..length])?, length)))
     }
 
-    /// The token with this hash that is `prefix` and `piece`.
+    /// Returns the token with this hash that is `prefix` followed by `piece`.
     #[inline]
     fn find(&self, hash: u64, prefix: &[u8], piece: &[u8]) -> Option<u32> {
         let count = self.slots.len() / 4;
@@ -119,7 +119,7 @@ impl View<'_> {
     }
 }
 
-/// The `at`-th number of four bytes.
+/// Returns the `at`-th number of four bytes.
 #[inline]
 fn number_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at * 4..).and_then(<[u8]>::first_chunk).map_or(0, |&four| u32::from_le_bytes(four))
@@ -151,7 +151,7 @@ mod tests {
         let tokens = ["un", "##a", "##b"];
         check(&tokens, "unax", &[]);
         check(&tokens, "aun", &[]);
-        // No way back: the longest beginning is taken even if a shorter one would lead further.
+        // There is no backtracking: the longest beginning is used even if a shorter one would lead further.
         check(&["a", "ab", "##bc"], "abc", &[]);
     }
 

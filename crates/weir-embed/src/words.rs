@@ -1,25 +1,25 @@
-//! Cuts a text into the words that a BERT vocabulary is made of.
+//! Splits a text into the words that a BERT vocabulary is made of.
 //!
-//! Control characters vanish, an ideograph or a sign of punctuation is a word of its own, and the rest is cut at white
-//! space; if the vocabulary has no capitals, letters lose their accents and become small.
+//! Control characters are dropped, an ideograph or a punctuation character is a word of its own, and the rest is split
+//! at white space. If the vocabulary has no capitals, letters lose their accents and are converted to lower case.
 //!
-//! Invariant: the same words, in the same order, as the `tokenizers` library finds with a `BertNormalizer` and a
-//! `BertPreTokenizer`, but that the names of special tokens are words like others, and that some six hundred characters
-//! which are newer than that library's tables are known here.
+//! Invariant: the words and their order are those of the `tokenizers` library with a `BertNormalizer` and a
+//! `BertPreTokenizer`, except that the names of special tokens are ordinary words, and that some six hundred characters
+//! newer than that library's tables are known here.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::char::decompose_canonical;
 
-/// What is done with letters before they are looked up.
+/// How letters are normalised before they are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Letters {
-    /// Whether they become small.
+    /// Whether they are converted to lower case.
     pub(crate) lowercase: bool,
     /// Whether they lose their accents.
     pub(crate) strip_accents: bool,
 }
 
-/// Calls `take` with each word of the text; `word` is where the words are put together.
+/// Calls `take` with each word of the text, using `word` as the buffer.
 pub(crate) fn each(text: &str, letters: Letters, word: &mut String, mut take: impl FnMut(&str)) {
     word.clear();
     let mut words = Words { letters, word, take: &mut take };
@@ -48,7 +48,7 @@ impl<F: FnMut(&str)> Words<'_, F> {
         }
     }
 
-    /// A character outside ASCII, which may stand for several.
+    /// Reads a character outside ASCII, which may decompose into several.
     fn read_other(&mut self, character: char) {
         if is_dropped(character) {
             return;
@@ -124,7 +124,7 @@ fn is_punctuation(character: char) -> bool {
     )
 }
 
-/// The blocks that BERT cuts up character by character.
+/// Returns whether a character is in one of the blocks that BERT splits character by character.
 fn is_ideograph(character: char) -> bool {
     matches!(
         u32::from(character),

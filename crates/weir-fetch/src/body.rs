@@ -1,5 +1,6 @@
-//! The bytes of a page, inflated. Invariant: neither what comes over the network nor what it inflates to passes its limit,
-//! and a cut is said.
+//! Reads and decompresses the body of a response.
+//!
+//! Invariants: neither the bytes received nor the decompressed bytes exceed their limit; a truncated body has a note.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read};
@@ -7,17 +8,17 @@ use std::rc::Rc;
 
 use crate::Limits;
 
-/// The bytes of a page.
+/// The body of a response.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     pub bytes: Vec<u8>,
-    /// What came over the network.
+    /// The number of bytes received over the network.
     pub received: u64,
     /// What was cut, and why.
     pub notes: Vec<String>,
 }
 
-/// Why they could not be read.
+/// Why a body could not be read.
 #[derive(Debug)]
 pub(crate) enum ReadError {
     Network(ureq::Error),
@@ -93,7 +94,7 @@ fn take(stream: &mut dyn Read, most: u64) -> (Vec<u8>, End) {
     }
 }
 
-/// What is known of the network below a decoder, which tells its errors in its own words.
+/// The state of the network stream below a decoder, which reports errors in its own terms.
 #[derive(Default)]
 struct Wire {
     received: Cell<u64>,
@@ -112,7 +113,7 @@ impl<R: Read> Read for Counted<R> {
         let left = self.most.saturating_sub(self.wire.received.get());
         let room = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
         if room == 0 && !buffer.is_empty() {
-            // One byte more tells a page that just fits from one that is cut.
+            // Reading one more byte distinguishes a page that just fits from one that is cut.
             let more = self.stream.read(&mut [0]).unwrap_or_default();
             self.wire.is_cut.set(more > 0);
             return Ok(0);

@@ -1,12 +1,13 @@
-//! The characters of a page. Invariant: what cannot be decoded is replaced and said, never an error.
+//! Decodes the bytes of a page. Invariant: bytes that cannot be decoded are replaced and noted, never an error.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// How much of a page is searched for what it says of its own charset.
+/// The length of the beginning of a page that is searched for a charset declaration, in bytes.
 const DECLARED_WITHIN: usize = 2 << 10;
 
-/// The text of these bytes: by their mark, by what the server says, by what they say themselves, else as UTF-8 if they are
-/// that, else as most old pages were written. Says so if characters were replaced.
+/// Decodes bytes by their byte order mark, the server's charset or the page's own declaration. Without any of these,
+/// the text is UTF-8 if it is valid, else Windows-1252, like most old pages. Returns a note if characters were
+/// replaced.
 pub(crate) fn decode(bytes: &[u8], said: Option<&str>) -> (String, Option<String>) {
     let (encoding, bytes) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, bytes.get(length..).unwrap_or_default()),
@@ -21,7 +22,7 @@ fn by_label(label: Option<&str>) -> Option<&'static Encoding> {
     Encoding::for_label(label?.trim().trim_matches(['"', '\'']).as_bytes())
 }
 
-/// What `<meta charset>` or an XML declaration says.
+/// Returns the charset in `<meta charset>` or in an XML declaration.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes.get(..DECLARED_WITHIN).unwrap_or(bytes).to_ascii_lowercase();
     let head = String::from_utf8_lossy(&head);
@@ -33,7 +34,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     };
     let said = if head.contains("<meta") { label("charset") } else { None };
     let said = said.or_else(|| if head.trim_start().starts_with("<?xml") { label("encoding") } else { None });
-    // A page that could be read so far is in no charset of two bytes, whatever it says.
+    // A declaration that could be read as ASCII is not in a two-byte charset, whatever it says.
     by_label(said).map(|encoding| if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }
 

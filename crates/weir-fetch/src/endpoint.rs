@@ -1,6 +1,7 @@
-//! A model that turns texts into vectors, reached over HTTP as OpenAI's is. The user named it, so the guard does not
-//! apply: most of them run on this machine. Invariant: an answer that is not what was asked for is an error, never a
-//! vector of another text.
+//! An embedding model behind an HTTP API like OpenAI's. The user configured its address, so the guard does not apply:
+//! most of them run on this machine.
+//!
+//! Invariant: an answer that does not match the request is an error, never a vector of another text.
 
 use std::io::Read;
 use std::sync::OnceLock;
@@ -17,32 +18,32 @@ use weir_embed::{Embed, EmbedError};
 use crate::transport::{Roots, tls_of};
 use crate::{Proxies, proxy, text};
 
-/// An answer holds at most so much: a thousand vectors of 4,096 numbers, written out.
+/// The maximum length of an answer, in bytes: a thousand vectors of 4,096 numbers, written out.
 const LONGEST: u64 = 100 << 20;
 
-/// Where a model is, and how it is asked.
+/// The address of a model and how to use it.
 #[derive(Clone, Default)]
 pub struct Endpoint {
-    /// Such as `http://localhost:11434/v1`, with or without `/embeddings` at its end.
+    /// The URL, such as `http://localhost:11434/v1`, with or without `/embeddings` at its end.
     pub url: String,
-    /// The model's name there.
+    /// The name of the model on the server.
     pub model: String,
-    /// What it is asked with, if it wants a key.
+    /// The API key, if the server requires one.
     pub key: Option<String>,
-    /// How many numbers a vector has; without it, the model is asked once.
+    /// The number of dimensions of a vector. If missing, one request to the model finds it out.
     pub width: Option<usize>,
-    /// Texts in one request.
+    /// The number of texts in one request.
     pub batch: usize,
-    /// How long a request may take.
+    /// The timeout of a request.
     pub timeout: Duration,
-    /// Through which proxies.
+    /// The proxies to use.
     pub proxies: Proxies,
-    /// Whose certificates are trusted.
+    /// The trusted certificates.
     pub roots: Roots,
 }
 
 impl std::fmt::Debug for Endpoint {
-    /// Without the key.
+    /// Formats the endpoint without its key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Endpoint").field("url", &self.url).field("model", &self.model).finish_non_exhaustive()
     }
@@ -75,7 +76,7 @@ struct Refusal {
 }
 
 impl Remote {
-    /// Asks the model for one vector if its width is not given.
+    /// Creates the model. Requests one vector if the width is not given.
     pub fn connect(endpoint: Endpoint) -> Result<Self, EmbedError> {
         let unusable = |why: String| EmbedError::Unusable(why);
         let mut url = Url::parse(endpoint.url.trim()).map_err(|error| {
@@ -98,7 +99,7 @@ impl Remote {
             .tls_config(tls_of(&endpoint.roots))
             .proxy(proxy)
             .http_status_as_error(false)
-            // A key goes where it was meant to go, and nowhere else.
+            // The key is sent only to the configured server.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_global(Some(endpoint.timeout))
@@ -114,7 +115,7 @@ impl Remote {
         Ok(remote)
     }
 
-    /// The vectors of a few texts, in their order.
+    /// Returns the vectors of a few texts, in the order of the texts.
     fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let unanswered = |why: String| EmbedError::Unanswered(format!("{}: {why}", self.url));
         let body = json!({ "model": self.endpoint.model, "input": texts, "encoding_format": "float" }).to_string();
@@ -127,7 +128,7 @@ impl Remote {
         let answer = read(response).map_err(|error| unanswered(error.to_string()))?;
         if status != 200 {
             let why = format!("{} answered {status}: {}", self.url, refusal(&answer));
-            // What is wrong with the request stays wrong.
+            // An error in the request is permanent.
             let lasts = matches!(status, 300..=399 | 400 | 401 | 403 | 404 | 405 | 422);
             return Err(if lasts { EmbedError::Unusable(why) } else { EmbedError::Unanswered(why) });
         }
@@ -169,7 +170,7 @@ impl Embed for Remote {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
-        // Servers refuse a text without words, and it has no meaning to be found by.
+        // Servers refuse a text without words, and it has no meaning to search for.
         let known: Vec<&str> = texts.iter().filter(|text| !text.trim().is_empty()).copied().collect();
         let mut vectors = Vec::with_capacity(known.len());
         for batch in known.chunks(self.endpoint.batch.max(1)) {
@@ -180,7 +181,7 @@ impl Embed for Remote {
     }
 }
 
-/// The vector with length 1, unless it points nowhere.
+/// Scales a vector to length 1. Returns `None` if it has no direction.
 fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|number| f64::from(*number) * f64::from(*number)).sum::<f64>().sqrt();
     if !length.is_normal() {
@@ -196,7 +197,7 @@ fn read(response: Response<ureq::Body>) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a server says when it refuses: `{"error": {"message": …}}`, `{"error": …}`, or its text.
+/// Returns a server's error message: `{"error": {"message": …}}`, `{"error": …}`, or the text of the answer.
 fn refusal(answer: &[u8]) -> String {
     let said = serde_json::from_slice::<Refusal>(answer).ok().and_then(|refusal| match refusal.error {
         serde_json::Value::String(text) => Some(text),

@@ -1,129 +1,129 @@
-//! Why there is no page. Invariant: every message says what was wrong; [`FetchError::hint`] says what to do next.
+//! Errors of fetching. Invariant: every message says what is wrong; [`FetchError::hint`] says what to do next.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Why there is no page.
+/// The reason why a page could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The address cannot be read.
+    /// The URL cannot be parsed.
     #[error("`{text}` is not a valid URL: {why}")]
     Url {
-        /// What was given.
+        /// The text that was given.
         text: String,
         /// What is wrong with it.
         why: String,
     },
-    /// Neither http nor https.
+    /// The scheme is neither http nor https.
     #[error("cannot fetch `{scheme}:` URLs, only http and https")]
     Scheme {
-        /// What it was.
+        /// The scheme.
         scheme: String,
     },
-    /// A name or a password in the address.
+    /// The URL contains a user name or a password.
     #[error("the URL contains a user name or password")]
     Credentials,
-    /// This machine, a private network, or metadata.
+    /// The host is this machine, in a private network, or a metadata service.
     #[error("{host}{} is on this machine or in a private network", address.map(|address| format!(" ({address})")).unwrap_or_default())]
     Private {
-        /// The host that was asked for.
+        /// The host of the URL.
         host: String,
-        /// What its name resolves to, unless the name says it.
+        /// The address that its name resolves to, unless the name alone was enough.
         address: Option<IpAddr>,
     },
-    /// The user's rules deny it.
+    /// The user's rules deny the host.
     #[error("{host} is denied")]
     Denied {
-        /// The host that was asked for.
+        /// The host of the URL.
         host: String,
     },
-    /// The name resolves to nothing.
+    /// The name does not resolve to an address.
     #[error("cannot resolve {host}")]
     NoSuchHost {
-        /// The host that was asked for.
+        /// The host of the URL.
         host: String,
     },
-    /// There is no connection.
+    /// The connection failed.
     #[error("cannot reach {host}: {why}")]
     Unreachable {
-        /// The host that was asked for.
+        /// The host of the URL.
         host: String,
-        /// What the system says.
+        /// The system's error message.
         why: String,
     },
-    /// The proxy refused, or cannot be reached.
+    /// The proxy refused the connection or cannot be reached.
     #[error("the proxy cannot connect to {host}: {why}")]
     Proxy {
-        /// The host that was asked for.
+        /// The host of the URL.
         host: String,
-        /// What it said.
+        /// The error message.
         why: String,
     },
-    /// Its certificate is not trusted, or the handshake failed.
+    /// The certificate is not trusted, or the handshake failed.
     #[error("cannot make a trusted connection to {host}: {why}")]
     Untrusted {
-        /// The host that was asked for.
+        /// The host of the URL.
         host: String,
         /// What is wrong.
         why: String,
     },
-    /// It took too long.
+    /// The request took longer than the limit.
     #[error("{host} took longer than {} s", after.as_secs_f32())]
     TooSlow {
-        /// The host that was asked for.
+        /// The host of the URL.
         host: String,
         /// The limit.
         after: Duration,
     },
-    /// It redirects too often, or in a circle.
+    /// There are too many redirects, or they form a loop.
     #[error("redirected more than {most} times, last to {url}")]
     TooManyRedirects {
         /// The limit.
         most: u8,
-        /// Where it would have gone on.
+        /// The target of the last redirect.
         url: String,
     },
-    /// A redirect from https to http.
+    /// A redirect leads from https to http.
     #[error("insecure redirect from https to {url}")]
     Downgrade {
-        /// Where it leads.
+        /// The target of the redirect.
         url: String,
     },
-    /// The server says no.
+    /// The server answered with an error status.
     #[error("{url} answered {status}{}", retry.as_ref().map(|after| format!(", retry after {after}")).unwrap_or_default())]
     Status {
-        /// What was asked for in the end.
+        /// The final URL, after redirects.
         url: String,
-        /// The number.
+        /// The status code.
         status: u16,
-        /// When to ask again, in the server's words.
+        /// When to retry, as the server wrote it.
         retry: Option<String>,
     },
-    /// Not HTTP, or broken HTTP.
+    /// The response is not valid HTTP.
     #[error("invalid HTTP response from {host}: {why}")]
     Broken {
-        /// The host that was asked for.
+        /// The host of the URL.
         host: String,
         /// What is wrong.
         why: String,
     },
-    /// It is of a type that has no text, or none that can be read.
+    /// The media type is not text, or its text cannot be read.
     #[error("{media} is not supported")]
     Unsupported {
-        /// The type.
+        /// The media type.
         media: String,
     },
-    /// There is nothing in it.
+    /// The page has no text.
     #[error("{url} has no text")]
     Empty {
-        /// What was asked for in the end.
+        /// The final URL, after redirects.
         url: String,
     },
 }
 
 impl FetchError {
-    /// What to do next.
+    /// Returns what to do next.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Url { .. } => "use a full URL such as https://example.com/page",

@@ -1,5 +1,6 @@
-//! Feeds as Markdown: one heading per entry, its date and address, and its text. Invariant: no entity but those of HTML is
-//! replaced, so that none can grow.
+//! Converts feeds to Markdown: one heading per entry, its date and link, and its text.
+//!
+//! Invariant: only HTML's entities are replaced, so no entity can expand to a long text.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -7,10 +8,10 @@ use url::Url;
 
 use crate::html::{self, Converted};
 
-/// More entries are not read.
+/// The maximum number of entries.
 const MOST: usize = 500;
 
-/// A feed as Markdown: RSS, RSS 1.0 or Atom. Empty if it is none of them.
+/// Converts an RSS, RSS 1.0 or Atom feed to Markdown. The result is empty for any other text.
 pub(crate) fn to_markdown(xml: &str, url: &Url) -> Converted {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().check_end_names = false;
@@ -54,7 +55,7 @@ struct Entry {
 }
 
 impl Feed {
-    /// An element begins. False if it never ends.
+    /// Reads an element. Returns `false` if it has no end.
     fn start(&mut self, reader: &mut Reader<&[u8]>, start: &BytesStart<'_>) -> bool {
         let name = start.local_name();
         let name = name.as_ref();
@@ -96,7 +97,7 @@ impl Feed {
             "link" if entry.link.is_empty() => entry.link = line(raw),
             "pubDate" | "published" | "date" => entry.date = line(raw),
             "updated" if entry.date.is_empty() => entry.date = line(raw),
-            // The whole text comes beside its beginning.
+            // The full text may follow a summary.
             "description" | "summary" | "content" | "encoded" if raw.len() > entry.text.len() => {
                 entry.text = unwrapped(raw);
             }
@@ -104,7 +105,7 @@ impl Feed {
         }
     }
 
-    /// Atom's links are attributes.
+    /// Reads Atom's links, which are attributes.
     fn link(&mut self, start: &BytesStart<'_>) {
         let value = |name: &str| {
             let attribute = start.try_get_attribute(name).ok().flatten()?;
@@ -139,12 +140,12 @@ impl Feed {
     }
 }
 
-/// The text of a field on one line, without tags.
+/// Returns the text of a field on one line, without tags.
 fn line(raw: &str) -> String {
     crate::text::one_line(&html::to_markdown(&unwrapped(raw), None).markdown, 300)
 }
 
-/// What a field holds: as it stands in CDATA, as it stands if it is elements, else with its entities replaced.
+/// Returns the content of a field: CDATA or elements as they are, any other text with its entities replaced.
 fn unwrapped(raw: &str) -> String {
     if let Some(start) = raw.find("<![CDATA[") {
         let inner = raw.get(start + "<![CDATA[".len()..).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Fetches one page, redirect by redirect. Invariant: each address is checked as if it were the first, and all of it
-//! together keeps to one time limit.
+//! Fetches one page, following its redirects.
+//!
+//! Invariant: each URL is checked as if it were the first, and one time limit covers all of them.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use url::Url;
 use crate::page::{self, Origin};
 use crate::{FetchError, Fetched, Fetcher, Request, body};
 
-/// Fetches a page, unless it is the one that is kept.
+/// Fetches a page, unless it is unchanged since the stored version.
 pub fn fetch(request: &Request, fetcher: &Fetcher) -> Result<Fetched, FetchError> {
     let began = Instant::now();
     let first = parse(&request.url)?;
@@ -18,7 +19,7 @@ pub fn fetch(request: &Request, fetcher: &Fetcher) -> Result<Fetched, FetchError
     loop {
         fetcher.settings.guard.check_url(&url)?;
         let left = time_left(fetcher, &url, began)?;
-        // What one host has said about its page is nothing to tell another.
+        // The validators of one host are not sent to another.
         let validators = (url.host() == first.host()).then_some(request);
         let response = fetcher.send(&url, validators, left)?;
         match response.status().as_u16() {
@@ -62,7 +63,7 @@ fn read(fetcher: &Fetcher, url: Url, redirects: u8, response: Response<ureq::Bod
     page::build(origin, body).map(|page| Fetched::Page(Box::new(page)))
 }
 
-/// Reads an address. Without a scheme it is one of https; what stands behind `#` is not asked for.
+/// Parses a URL. The default scheme is https; the fragment is dropped.
 pub fn parse(text: &str) -> Result<Url, FetchError> {
     let text = text.trim();
     let mut url = Url::parse(text)
@@ -77,7 +78,7 @@ pub fn parse(text: &str) -> Result<Url, FetchError> {
     Ok(url)
 }
 
-/// Where a redirect leads.
+/// Returns the target of a redirect.
 fn next(from: &Url, headers: &HeaderMap, downgrade: bool) -> Result<Url, FetchError> {
     let host = from.host_str().unwrap_or_default();
     let broken = |why: &str| FetchError::Broken { host: host.to_owned(), why: why.to_owned() };

@@ -1,4 +1,4 @@
-//! A page from its bytes, for the fuzzer: without the network that they would come over.
+//! Builds a page from bytes for the fuzzer, without the network.
 
 use std::io::Cursor;
 
@@ -8,7 +8,7 @@ use crate::Limits;
 use crate::body;
 use crate::page::{Origin, build};
 
-/// Reads a body as a page of a type, as if a server had sent it, and checks what must hold for its text.
+/// Reads a body as a page of a type, as if a server had sent it, and checks the invariants of its text.
 pub fn page(media: &str, encoding: &str, body: &[u8]) {
     let limits = Limits { bytes: 1 << 20, received: 1 << 20, ..Limits::default() };
     let Ok(content) = body::read(Cursor::new(body.to_vec()), encoding, &limits) else { return };

@@ -1,9 +1,8 @@
-//! Decides which hosts and addresses may be reached. Invariant: what is not known to be public is private.
+//! Decides which hosts and addresses may be reached. Invariant: an address that is not known to be public is private.
 //!
-//! A name is checked by what it says and, when we resolve it ourselves, by every address it resolves to; the connection
-//! goes to one of the addresses that were checked, so that a name that changes its address in between gains nothing.
-//! Through a proxy it is the proxy that resolves: then names and literal addresses are checked here, and the proxy's own
-//! rules decide the rest.
+//! A host is checked by its name and, when we resolve it ourselves, by every address it resolves to. The connection
+//! goes to one of the checked addresses, so a name that changes its address in between gains nothing. With a proxy, the
+//! proxy resolves names: only names and literal addresses are checked here, and the proxy's own rules decide the rest.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,14 +10,14 @@ use url::{Host, Url};
 
 use crate::FetchError;
 
-/// What may be reached although it is private, and what may not although it is public.
+/// Private hosts that may be reached, and hosts that may not.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     allowed: Vec<Pattern>,
     denied: Vec<Pattern>,
 }
 
-/// A pattern that cannot be read.
+/// A pattern that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a host: use a name, `*.name`, an IP address or a network such as 10.0.0.0/8, optionally followed by `:port`"
@@ -39,20 +38,21 @@ enum Hosts {
     Network(IpAddr, u8),
 }
 
-/// Names that mean this machine, its network or a cloud's metadata, whoever resolves them.
+/// Names that mean this machine, its network or a cloud's metadata service, whatever resolver is used.
 const PRIVATE_NAMES: &[&str] =
     &["localhost", "localdomain", "local", "internal", "home.arpa", "metadata", "instance-data"];
 
 impl Guard {
-    /// Lets these hosts be private ones: names, `*.name`, addresses, networks, each with a port if only one is meant.
+    /// Creates a guard that allows these hosts even if they are private: names, `*.name`, addresses or networks, each
+    /// optionally with a port.
     ///
-    /// A name lets its host be on this machine or in a private network, and no further: link-local addresses, where
-    /// clouds keep credentials, have to be allowed by address.
+    /// A name only allows its host to be on this machine or in a private network. Link-local addresses, where clouds
+    /// keep credentials, have to be allowed by address.
     pub fn allowing(patterns: &[String]) -> Result<Self, PatternError> {
         Ok(Self { allowed: parse_all(patterns)?, denied: Vec::new() })
     }
 
-    /// Denies these hosts whatever else is allowed: patterns as in [`Self::allowing`], and `*` for all of them.
+    /// Denies these hosts even if they are allowed: patterns as in [`Self::allowing`], or `*` for all hosts.
     pub fn denying(self, patterns: &[String]) -> Result<Self, PatternError> {
         let (all, some): (Vec<String>, Vec<String>) = patterns.iter().cloned().partition(|text| text.trim() == "*");
         let mut denied = parse_all(&some)?;
@@ -60,7 +60,7 @@ impl Guard {
         Ok(Self { denied, ..self })
     }
 
-    /// Whether this may be asked for at all, before anything is resolved.
+    /// Checks whether a URL may be requested at all, before anything is resolved.
     pub(crate) fn check_url(&self, url: &Url) -> Result<(), FetchError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(FetchError::Scheme { scheme: url.scheme().to_owned() });
@@ -85,7 +85,7 @@ impl Guard {
         }
     }
 
-    /// Whether a connection to this address may be opened for this host.
+    /// Checks whether a connection to this address may be opened for this host.
     pub(crate) fn check_address(&self, host: &str, address: IpAddr, port: u16) -> Result<(), FetchError> {
         let reached = as_reached(address);
         if holds(&self.denied, reached, port) {
@@ -99,7 +99,7 @@ impl Guard {
         if allowed {
             return Ok(());
         }
-        // An address that was asked for as such needs no second mention.
+        // An address that was given literally is not named twice.
         let address = Some(address).filter(|address| address.to_string() != host);
         Err(FetchError::Private { host: host.to_owned(), address })
     }
@@ -109,7 +109,7 @@ fn parse_all(patterns: &[String]) -> Result<Vec<Pattern>, PatternError> {
     patterns.iter().map(|text| Pattern::parse(text).ok_or_else(|| PatternError(text.clone()))).collect()
 }
 
-/// Whether one of the patterns names this host.
+/// Returns whether one of the patterns names this host.
 fn names(patterns: &[Pattern], host: &str, port: u16) -> bool {
     let host = plain(host);
     patterns.iter().filter(|pattern| pattern.takes(port)).any(|pattern| match &pattern.hosts {
@@ -120,7 +120,7 @@ fn names(patterns: &[Pattern], host: &str, port: u16) -> bool {
     })
 }
 
-/// Whether one of the patterns holds this address.
+/// Returns whether one of the patterns contains this address.
 fn holds(patterns: &[Pattern], address: IpAddr, port: u16) -> bool {
     patterns.iter().filter(|pattern| pattern.takes(port)).any(|pattern| match &pattern.hosts {
         Hosts::Network(network, bits) => contains(*network, *bits, address),
@@ -162,7 +162,7 @@ fn network(text: &str) -> Option<Hosts> {
     network_of(text).map(|(address, bits)| Hosts::Network(address, bits))
 }
 
-/// An address, or a network as `address/bits`.
+/// Parses an address, or a network written as `address/bits`.
 pub(crate) fn network_of(text: &str) -> Option<(IpAddr, u8)> {
     let (address, bits) = match text.split_once('/') {
         Some((address, bits)) => (address.parse::<IpAddr>().ok()?, Some(bits.parse::<u8>().ok()?)),
@@ -173,7 +173,7 @@ pub(crate) fn network_of(text: &str) -> Option<(IpAddr, u8)> {
     (bits <= most).then_some((address, bits))
 }
 
-/// Whether an address is in a network.
+/// Returns whether an address is in a network.
 pub(crate) fn contains(network: IpAddr, bits: u8, address: IpAddr) -> bool {
     let bits = u32::from(bits);
     match (network, address) {
@@ -187,12 +187,12 @@ pub(crate) fn contains(network: IpAddr, bits: u8, address: IpAddr) -> bool {
     }
 }
 
-/// A host as names are compared: small letters, without the dot of the root.
+/// Normalises a host name for comparison: lower case, without the trailing dot.
 pub(crate) fn plain(host: &str) -> String {
     host.trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Whether a host stands below a name.
+/// Returns whether a host is a subdomain of a name.
 pub(crate) fn is_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
 }
@@ -205,13 +205,13 @@ fn is_private_name(host: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
     Public,
-    /// This machine, or a network that is somebody's own.
+    /// This machine or a private network.
     Private,
-    /// Link-local, which is where clouds keep credentials, and what is no host at all.
+    /// Link-local addresses, where clouds keep credentials, and addresses that are not hosts.
     Special,
 }
 
-/// The address that a packet in the end goes to: IPv6 has several ways to wrap an IPv4 address.
+/// Returns the address that packets actually reach: IPv6 has several ways to embed an IPv4 address.
 fn as_reached(address: IpAddr) -> IpAddr {
     let IpAddr::V6(six) = address else { return address };
     let segments = six.segments();
@@ -221,11 +221,11 @@ fn as_reached(address: IpAddr) -> IpAddr {
         IpAddr::V4(Ipv4Addr::new(a, b, c, d))
     };
     match segments {
-        // ::1 and :: are no IPv4 addresses in disguise.
+        // `::1` and `::` are not embedded IPv4 addresses.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => address,
-        // Compatible, mapped and translated.
+        // IPv4-compatible, IPv4-mapped and IPv4-translated.
         [0, 0, 0, 0, 0 | 0xffff, 0 | 0xffff, high, low] => four(high, low),
-        // NAT64, both the known prefix and the local ones.
+        // NAT64: the well-known prefix and the local-use prefix.
         [0x64, 0xff9b, 0 | 1, _, _, _, high, low] => four(high, low),
         // 6to4.
         [0x2002, high, low, ..] => four(high, low),
@@ -243,7 +243,7 @@ fn reach(address: IpAddr) -> Reach {
 fn reach_of_four(address: Ipv4Addr) -> Reach {
     match address.octets() {
         [127, ..] | [10, ..] | [192, 168, ..] | [100, 64..=127, ..] | [172, 16..=31, ..] => Reach::Private,
-        // This network, link-local, protocol assignments, documentation, benchmarks, relays, multicast, reserved.
+        // "This network", link-local, protocol assignments, documentation, benchmarking, relays, multicast, reserved.
         [0, ..]
         | [169, 254, ..]
         | [192, 0, 0, _]
@@ -253,7 +253,7 @@ fn reach_of_four(address: Ipv4Addr) -> Reach {
         | [198, 51, 100, _]
         | [203, 0, 113, _]
         | [224..=255, ..]
-        // Metadata of a cloud that keeps it at a public address.
+        // The metadata service of a cloud that has it at a public address.
         | [168, 63, 129, 16] => Reach::Special,
         _ => Reach::Public,
     }
@@ -262,10 +262,10 @@ fn reach_of_four(address: Ipv4Addr) -> Reach {
 fn reach_of_six(address: Ipv6Addr) -> Reach {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 1] => Reach::Private,
-        // Metadata of a cloud, which stands in a private network.
+        // Metadata services of clouds, which are in the private range.
         [0xfd00, 0xec2, ..] | [0xfd20, 0xce, ..] => Reach::Special,
         [0xfc00..=0xfdff, ..] => Reach::Private,
-        // Tunnels that carry IPv4, protocol assignments and documentation are within 2000::/3 and are no hosts.
+        // Tunnels that carry IPv4, protocol assignments and documentation are within 2000::/3 but are not hosts.
         [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] | [0x3ffe, ..] => Reach::Special,
         [0x2000..=0x3fff, ..] => Reach::Public,
         _ => Reach::Special,

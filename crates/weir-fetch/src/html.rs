@@ -1,10 +1,10 @@
-//! HTML as Markdown: the part that a person would read, without what is around it.
+//! Converts HTML to Markdown: the part that a person would read, without the page's navigation and decoration.
 //!
-//! Invariant: whatever the page is, time and memory grow at most linearly with it, and nothing here calls itself, so that
-//! no page is too deep. What was cut, left out or hidden is said in the notes.
+//! Invariants: for any page, time and memory grow at most linearly with its length; there is no recursion, so no page
+//! is nested too deeply; the notes name everything that was cut, left out or hidden.
 //!
-//! The tree is our own: the usual parsers and converters walk it by recursion, copy formatting from block to block as
-//! browsers must, and so let a small page become a very large one.
+//! The tree is our own, because the usual parsers and converters walk it by recursion and copy formatting from block to
+//! block as browsers must, so a small page can become a very large one.
 
 mod choose;
 mod tags;
@@ -14,10 +14,10 @@ mod write;
 
 use url::Url;
 
-/// A page as Markdown.
+/// A page converted to Markdown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Converted {
-    /// What the page calls itself.
+    /// The page's own title.
     pub title: Option<String>,
     /// Its text.
     pub markdown: String,
@@ -25,11 +25,11 @@ pub struct Converted {
     pub notes: Vec<String>,
 }
 
-/// Longer pages are cut.
+/// The maximum length of a page, in bytes.
 const LONGEST: usize = 32 << 20;
 
-/// The readable part of a page as Markdown. Links are made whole with the page's address, if it has one; those to its own
-/// host stay as paths.
+/// Converts the readable part of a page to Markdown. Links are resolved against the page's URL, if given; links to the
+/// same host become paths.
 pub fn to_markdown(html: &str, base: Option<&Url>) -> Converted {
     let mut notes = Vec::new();
     let html = match html.get(..html.floor_char_boundary(LONGEST)) {
@@ -67,7 +67,7 @@ pub fn to_markdown(html: &str, base: Option<&Url>) -> Converted {
     Converted { title, markdown: written.markdown, notes }
 }
 
-/// A text without tags, its entities replaced by what they stand for, once.
+/// Returns a text without tags, with its entities replaced once.
 pub(crate) fn without_entities(text: &str) -> String {
     String::from_utf8_lossy(&tree::parse(text).texts).into_owned()
 }

@@ -1,20 +1,22 @@
-//! JSON as lines, so that a part of it is found and shown without the rest. Invariant: the values are the text's own, to
-//! the last digit; memory and output grow linearly with the text.
+//! Splits JSON into lines, so that a part of it can be found and shown without the rest.
+//!
+//! Invariants: every value is copied from the text unchanged, to the last digit; memory and output grow linearly with
+//! the text.
 
 use serde::de::IgnoredAny;
 
-/// A value that is no longer than this stays on its line.
+/// The maximum length of a value that stays on one line.
 const SHORT: usize = 100;
-/// Deeper values are set in no further, so that depth does not multiply the length.
+/// The maximum depth of indentation, so that depth does not multiply the length.
 const DEEPEST: usize = 12;
 
-/// The same JSON with long values over many lines, or nothing if it is no JSON.
+/// Returns the same JSON with long values split over lines, or `None` if it is not JSON.
 pub(crate) fn by_lines(text: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
     let lengths = lengths(text);
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let mut opened = lengths.iter();
-    // How deep we are, and at which depths values are on lines of their own.
+    // The current depth, and the depth from which on everything stays on one line.
     let (mut depth, mut inline_since) = (0_usize, None);
     for token in tokens(text) {
         let broken = inline_since.is_none();
@@ -59,7 +61,7 @@ fn new_line(out: &mut String, depth: usize) {
     }
 }
 
-/// How long each list and object is without its spaces, in the order they are opened.
+/// Returns the length of each list and object without its spaces, in the order in which they open.
 fn lengths(text: &str) -> Vec<usize> {
     let (mut lengths, mut open, mut at) = (Vec::new(), Vec::new(), 0);
     for token in tokens(text) {
@@ -82,7 +84,7 @@ fn lengths(text: &str) -> Vec<usize> {
     lengths
 }
 
-/// Brackets, commas, colons, and whole values between them.
+/// Splits JSON into brackets, commas, colons and the values between them.
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -153,7 +155,7 @@ mod tests {
     #[test]
     fn depth_does_not_multiply_the_length() {
         let text = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-        // The parser counts no further than it may; either way it ends.
+        // The parser may refuse this depth; in either case it terminates.
         if let Some(lines) = by_lines(&text) {
             assert!(lines.len() < text.len() * 30);
         }

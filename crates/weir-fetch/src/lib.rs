@@ -1,11 +1,11 @@
-//! Pages from the network: guarded, bounded, and as Markdown.
+//! Fetches pages from the network and converts them to Markdown, guarded and bounded.
 //!
-//! Invariants: no connection is opened to an address that the [`Guard`] has not seen, whatever a name resolves to and
-//! wherever a page redirects; time, memory and stack are bounded, whatever comes back; what was cut or changed is said
-//! in the notes of the [`Page`].
+//! Invariants: no connection is opened to an address that the [`Guard`] has not checked, whatever a name resolves to
+//! and wherever a page redirects; time, memory and stack are bounded for any response; the notes of the [`Page`] name
+//! everything that was cut or changed.
 //!
-//! Any port may be asked for: pages live on many, and what must not be reached is decided by address. A plain `http`
-//! page is asked of a proxy with CONNECT, as an `https` one is.
+//! Any port is allowed: pages are served on many, and the address decides what must not be reached. A proxy is asked
+//! for plain `http` pages with CONNECT, as for `https` ones.
 
 mod body;
 mod charset;

@@ -1,29 +1,29 @@
-//! What a page is, by its type and, where that says little, by its first bytes.
+//! Determines the format of a page from its media type or, if that is not specific, from its first bytes.
 
 use url::Url;
 
 use crate::{FetchError, text};
 
-/// What a page was, and so what its text is.
+/// The original format of a page, which determines the format of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// HTML, now Markdown.
+    /// HTML, converted to Markdown.
     Html,
     /// Markdown.
     Markdown,
-    /// JSON, one value a line where it is long.
+    /// JSON, with long values split over lines.
     Json,
-    /// A feed, now Markdown.
+    /// A feed, converted to Markdown.
     Feed,
-    /// XML that is no feed.
+    /// XML other than feeds.
     Xml,
-    /// Text, source code among it.
+    /// Other text, including source code.
     Plain,
 }
 
 impl Form {
-    /// Its name.
+    /// Returns the name of the format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -36,16 +36,16 @@ impl Form {
     }
 }
 
-/// What a page is.
+/// The media type of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Media {
     pub form: Form,
-    /// Such as `text/html`.
+    /// The type, such as `text/html`.
     pub name: String,
     pub charset: Option<String>,
 }
 
-/// Types that are text although their names do not say so.
+/// Media types that are text although their names do not say so.
 const TEXTS: &[&str] = &[
     "application/ecmascript",
     "application/graphql",
@@ -68,7 +68,7 @@ const TEXTS: &[&str] = &[
     "message/rfc822",
 ];
 
-/// Tells what a page is.
+/// Determines the media type of a page.
 pub(crate) fn of(said: Option<&str>, url: &Url, bytes: &[u8]) -> Result<Media, FetchError> {
     let (name, parameters) = said.unwrap_or_default().split_once(';').unwrap_or((said.unwrap_or_default(), ""));
     let name = text::one_line(name, 100).to_ascii_lowercase();
@@ -131,7 +131,7 @@ fn is_markdown(url: &Url) -> bool {
     [".md", ".markdown", ".mdx"].iter().any(|end| path.ends_with(end))
 }
 
-/// Text has no zeros, unless each of its characters has two bytes, and then it begins with a mark.
+/// Returns whether bytes are text. Text has no zero bytes, unless it is UTF-16, which begins with a byte order mark.
 fn is_text(bytes: &[u8]) -> bool {
     let wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
     wide || !bytes.get(..8 << 10).unwrap_or(bytes).contains(&0)

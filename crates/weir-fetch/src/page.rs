@@ -1,4 +1,4 @@
-//! A page as it is kept: its text in a form that is read and searched well, and what is known of it.
+//! Builds a page as it is stored: text that is easy to read and search, with its metadata.
 
 use url::Url;
 
@@ -6,41 +6,41 @@ use crate::body::Content;
 use crate::media::{self, Form};
 use crate::{FetchError, charset, feed, html, json, text};
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
-    /// The page that is kept is still the page.
+    /// The page is unchanged since the stored version.
     Unchanged,
-    /// The page.
+    /// The page was fetched.
     Page(Box<Page>),
 }
 
-/// A page.
+/// A fetched page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Where it was in the end.
+    /// The final URL, after redirects.
     pub url: String,
-    /// How often one was sent on before.
+    /// The number of redirects.
     pub redirects: u8,
-    /// What it calls itself, else the end of its address.
+    /// The page's own title, or the last part of its URL.
     pub title: String,
-    /// Its type as the server says, such as `text/html`.
+    /// The media type sent by the server, such as `text/html`.
     pub media: String,
-    /// What it was.
+    /// The original format.
     pub form: Form,
     /// Its text.
     pub text: String,
-    /// To ask later whether it has changed.
+    /// The entity tag, to check later whether the page has changed.
     pub etag: Option<String>,
-    /// To ask later whether it has changed.
+    /// The modification date, to check later whether the page has changed.
     pub last_modified: Option<String>,
-    /// Bytes that came over the network.
+    /// The number of bytes received over the network.
     pub received: u64,
     /// What was cut or changed, and why.
     pub notes: Vec<String>,
 }
 
-/// What is known of a page before it is read.
+/// Metadata of a page that is known before its body is read.
 pub(crate) struct Origin {
     pub url: Url,
     pub redirects: u8,
@@ -49,7 +49,7 @@ pub(crate) struct Origin {
     pub last_modified: Option<String>,
 }
 
-/// Makes a page of its bytes.
+/// Builds a page from its body.
 pub(crate) fn build(origin: Origin, content: Content) -> Result<Page, FetchError> {
     let Content { bytes, received, mut notes } = content;
     let media = media::of(origin.media.as_deref(), &origin.url, &bytes)?;
@@ -103,13 +103,13 @@ fn convert(form: Form, decoded: String, url: &Url, notes: &mut Vec<String>) -> (
     }
 }
 
-/// The first heading of a Markdown text.
+/// Returns the first heading of a Markdown text.
 fn heading(text: &str) -> Option<String> {
     let line = text.lines().take(40).find_map(|line| line.strip_prefix("# "))?;
     Some(line.trim().trim_end_matches('#').trim().to_owned())
 }
 
-/// The end of an address, for a page that has no title.
+/// Returns the last part of a URL, as the title of a page that has none.
 fn name(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     match url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty())) {

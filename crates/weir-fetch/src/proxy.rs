@@ -1,4 +1,5 @@
-//! Which proxy a page is asked of. Invariant: this machine is never asked of a proxy, which would look for it elsewhere.
+//! Chooses the proxy for a page. Invariant: this machine is never reached through a proxy, where its name means another
+//! host.
 
 use std::net::IpAddr;
 
@@ -6,19 +7,19 @@ use url::{Host, Url};
 
 use crate::guard::{contains, is_below, network_of, plain};
 
-/// The proxies of this machine, as its variables name them.
+/// The proxies set in the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
-    /// For `http`, such as `http://proxy.example.com:3128`.
+    /// The proxy for `http`, such as `http://proxy.example.com:3128`.
     pub http: Option<String>,
-    /// For `https`.
+    /// The proxy for `https`.
     pub https: Option<String>,
-    /// Hosts that are reached without one: names with what is below them, addresses, networks, or `*`.
+    /// Hosts that are reached without a proxy: names including their subdomains, addresses, networks, or `*`.
     pub none_for: String,
 }
 
 impl Proxies {
-    /// The proxy for this page, if there is one.
+    /// Returns the proxy for a page, if any.
     pub(crate) fn of(&self, url: &Url) -> Option<&str> {
         let proxy = match url.scheme() {
             "https" => self.https.as_deref(),
@@ -47,7 +48,7 @@ impl Proxies {
     }
 }
 
-/// The proxy's address as it is used: it is the proxy that resolves names, whatever the scheme would have it.
+/// Returns the proxy's URL with a scheme that makes the proxy resolve names.
 pub(crate) fn address(proxy: &str) -> String {
     for (scheme, resolving) in [("socks5://", "socks5h://"), ("socks4://", "socks4a://"), ("socks://", "socks5h://")] {
         if let Some(rest) = proxy.strip_prefix(scheme) {

@@ -1,6 +1,6 @@
-//! Small changes to texts. Invariant: what a person does not see in a text is not in it when it leaves this crate.
+//! Cleans up texts. Invariant: a text that leaves this crate has no characters that a person cannot see.
 
-/// A text on one line, of at most so many characters.
+/// Joins a text into one line of at most this many characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
@@ -18,8 +18,8 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// Takes out characters that show nothing and that some use to hide words from people: controls, tags, and what changes
-/// the direction of the writing. Says how many there were.
+/// Removes invisible characters, which can hide text from people: controls, tags and direction marks. Returns how many
+/// there were.
 pub(crate) fn without_invisible(text: String) -> (String, usize) {
     let hidden = text.chars().filter(|c| is_invisible(*c)).count();
     if hidden == 0 {
@@ -34,7 +34,7 @@ fn is_invisible(c: char) -> bool {
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// With line ends of one sort.
+/// Converts all line ends to `\n`.
 pub(crate) fn with_plain_line_ends(text: String) -> String {
     if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text }
 }

@@ -1,5 +1,7 @@
-//! One request over the network, to checked addresses only. Invariant: a direct connection goes to an address that came
-//! out of [`Checked::resolve`], and nothing is followed: whatever a server says about another place is the caller's.
+//! Sends one request over the network, to checked addresses only.
+//!
+//! Invariants: a direct connection goes to an address returned by [`Checked::resolve`]; redirects are not followed here
+//! but returned to the caller.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -18,23 +20,23 @@ use crate::guard::Guard;
 use crate::proxy::{self, Proxies};
 use crate::{FetchError, text};
 
-/// What a server says before its page holds at most so much.
+/// The maximum length of the response headers, in bytes.
 const HEADERS: usize = 64 << 10;
 
-/// Text that a model reads first, then what can be made into it.
+/// The preferred media types: text that a model can read first, then types that can be converted to it.
 const ACCEPTED: &str =
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, application/json;q=0.8, text/*;q=0.8, */*;q=0.5";
 
-/// How much may come, and how long it may take.
+/// Limits on the size and duration of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a page once inflated; the rest is cut.
+    /// The maximum length of a decompressed page, in bytes; the rest is cut.
     pub bytes: u64,
-    /// Bytes over the network.
+    /// The maximum number of bytes received over the network.
     pub received: u64,
-    /// From the first name resolved to the last byte, with all redirects.
+    /// The maximum time from the first name lookup to the last byte, including all redirects.
     pub time: Duration,
-    /// How often one may be sent on.
+    /// The maximum number of redirects.
     pub redirects: u8,
 }
 
@@ -44,28 +46,28 @@ impl Default for Limits {
     }
 }
 
-/// Whose certificates are trusted.
+/// The trusted certificates.
 #[derive(Debug, Clone, Default)]
 pub enum Roots {
-    /// Those of this machine, so that a company's own authority counts; where it has none, as in small containers, those
-    /// that browsers ship.
+    /// The system's certificates, so that a company's own authority is trusted; if there are none, as in small
+    /// containers, those that browsers ship.
     #[default]
     System,
-    /// These, as DER.
+    /// These certificates, as DER.
     These(Vec<Vec<u8>>),
 }
 
-/// Who resolves names.
+/// How names are resolved.
 #[derive(Clone, Default)]
 pub enum Names {
-    /// The system.
+    /// By the system.
     #[default]
     System,
-    /// This function.
+    /// By this function.
     Given(Arc<Resolve>),
 }
 
-/// The addresses of a name.
+/// A function that returns the addresses of a name.
 pub type Resolve = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
 
 impl fmt::Debug for Names {
@@ -80,32 +82,32 @@ impl fmt::Debug for Names {
 /// How pages are fetched.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// How much may come.
+    /// The limits of a request.
     pub limits: Limits,
-    /// What may be reached.
+    /// The hosts that may be reached.
     pub guard: Guard,
-    /// Through which proxies.
+    /// The proxies to use.
     pub proxies: Proxies,
-    /// Whose certificates are trusted.
+    /// The trusted certificates.
     pub roots: Roots,
-    /// Who resolves names.
+    /// How names are resolved.
     pub names: Names,
     /// Whether a redirect may lead from https to http.
     pub downgrade: bool,
 }
 
-/// What is asked for.
+/// A page to fetch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The address.
+    /// The URL.
     pub url: String,
-    /// The tag that came with the page that is kept.
+    /// The entity tag of the stored version.
     pub etag: Option<String>,
-    /// When the page that is kept was last changed, in the server's words.
+    /// The modification date of the stored version, as the server wrote it.
     pub last_modified: Option<String>,
 }
 
-/// Fetches pages. It is made once and shared by threads.
+/// Fetches pages. Create it once; threads can share it.
 #[derive(Debug)]
 pub struct Fetcher {
     pub(crate) settings: Settings,
@@ -114,7 +116,7 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// Reads the trusted certificates; connects to nothing.
+    /// Creates a fetcher. Reads the trusted certificates but opens no connection.
     pub fn new(settings: Settings) -> Self {
         let tls = tls_of(&settings.roots);
         let resolver = Checked { guard: settings.guard.clone(), names: settings.names.clone() };
@@ -122,7 +124,7 @@ impl Fetcher {
         Self { settings, direct, tls }
     }
 
-    /// Sends one request and reads what comes before the page.
+    /// Sends one request and reads the response headers.
     pub(crate) fn send(
         &self,
         url: &Url,
@@ -157,7 +159,7 @@ impl Fetcher {
         request.config().timeout_global(Some(left)).build().call().map_err(failed)
     }
 
-    /// Says what went wrong on the way to this page.
+    /// Translates an error on the way to this page.
     pub(crate) fn explain(&self, url: &Url, error: Error) -> FetchError {
         let host = url.host_str().unwrap_or_default().to_owned();
         match error {
@@ -171,7 +173,7 @@ impl Fetcher {
             Error::ConnectProxyFailed(why) => FetchError::Proxy { host, why: text::one_line(&why, 200) },
             Error::Rustls(error) => FetchError::Untrusted { host, why: error.to_string() },
             Error::Tls(why) => FetchError::Untrusted { host, why: why.to_owned() },
-            // Where TLS fails while its handshake is read, it comes as broken data.
+            // A TLS failure while the handshake is read is reported as invalid data.
             Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData && url.scheme() == "https" => {
                 FetchError::Untrusted { host, why: error.to_string() }
             }
@@ -187,19 +189,19 @@ impl Fetcher {
 fn config(tls: &TlsConfig, proxy: Option<Proxy>) -> ureq::config::Config {
     Connections::config_builder()
         .tls_config(tls.clone())
-        // Never from the environment: which proxy is used was decided above.
+        // The proxy is chosen above, never from the environment.
         .proxy(proxy)
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .max_response_header_size(HEADERS)
-        // A connection that is kept would be one that nobody checks again.
+        // A reused connection would not be checked again.
         .max_idle_connections(0)
         .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION"))) // tidy: allow(agent)
         .build()
 }
 
-/// Trusts these.
+/// Returns the TLS configuration that trusts these certificates.
 pub(crate) fn tls_of(roots: &Roots) -> TlsConfig {
     TlsConfig::builder().root_certs(root_certificates(roots)).build()
 }
@@ -243,14 +245,14 @@ impl Resolver for Checked {
     }
 }
 
-/// The system cannot be told to stop resolving, so it is asked from a thread of its own, which is left behind if it does
-/// not answer in time.
+/// Resolves a name on a separate thread, since the system's resolver cannot be interrupted. The thread is abandoned if
+/// it does not answer in time.
 fn resolve(host: &str, port: u16, within: Duration) -> Result<Vec<SocketAddr>, Error> {
     let (tell, told) = mpsc::sync_channel(1);
     let name = (host.to_owned(), port);
     std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
         let found = (name.0.as_str(), name.1).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
-        // Nobody waits any more if it took too long.
+        // If it took too long, the receiver is gone.
         let _ = tell.send(found);
     })?;
     match told.recv_timeout(within) {

@@ -1,4 +1,4 @@
-//! What o200k's split pattern asks about a character.
+//! Classifies characters as o200k's split pattern requires.
 //!
 //! Invariant: a class answers exactly as `\p{…}` and `\s` of the `regex` crate do, for every `char`.
 
@@ -8,11 +8,11 @@ use unicode_general_category::{GeneralCategory as Category, get_general_category
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Class(u8);
 
-/// In `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: may stand in the upper part of a word.
+/// In `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: may be in the upper part of a word.
 const UPPER: u8 = 1;
-/// In `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: may stand in the lower part of a word.
+/// In `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: may be in the lower part of a word.
 const LOWER: u8 = 2;
-/// In `\p{M}`: may stand in a word, and yet is no letter.
+/// In `\p{M}`: may be in a word, but is not a letter.
 const MARK: u8 = 4;
 /// In `\p{N}`.
 const NUMBER: u8 = 8;
@@ -22,7 +22,7 @@ const SPACE: u8 = 16;
 const NEWLINE: u8 = 32;
 
 impl Class {
-    /// The class of the character at byte `at` of `text`, and its length; nothing at the end.
+    /// Returns the class of the character at byte `at` of `text`, and its length, or `None` at the end.
     #[inline]
     pub(crate) fn at(text: &str, at: usize) -> Option<(Self, usize)> {
         let byte = *text.as_bytes().get(at)?;
@@ -35,47 +35,48 @@ impl Class {
         }
     }
 
-    /// May stand in the upper part of a word.
+    /// Returns whether it may be in the upper part of a word.
     pub(crate) fn is_upper(self) -> bool {
         self.0 & UPPER != 0
     }
 
-    /// May stand in the lower part of a word.
+    /// Returns whether it may be in the lower part of a word.
     pub(crate) fn is_lower(self) -> bool {
         self.0 & LOWER != 0
     }
 
-    /// `\p{L}`.
+    /// Returns whether it matches `\p{L}`.
     pub(crate) fn is_letter(self) -> bool {
         self.0 & (UPPER | LOWER) != 0 && !self.is_mark()
     }
 
-    /// `\p{M}`.
+    /// Returns whether it matches `\p{M}`.
     pub(crate) fn is_mark(self) -> bool {
         self.0 & MARK != 0
     }
 
-    /// `\p{N}`.
+    /// Returns whether it matches `\p{N}`.
     pub(crate) fn is_number(self) -> bool {
         self.0 & NUMBER != 0
     }
 
-    /// `\s`.
+    /// Returns whether it matches `\s`.
     pub(crate) fn is_space(self) -> bool {
         self.0 & SPACE != 0
     }
 
-    /// `[\r\n]`.
+    /// Returns whether it matches `[\r\n]`.
     pub(crate) fn is_newline(self) -> bool {
         self.0 & NEWLINE != 0
     }
 
-    /// `[^\s\p{L}\p{N}]`. A mark is one too.
+    /// Returns whether it matches `[^\s\p{L}\p{N}]`, as marks do too.
     pub(crate) fn is_symbol(self) -> bool {
         self.0 & !(UPPER | LOWER | MARK) == 0 && !self.is_letter()
     }
 
-    /// `[^\r\n\p{L}\p{N}]`: may stand before the first letter of a word, as part of it.
+    /// Returns whether it matches `[^\r\n\p{L}\p{N}]`, so that it may precede the first letter of a word, as part of
+    /// it.
     pub(crate) fn may_lead(self) -> bool {
         self.0 & (NUMBER | NEWLINE) == 0 && !self.is_letter()
     }
@@ -88,7 +89,7 @@ impl Class {
             Category::NonspacingMark | Category::SpacingMark | Category::EnclosingMark => UPPER | LOWER | MARK,
             Category::DecimalNumber | Category::LetterNumber | Category::OtherNumber => NUMBER,
             Category::SpaceSeparator | Category::LineSeparator | Category::ParagraphSeparator => SPACE,
-            // "Next line" is the one space beyond ASCII whose category is not one of spaces.
+            // "Next line" is the only space beyond ASCII whose category is not a separator.
             Category::Control if character == '\u{85}' => SPACE,
             _ => 0,
         })

@@ -1,24 +1,25 @@
 //! Cuts text to a budget of tokens.
 //!
-//! Invariant: what is left never counts more tokens than the budget, although a cut can change how the text before it is
-//! split into pieces and merged to tokens. What a cut can change is known, and is counted again:
+//! Invariant: the remaining text never has more tokens than the budget, although a cut can change how the text before
+//! it is split into pieces and merged into tokens. The parts that a cut can change are known, and are counted again:
 //!
-//! - Pieces that end before the cut stay as they are, since the only look-ahead of the pattern is `\s+(?!\S)`. It changes
-//!   its mind only when the cut takes away what followed a run of spaces. Then the last space, which stood alone or led
-//!   the next piece, joins the spaces before it; that touches the last two pieces and no earlier one.
-//! - The piece that the cut goes through may be split differently, say if it loses one half of `'re`.
+//! - Pieces that end before the cut stay as they are, since the only look-ahead of the pattern is `\s+(?!\S)`. Its
+//!   result changes only if the cut removes the text after a run of spaces. Then the last space, which was alone or led
+//!   the next piece, joins the spaces before it; that affects the last two pieces and no earlier one.
+//! - The piece that the cut goes through may be split differently, for instance if it loses one half of `'re`.
 
 use crate::layout::LONGEST;
 use crate::merge::Merger;
 use crate::window::Reach;
 use crate::{count, split, walk};
 
-/// The length in bytes of the longest prefix of `text` found, on a character boundary, that is at most `budget` tokens.
+/// Returns the length in bytes of a long prefix of `text` that ends on a character boundary and has at most `budget`
+/// tokens.
 ///
-/// It cuts between pieces, which are words more often than not, if that leaves few tokens of the budget unused, and inside
-/// a piece otherwise. The time it takes is that of counting the prefix, however long the text is.
+/// The cut is between pieces, which usually are words, if that leaves few tokens of the budget unused, and inside a
+/// piece otherwise. The time it takes is that of counting the prefix, however long the text is.
 pub fn fit(text: &str, budget: usize) -> usize {
-    // No more than this can fit, and there may be a piece that is much longer.
+    // No longer text can fit, and a single piece may be much longer than this.
     let text = &text[..text.floor_char_boundary(budget.saturating_mul(LONGEST))];
     let mut cutter = Cutter { text, budget, marks: [Reach::default(); 3], merger: Merger::default() };
     loop {
@@ -40,13 +41,13 @@ pub fn fit(text: &str, budget: usize) -> usize {
 struct Cutter<'a> {
     text: &'a str,
     budget: usize,
-    /// Where the last three pieces that fit begin or end: the last of them is where the next piece begins.
+    /// The bounds of the last pieces that fit; the last one is where the next piece begins.
     marks: [Reach; 3],
     merger: Merger,
 }
 
 impl Cutter<'_> {
-    /// Where to cut, if `piece` is the next piece and does not fit.
+    /// Returns where to cut if `piece` is the next piece and does not fit.
     fn cut(&mut self, piece: &str) -> usize {
         let [_, before, at] = self.marks;
         let unused = self.budget - at.tokens;
@@ -58,17 +59,17 @@ impl Cutter<'_> {
         if self.fits(at.bytes) {
             return at.bytes;
         }
-        // The cut joined a last space to the spaces before it. Before that space the look-ahead sees a space, with or
-        // without a cut, so that nothing changes there.
+        // The cut joined a last space to the spaces before it. Before that space the look-ahead sees a space with or
+        // without a cut, so nothing changes there.
         before.bytes
     }
 
-    /// How many tokens of the budget a cut between pieces may leave unused.
+    /// Returns the number of tokens of the budget that a cut between pieces may leave unused.
     fn dispensable(&self) -> usize {
         (self.budget / 16).max(4)
     }
 
-    /// Where to cut inside `piece`, of which not more than `limit` tokens fit.
+    /// Returns where to cut inside `piece`, of which at most `limit` tokens fit.
     fn cut_inside(&mut self, piece: &str, limit: usize) -> Option<usize> {
         let start = self.marks[2].bytes;
         let mut spare = 0;
@@ -83,7 +84,7 @@ impl Cutter<'_> {
         None
     }
 
-    /// Whether a cut here, after the last mark, leaves no more than the budget.
+    /// Returns whether a cut here, after the last mark, stays within the budget.
     fn fits(&self, cut: usize) -> bool {
         let [safe, ..] = self.marks;
         safe.tokens + count(&self.text[safe.bytes..cut]) <= self.budget

@@ -1,49 +1,49 @@
-//! The shape of the token table, shared by `build.rs`, which writes it, and by [`crate::table`], which reads it.
+//! The layout of the token table, shared by `build.rs`, which writes it, and by [`crate::table`], which reads it.
 //!
-//! Tokens of one length stand together in one perfect hash: a bucket, found by the hash of the bytes, holds a
-//! displacement, and hash and displacement together name the only slot where those bytes can be. A slot is the bytes of
-//! the token followed by its rank, so a lookup reads one displacement and one slot, whether it hits or misses.
+//! Tokens of the same length share one perfect hash: the hash of the bytes selects a bucket, which holds a
+//! displacement, and hash and displacement together select the only slot where those bytes can be. A slot is the bytes
+//! of the token followed by its rank, so a lookup reads one displacement and one slot, whether it hits or misses.
 //!
-//! Invariant: nothing here depends on the machine, since the table may be made on another one than it is read on.
+//! Invariant: nothing here depends on the machine, since the table may be built on a different one than it is read on.
 
-/// The longest token of o200k, in bytes.
+/// The length of the longest token of o200k, in bytes.
 pub(crate) const LONGEST: usize = 128;
 
-/// The rank of bytes that are no token, both in an empty slot and as the answer to a lookup.
+/// The rank of bytes that are not a token, both in an empty slot and as the result of a lookup.
 pub(crate) const NO_RANK: u32 = 0xFF_FFFF;
 
-/// How many bytes a slot gives to the rank.
+/// The length of the rank in a slot, in bytes.
 pub(crate) const RANK_BYTES: usize = 3;
 
-/// How many bytes a bucket's displacement has.
+/// The length of a bucket's displacement, in bytes.
 pub(crate) const DISPLACEMENT_BYTES: usize = 2;
 
-/// How many bytes one [`Shape`] has in the head of the table, which has one for each length from 0 to [`LONGEST`].
+/// The length of one [`Shape`] in the head of the table, which has one for each token length from 0 to [`LONGEST`].
 pub(crate) const SHAPE_BYTES: usize = 16;
 
-/// Where in the table the tokens of one length are. On disk, these are four little-endian `u32` in this order.
+/// The location of the tokens of one length. In the table, these are four little-endian `u32` in this order.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
-    /// Where the displacements begin, from the beginning of the table.
+    /// The offset of the displacements in the table.
     pub(crate) displacements: u32,
-    /// How many displacements there are.
+    /// The number of displacements.
     pub(crate) buckets: u32,
-    /// Where the slots begin, from the beginning of the table.
+    /// The offset of the slots in the table.
     pub(crate) entries: u32,
-    /// How many slots there are; none if no token has this length.
+    /// The number of slots; 0 if no token has this length.
     pub(crate) slots: u32,
 }
 
-/// The hash of a token's bytes.
+/// Returns the hash of a token's bytes.
 ///
-/// It need not tell lengths apart, as each length has slots of its own. Up to eight bytes go into one multiplication.
+/// It need not distinguish lengths, since each length has its own slots. Up to eight bytes take one multiplication.
 #[inline]
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let length = bytes.len();
     let word = if length <= 8 {
         pack(bytes)
     } else {
-        // Mixed first, lest bytes that the tail shares with a chunk cancel out.
+        // Mixed first, so that bytes that the tail shares with a chunk do not cancel out.
         let mut word = fold(eight(&bytes[length - 8..]), MULTIPLIERS[3]);
         for chunk in bytes.chunks_exact(8) {
             word = fold(word ^ eight(chunk), MULTIPLIERS[0]);
@@ -53,7 +53,7 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     fold(word ^ MULTIPLIERS[1], MULTIPLIERS[2])
 }
 
-/// At most eight bytes as a number, which no other bytes of the same length give.
+/// Packs at most eight bytes into a number that is unique among bytes of the same length.
 #[inline]
 pub(crate) fn pack(bytes: &[u8]) -> u64 {
     match *bytes {
@@ -65,13 +65,13 @@ pub(crate) fn pack(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The bucket, of `shape`, of the bytes with this hash.
+/// Returns the bucket, in `shape`, of bytes with this hash.
 #[inline]
 pub(crate) fn bucket(hash: u64, shape: Shape) -> usize {
     scale(hash >> 32, shape.buckets)
 }
 
-/// The slot, of `shape`, of the bytes with this hash, in a bucket with this displacement.
+/// Returns the slot, in `shape`, of bytes with this hash, in a bucket with this displacement.
 #[inline]
 pub(crate) fn slot(hash: u64, displacement: u16, shape: Shape) -> usize {
     let moved = hash ^ u64::from(displacement).wrapping_mul(MULTIPLIERS[3]);
@@ -82,14 +82,14 @@ pub(crate) fn slot(hash: u64, displacement: u16, shape: Shape) -> usize {
 const MULTIPLIERS: [u64; 4] =
     [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1, 0x082e_fa98_ec4e_6c89];
 
-/// Both halves of the 128-bit product: every bit of `a` reaches every part of the result.
+/// Combines both halves of the 128-bit product, so that every bit of `a` affects every part of the result.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Brings 32 random bits down to `0..count`, by a multiplication, which is cheaper than a division.
+/// Reduces 32 random bits to `0..count` by a multiplication, which is cheaper than a division.
 #[inline]
 fn scale(bits: u64, count: u32) -> usize {
     ((bits * u64::from(count)) >> 32) as usize

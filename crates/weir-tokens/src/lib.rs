@@ -1,10 +1,10 @@
 //! Counts o200k tokens, and cuts text to a number of them.
 //!
-//! It counts exactly what OpenAI's `tiktoken` counts with `encode_ordinary`: special tokens such as `<|endoftext|>` are
-//! text like any other.
+//! The count is exactly that of OpenAI's `tiktoken` with `encode_ordinary`: special tokens such as `<|endoftext|>` are
+//! ordinary text.
 //!
-//! Invariant: there is nothing to load, since the table of tokens is in the read-only data of the program, and nothing to
-//! keep, since a call frees what little memory it takes. The first count in a process costs only the pages it touches.
+//! Invariants: there is nothing to load, since the table of tokens is in the read-only data of the program; nothing is
+//! cached, and a call frees the little memory it takes. The first count in a process costs only the pages it touches.
 
 mod class;
 mod fit;
@@ -21,7 +21,7 @@ use layout::NO_RANK;
 use merge::Merger;
 use window::{Reach, WINDOWS};
 
-/// How many o200k tokens `text` is.
+/// Returns the number of o200k tokens in `text`.
 pub fn count(text: &str) -> usize {
     let mut merger = Merger::default();
     let mut tokens = 0;
@@ -34,7 +34,7 @@ pub fn count(text: &str) -> usize {
     tokens
 }
 
-/// The first tokens of one piece: all of them, or the first `limit` if there are more.
+/// Returns how far the tokens of one piece reach: all of them, or the first `limit` if there are more.
 fn walk(piece: &[u8], limit: usize, merger: &mut Merger) -> Reach {
     let bytes = piece.len();
     if limit > 0 && table::rank(piece) != NO_RANK {

@@ -1,22 +1,22 @@
-//! A list of ranks that knows the lowest of them at all times.
+//! A list of ranks that always knows its lowest one.
 //!
-//! It is a tree in an array: the ranks are its leaves, and a node is the lower of its two children. A heap measured the
-//! same, and would have to keep, and know, the ranks that have been overwritten.
+//! It is a tree in an array: the ranks are its leaves, and a node is the lower of its two children. A heap was as fast
+//! in measurements, but would have to keep and recognise ranks that have been overwritten.
 //!
 //! Invariant: node `n` is the lower of nodes `2 * n` and `2 * n + 1`, and node 1 is the root.
 
 use crate::layout::NO_RANK;
 
-/// The list.
+/// A list of ranks.
 #[derive(Default)]
 pub(crate) struct Lowest {
     nodes: Vec<u32>,
 }
 
 impl Lowest {
-    /// Replaces all ranks by these and one more that is none.
+    /// Replaces all ranks by these and one additional [`NO_RANK`].
     ///
-    /// The one more is for the last token of a piece, which is the left half of no pair.
+    /// The additional one is for the last token of a piece, which is not the left half of any pair.
     pub(crate) fn fill(&mut self, ranks: impl ExactSizeIterator<Item = u32>) {
         let leaves = (ranks.len() + 1).next_power_of_two();
         self.nodes.clear();
@@ -28,7 +28,7 @@ impl Lowest {
         }
     }
 
-    /// The leftmost place with the lowest rank, if there is a rank.
+    /// Returns the leftmost position of the lowest rank, if there is any rank.
     pub(crate) fn leftmost(&self) -> Option<usize> {
         let leaves = self.nodes.len() / 2;
         let lowest = *self.nodes.get(1)?;

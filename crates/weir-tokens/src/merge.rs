@@ -1,37 +1,37 @@
-//! Merges the bytes of a piece to tokens: always the leftmost of the pairs whose token has the lowest rank.
+//! Merges the bytes of a piece into tokens: always the leftmost of the pairs whose token has the lowest rank.
 //!
-//! Invariant: [`Merger::merge`] costs time n log n in the length of the piece.
+//! Invariant: [`Merger::merge`] takes O(n log n) time in the length of the piece.
 
 use crate::layout::NO_RANK;
 use crate::lowest::Lowest;
 use crate::table::rank;
 
-/// The longest piece for which looking at all pairs before each merge is faster than keeping track of the lowest.
+/// The maximum length of a piece for which scanning all pairs before each merge is faster than tracking the lowest one.
 const SHORT: usize = 64;
 
-/// Merges pieces, one after another; it is a value only to use its memory again.
+/// Merges pieces, one after another, reusing its memory.
 #[derive(Default)]
 pub(crate) struct Merger {
-    /// Where tokens begin, and last the end of the piece.
+    /// The start of each token, and finally the end of the piece.
     bounds: Vec<usize>,
-    /// For a short piece: the rank of the token that each token and the next would make.
+    /// For a short piece: the rank of the token that each token would make with the next.
     ranks: Vec<u32>,
     /// For a long piece: the token that begins at each byte.
     parts: Vec<Part>,
-    /// For a long piece: the rank of the token that the one that begins at each byte and the next would make.
+    /// For a long piece: the rank of the token that the one beginning at each byte would make with the next.
     pairs: Lowest,
 }
 
-/// One token of a long piece while it is merged, told by where it begins.
+/// A token of a long piece during merging, indexed by its start.
 struct Part {
-    /// Where the token before it begins.
+    /// The start of the token before it.
     previous: usize,
-    /// Where the token after it begins.
+    /// The start of the token after it.
     end: usize,
 }
 
 impl Merger {
-    /// Where the tokens of `piece` begin, and last the end of it.
+    /// Returns the start of each token of `piece`, and finally its end.
     pub(crate) fn merge(&mut self, piece: &[u8]) -> &[usize] {
         if piece.len() <= SHORT {
             self.merge_short(piece);
@@ -91,7 +91,7 @@ impl Merger {
     }
 }
 
-/// The place of the leftmost of the lowest ranks, if there is a rank.
+/// Returns the leftmost position of the lowest rank, if there is any rank.
 #[inline]
 fn leftmost_lowest(ranks: &[u32]) -> Option<usize> {
     let mut best = (0, NO_RANK);

@@ -1,6 +1,6 @@
-//! Splits text into the pieces inside which o200k merges bytes to tokens.
+//! Splits text into the pieces within which o200k merges bytes into tokens.
 //!
-//! This is, by hand, the leftmost match of o200k's pattern, whose alternatives are tried in this order:
+//! This implements by hand the leftmost match of o200k's pattern, whose alternatives are tried in this order:
 //!
 //! ```text
 //! [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -12,11 +12,11 @@
 //! \s+
 //! ```
 //!
-//! Invariant: the pieces follow each other without a gap, and all of them together cost time linear in the text.
+//! Invariants: the pieces follow each other without a gap; splitting a whole text takes linear time.
 
 use crate::class::Class;
 
-/// The length in bytes of the first piece of `text`: 0 only if `text` is empty.
+/// Returns the length in bytes of the first piece of `text`: 0 only if `text` is empty.
 #[inline]
 pub(crate) fn first(text: &str) -> usize {
     let Some((class, length)) = Class::at(text, 0) else {
@@ -31,7 +31,8 @@ pub(crate) fn first(text: &str) -> usize {
     symbols(text).unwrap_or_else(|| space(text))
 }
 
-/// The first two alternatives as one: both find the same start, and what backtracking leads to can be told at once.
+/// Matches the first two alternatives as one: both have the same start, and the outcome of backtracking is known at
+/// once.
 ///
 /// `class` and `length` are those of the first character.
 fn word(text: &str, class: Class, length: usize) -> Option<usize> {
@@ -56,10 +57,11 @@ fn word(text: &str, class: Class, length: usize) -> Option<usize> {
     let end = if lower_end > upper_end {
         lower_end
     } else if let Some(end) = last_lower {
-        // The lower part needs a character, so the upper part gives back as many as end in one that can be both.
+        // The lower part needs a character, so the upper part gives back everything after its last one that can be
+        // both.
         end
     } else if class.is_mark() {
-        // The first alternative would rather take the mark as the whole word than leave the match to the second.
+        // The first alternative takes the mark as the whole word before the second one is tried.
         length
     } else if upper_end > start {
         upper_end
@@ -69,7 +71,7 @@ fn word(text: &str, class: Class, length: usize) -> Option<usize> {
     Some(end + contraction(&text.as_bytes()[end..]))
 }
 
-/// `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`, where the long s, ſ, is an s in another case.
+/// Matches `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`, where the long s, ſ, is an s in another case.
 fn contraction(rest: &[u8]) -> usize {
     let [b'\'', rest @ ..] = rest else {
         return 0;
@@ -81,7 +83,7 @@ fn contraction(rest: &[u8]) -> usize {
     }
 }
 
-/// `\p{N}{1,3}`
+/// Matches `\p{N}{1,3}`.
 fn number(text: &str) -> usize {
     let mut end = 0;
     for _ in 0..3 {
@@ -93,7 +95,7 @@ fn number(text: &str) -> usize {
     end
 }
 
-/// ` ?[^\s\p{L}\p{N}]+[\r\n/]*`
+/// Matches ` ?[^\s\p{L}\p{N}]+[\r\n/]*`.
 fn symbols(text: &str) -> Option<usize> {
     let start = usize::from(text.starts_with(' '));
     let end = run(text, start, Class::is_symbol);
@@ -101,7 +103,7 @@ fn symbols(text: &str) -> Option<usize> {
     (end > start).then(|| end + tail().take_while(|byte| matches!(byte, b'\r' | b'\n' | b'/')).count())
 }
 
-/// `\s*[\r\n]+`, or else `\s+(?!\S)`, or else `\s+`.
+/// Matches `\s*[\r\n]+`, else `\s+(?!\S)`, else `\s+`.
 fn space(text: &str) -> usize {
     let mut end = 0;
     let mut last = 0;
@@ -117,13 +119,13 @@ fn space(text: &str) -> usize {
     }
     match last_newline {
         Some(end) => end,
-        // Before something else, the last space is left to it, unless it is the only one.
+        // The last space is left to the text that follows it, unless it is the only one.
         None if end < text.len() && last > 0 => last,
         None => end,
     }
 }
 
-/// Where the run of characters that are `wanted`, beginning at `start`, ends.
+/// Returns the end of the run of characters, beginning at `start`, that are `wanted`.
 #[inline]
 fn run(text: &str, start: usize, wanted: impl Fn(Class) -> bool) -> usize {
     let mut end = start;

@@ -1,12 +1,12 @@
-//! The ranks of all o200k tokens, in the read-only data of the program.
+//! Looks up the ranks of o200k tokens, in the read-only data of the program.
 //!
-//! Invariant: a lookup needs no initialisation and no memory; the pages it touches are all it costs.
+//! Invariant: a lookup needs no initialisation and no memory; it costs only the pages it touches.
 
 use crate::layout::{self, DISPLACEMENT_BYTES, LONGEST, NO_RANK, RANK_BYTES, SHAPE_BYTES, Shape};
 
-/// The rank of the token that these bytes are, or [`NO_RANK`].
+/// Returns the rank of the token with these bytes, or [`NO_RANK`].
 ///
-/// The rank is also the priority of the merge that makes the token: the lower, the earlier.
+/// The rank is also the priority of the merge that makes the token: lower ranks merge first.
 #[inline]
 pub(crate) fn rank(bytes: &[u8]) -> u32 {
     let length = bytes.len();
@@ -25,19 +25,19 @@ pub(crate) fn rank(bytes: &[u8]) -> u32 {
     if same(token, bytes) { u32::from_le_bytes([rank[0], rank[1], rank[2], 0]) } else { NO_RANK }
 }
 
-/// Whether two slices of the same length are equal; a call of `memcmp` takes longer than most tokens need.
+/// Returns whether two slices of the same length are equal. A call of `memcmp` takes longer than most tokens need.
 #[inline]
 fn same(a: &[u8], b: &[u8]) -> bool {
     if b.len() <= 8 { layout::pack(a) == layout::pack(b) } else { a == b }
 }
 
-/// What `build.rs` wrote.
+/// The table written by `build.rs`.
 static TABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k.bin"));
 
-/// The head of the table, read by the compiler.
+/// The head of the table, parsed at compile time.
 static SHAPES: [Shape; LONGEST + 1] = shapes(TABLE_IN_CONST);
 
-/// The same bytes for the compiler, which reads no static while it evaluates another.
+/// The same bytes as a constant, since a static cannot be read while another is evaluated.
 const TABLE_IN_CONST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k.bin"));
 
 const fn shapes(table: &[u8]) -> [Shape; LONGEST + 1] {

@@ -1,46 +1,46 @@
-//! Tokenises a piece of any length, window by window, from the left.
+//! Tokenises a piece of any length from the left, window by window.
 //!
-//! Two properties of byte pair merging make this exact and not a guess. Call a sequence of tokens *valid* if merging its
-//! bytes, alone, gives that sequence.
+//! Two properties of byte pair merging make this exact. Call a sequence of tokens *valid* if merging its bytes alone
+//! gives that sequence.
 //!
-//! 1. Any part of a valid sequence is valid: no merge crossed its ends, so none is missed without what lies beyond them.
+//! 1. Any part of a valid sequence is valid: no merge crossed its ends, so none is missed without the text beyond them.
 //! 2. If one valid sequence ends with a token and another begins with the same token, the two joined over it are valid: a
 //!    merge that crossed a boundary of the joined sequence would cross it in one of the two.
 //!
-//! So a window may be merged alone, and the next one too if it overlaps the first, as soon as both have one token in common
-//! in the overlap. Merging decides by what is near; that they have none in common is possible and has a fallback.
+//! So a window can be merged alone, and so can the next one if it overlaps the first, as soon as both have a token in
+//! common in the overlap. They usually do, since merging mostly depends on nearby bytes; there is a fallback if not.
 //!
-//! Invariant: all tokens of a piece are those that merging the whole piece at once gives.
+//! Invariant: the tokens of a piece are those that merging the whole piece at once gives.
 
 use crate::layout::LONGEST;
 use crate::merge::Merger;
 
-/// How far some tokens reach.
+/// The extent of some tokens.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Reach {
-    /// How many tokens.
+    /// The number of tokens.
     pub(crate) tokens: usize,
-    /// How many bytes they are.
+    /// Their length in bytes.
     pub(crate) bytes: usize,
 }
 
-/// How much of a piece is merged at once.
+/// The size of the windows in which a piece is merged.
 #[derive(Clone, Copy)]
 pub(crate) struct Windows {
-    /// How much further a window reaches than the one before it.
+    /// The distance by which a window reaches further than the one before it.
     pub(crate) step: usize,
-    /// About how much of the window before it a window takes in again.
+    /// The approximate length of the window before it that a window merges again.
     pub(crate) overlap: usize,
 }
 
-/// A window small enough to stay in the processor's cache, and an overlap several times the longest token.
+/// A window small enough to stay in the processor's cache, and an overlap of twice the longest token.
 pub(crate) const WINDOWS: Windows = Windows { step: 1024, overlap: 2 * LONGEST };
 
 impl Windows {
-    /// All tokens of `piece`, or the first `limit` if there are more.
+    /// Returns the extent of all tokens of `piece`, or of the first `limit` if there are more.
     ///
-    /// It reads little more of the piece than it reaches. That is why the first `limit` tokens are those of a prefix that
-    /// is itself exactly so many tokens, and need not be the first ones of the whole piece.
+    /// It reads little more of the piece than the result covers. The first `limit` tokens are therefore those of a
+    /// prefix that itself has exactly `limit` tokens, and are not necessarily the first ones of the whole piece.
     pub(crate) fn walk(self, piece: &[u8], limit: usize, merger: &mut Merger) -> Reach {
         if piece.len() <= self.step {
             return reach(merger.merge(piece), 0, limit);
@@ -65,19 +65,19 @@ impl Windows {
     }
 }
 
-/// The bounds of the tokens in the window from `start` to `end`, or to the end of the piece.
+/// Returns the bounds of the tokens in the window from `start` to `end`, or to the end of the piece.
 fn merge(piece: &[u8], start: usize, end: usize, merger: &mut Merger) -> Vec<usize> {
     let bounds = merger.merge(&piece[start..end.min(piece.len())]);
     bounds.iter().map(|bound| start + bound).collect()
 }
 
-/// Where the first `limit` tokens end, if `before` tokens come before those within `bounds`.
+/// Returns the extent of the first `limit` tokens, if `before` tokens precede those within `bounds`.
 fn reach(bounds: &[usize], before: usize, limit: usize) -> Reach {
     let last = (bounds.len() - 1).min(limit - before);
     Reach { tokens: before + last, bytes: bounds[last] }
 }
 
-/// The places, in either sequence, of the first token that both have.
+/// Returns the positions, in each sequence, of the first token that both have.
 fn common_token(a: &[usize], b: &[usize]) -> Option<(usize, usize)> {
     let (mut i, mut j) = (0, 0);
     while i + 1 < a.len() && j + 1 < b.len() {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Windows so small that overlaps without a common token do happen.
+    /// Windows so small that overlaps without a common token do occur.
     const TINY: Windows = Windows { step: 5, overlap: 4 };
 
     proptest! {

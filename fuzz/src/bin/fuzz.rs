@@ -1,4 +1,4 @@
-//! The fuzzer of LLVM over one target, which `WEIR_FUZZ_TARGET` names.
+//! Runs LLVM's fuzzer on the target that `WEIR_FUZZ_TARGET` names.
 #![no_main]
 
 use std::sync::LazyLock;

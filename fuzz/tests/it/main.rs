@@ -1,8 +1,8 @@
-//! Runs the seeds through every target, whole, cut and with bytes changed: what the fuzzer starts from holds.
+//! Runs the seeds through every target: whole, cut, and with changed bytes.
 
 use weir_fuzz::{TARGETS, seeds};
 
-/// Enough that a broken target shows, and little enough for every run of the tests.
+/// The number of cuts of each seed: enough to reveal a broken target, and few enough for every test run.
 const CUTS: usize = 6;
 
 #[test]

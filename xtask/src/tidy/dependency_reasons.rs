@@ -1,4 +1,4 @@
-//! Each dependency has its reason on the line above it, so that the next reader can ask whether it still holds.
+//! Checks that each dependency has its reason on the line above it, so that a reader can judge whether it still holds.
 
 use super::{Finding, Tree, numbered};
 
@@ -28,7 +28,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// A line that brings in somebody else's crate; our own need no reason.
+/// Returns whether a line adds a third-party crate; our own crates need no reason.
 fn is_dependency(line: &str) -> bool {
     line.starts_with(|c: char| c.is_alphanumeric()) && line.contains('=') && !line.contains("path = ")
 }

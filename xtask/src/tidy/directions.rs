@@ -1,4 +1,4 @@
-//! The direction of the crates: `weir`, then the crates around one heavy thing each, then `weir-core`.
+//! Checks the direction of dependencies: `weir`, then the crates around one heavy thing each, then `weir-core`.
 //!
 //! Invariant: no sideways edges. Development dependencies may point anywhere, since nothing ships with them.
 
@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::{Finding, Tree, numbered};
 
-/// Which of our crates each of our crates may depend on. A new crate gets its row here, with its reason in
+/// The crates of ours that each of our crates may depend on. A new crate gets a row here, and its reason in
 /// `ARCHITECTURE.md`.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("weir-core", &[]),
@@ -67,7 +67,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// The crates a manifest depends on when it ships: plain and build dependencies, for every target.
+/// Returns the crates that a manifest depends on when it ships: normal and build dependencies, for every target.
 fn used_crates(manifest: &Table) -> Vec<String> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let tables = targets.into_iter().flat_map(|targets| targets.values().filter_map(Value::as_table));

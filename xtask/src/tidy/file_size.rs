@@ -1,4 +1,4 @@
-//! The size of a file, counted up to its tests: a signal that it wants to be two.
+//! Checks the size of a file up to its tests: a long file should be split.
 
 use super::{Finding, Tree};
 
@@ -16,7 +16,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether the whole file is tests: data, which may be as long as it needs to be.
+/// Returns whether the whole file is tests, which may be as long as they need to be.
 fn is_tests(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.ends_with("_tests.rs") || path.contains("/tests/")
 }

@@ -1,9 +1,9 @@
-//! Text that belongs to one machine or one moment: hosts of package registries, absolute paths, notes to oneself.
+//! Finds text that belongs to one machine or one moment: hosts of package registries, absolute paths, reminders.
 
 use super::tree::{is_sample, speaks_of_others};
 use super::{Finding, Tree, allowed, numbered};
 
-/// Written in halves, so that this file is clean by its own rule.
+/// Split into halves, so that this file passes its own check.
 const REGISTRIES: &[&str] = &[
     concat!("crates", ".io"),
     concat!("registry.npmjs", ".org"),
@@ -14,13 +14,13 @@ const REGISTRIES: &[&str] = &[
     concat!("static.rust-lang", ".org"),
 ];
 
-/// Folders that only some machine has.
+/// Folders that exist only on some machines.
 const MACHINE_PATHS: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
-/// Words that say that something is not done.
+/// Words that mark unfinished work.
 const UNDONE: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME")];
 
-/// Written by cargo, with the registry's address in it.
+/// The lock file, in which cargo writes the registry's address.
 const LOCK: &str = "Cargo.lock";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -48,7 +48,7 @@ fn check_text(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Whether a path starts with the folder, and does not only contain it further down.
+/// Returns whether a path starts with the folder, as opposed to containing it further down.
 fn is_absolute(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line[..at].chars().next_back();

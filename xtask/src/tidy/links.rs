@@ -1,4 +1,4 @@
-//! Relative links in Markdown lead to files and headings that exist.
+//! Checks that relative links in Markdown lead to files and headings that exist.
 
 use super::tree::is_sample;
 use super::{Finding, Tree, numbered};
@@ -28,7 +28,7 @@ fn check_page(tree: &Tree, path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// The lines outside fenced code, with inline code blanked out.
+/// Returns the lines outside fenced code, with inline code blanked out.
 fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
     let mut fenced = false;
     numbered(text).filter_map(move |(number, line)| {
@@ -39,7 +39,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
     })
 }
 
-/// The targets of `[text](target)` and of `[name]: target`.
+/// Returns the targets of `[text](target)` and of `[name]: target`.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     let inline = line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
     let definition = line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map(|(_, target)| target.trim());
@@ -50,7 +50,7 @@ fn is_relative(target: &str) -> bool {
     !target.is_empty() && !target.contains("://") && !target.starts_with("mailto:")
 }
 
-/// The file that a link on `page` means, or nothing when it leaves the repository.
+/// Returns the file that a link on `page` refers to, or `None` if it leaves the repository.
 fn resolve(page: &str, link: &str) -> Option<String> {
     if link.is_empty() {
         return Some(page.to_owned());
@@ -71,7 +71,7 @@ fn has_heading(page: &str, wanted: &str) -> bool {
     page.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line.trim_start_matches('#')) == wanted)
 }
 
-/// A heading as it stands in an address: lower case, hyphens for spaces, no punctuation.
+/// Returns a heading as an anchor: lower case, hyphens for spaces, no punctuation.
 fn anchor(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()

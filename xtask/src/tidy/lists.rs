@@ -1,15 +1,15 @@
-//! One thing, one file, one line in one list: a file that its list does not name is found here.
+//! Checks "one thing, one file, one line in one list": finds files that their list does not name.
 
 use super::{Finding, Tree, rust_text};
 
-/// A folder of Rust files, each of which one list names.
+/// A folder of Rust files, each of which must be named in one list.
 struct List {
-    /// What one file declares, for the reader of the finding.
+    /// What each file declares, for the text of the finding.
     thing: &'static str,
     folder: &'static str,
-    /// What tells a file that declares such a thing from a helper beside it.
+    /// The text that distinguishes a file with such a declaration from a helper next to it.
     mark: &'static str,
-    /// The Rust file with the list, and the list's name; it ends at the next `];`.
+    /// The Rust file with the list, and the list's name. The list ends at the next `];`.
     file: &'static str,
     name: &'static str,
 }
@@ -79,19 +79,19 @@ fn unlisted(tree: &Tree, list: &List) -> Vec<Finding> {
         .collect()
 }
 
-/// The text of a constant list, without comments.
+/// Returns the text of a constant list, without comments.
 fn list_named(text: &str, name: &str) -> Option<String> {
     let code = rust_text::without_comments(text);
     let (_, after) = code.split_once(&format!(" {name}:"))?;
     Some(after.split_once("];")?.0.to_owned())
 }
 
-/// The paths in a piece of code, such as `search::Args`.
+/// Returns the paths in a piece of code, such as `search::Args`.
 fn words_of(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
 }
 
-/// A migration that no Rust file names would never run.
+/// Finds migrations that no Rust file names, which would never run.
 fn unnamed_migrations(tree: &Tree) -> Vec<Finding> {
     let migrations = tree.texts().filter(|(path, _)| path.ends_with(".sql") && path.contains("/migrations/"));
     migrations

@@ -1,4 +1,4 @@
-//! Every module opens by saying what it owns.
+//! Checks that every module begins by saying what it owns.
 
 use super::{Finding, Tree};
 

@@ -1,4 +1,4 @@
-//! Rust files that no module declares. rustc passes over them in silence, so they rot.
+//! Finds Rust files that no module declares. rustc silently ignores them, so they rot.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether cargo compiles the file by itself: a library, a program, a test, a benchmark, an example, a build script.
+/// Returns whether cargo compiles the file as a root: a library, a program, a test, a benchmark, an example, a build
+/// script.
 fn is_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     match parts[..] {
@@ -36,7 +37,7 @@ fn is_root(path: &str) -> bool {
     }
 }
 
-/// Where the files of the declared modules may be, whether they exist or not.
+/// Returns the possible files of the declared modules, whether they exist or not.
 fn declared_files(path: &str, text: &str) -> Vec<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let below =
@@ -57,7 +58,7 @@ fn declared_files(path: &str, text: &str) -> Vec<String> {
     files
 }
 
-/// The module that a line such as `pub(crate) mod name;` declares.
+/// Returns the module that a line such as `pub(crate) mod name;` declares.
 fn declared_module(line: &str) -> Option<&str> {
     let declaration = line.trim().strip_suffix(';')?;
     let (before, module) = declaration.rsplit_once("mod ")?;
@@ -69,7 +70,7 @@ fn between<'a>(line: &'a str, open: &str, close: &str) -> Option<&'a str> {
     Some(line.split_once(open)?.1.split_once(close)?.0)
 }
 
-/// The name a file's module has: its own, or its folder's for a `mod.rs`.
+/// Returns the name of a file's module: its own, or its folder's for a `mod.rs`.
 fn module_name(path: &str) -> &str {
     let path = path.strip_suffix("/mod.rs").or_else(|| path.strip_suffix(".rs")).unwrap_or(path);
     path.rsplit('/').next().unwrap_or(path)

@@ -1,11 +1,11 @@
-//! Rust source with the parts blanked out that a check must not read. Lines and columns stay where they were.
+//! Blanks out the parts of Rust source that a check must not read. Lines and columns stay the same.
 
-/// The text without comments.
+/// Returns the text without comments.
 pub(super) fn without_comments(text: &str) -> String {
     blanked(text, |part| part == Part::Comment)
 }
 
-/// The text without comments and without what stands in string and character literals.
+/// Returns the text without comments and without the content of string and character literals.
 pub(super) fn code_only(text: &str) -> String {
     blanked(text, |part| part != Part::Code)
 }
@@ -35,7 +35,7 @@ fn blanked(text: &str, unwanted: impl Fn(Part) -> bool) -> String {
     out
 }
 
-/// What the text starts with, and how many bytes of it; `before` tells `r"` from the end of a name.
+/// Returns the kind and the length of the part that the text starts with. `before` tells `r"` from the end of a name.
 fn next_part(text: &str, before: char) -> (Part, usize) {
     if text.starts_with("//") {
         (Part::Comment, text.find('\n').unwrap_or(text.len()))
@@ -56,7 +56,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Block comments nest.
+/// Returns the length of a block comment, which may be nested.
 fn block_comment(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -78,7 +78,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// The length of a raw string such as `r#"…"#`, with or without `b` or `c` in front.
+/// Returns the length of a raw string such as `r#"…"#`, with or without `b` or `c` in front.
 fn raw_string(text: &str) -> Option<usize> {
     let after_r = text.trim_start_matches(['b', 'c']).strip_prefix('r')?;
     let body = after_r.trim_start_matches('#');
@@ -89,7 +89,7 @@ fn raw_string(text: &str) -> Option<usize> {
     Some(body.find(&close).map_or(text.len(), |end| opening + end + close.len()))
 }
 
-/// The length of a literal that ends at `quote`, backslashes respected.
+/// Returns the length of a literal that ends at `quote`, respecting backslashes.
 fn escaped(text: &str, quote: char) -> usize {
     let mut skip = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -1,10 +1,10 @@
-//! The files that a commit would hold: tracked ones, and new ones that git does not ignore.
+//! The files that a commit would contain: tracked ones, and new ones that git does not ignore.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::{fmt, fs, io};
 
-/// Paths relative to the repository's root, with `/` on every system, and their text.
+/// Paths relative to the repository's root, with `/` on every system, and their texts.
 pub(crate) struct Tree {
     files: BTreeMap<String, Option<String>>,
 }
@@ -18,11 +18,11 @@ impl Tree {
         let mut files = BTreeMap::new();
         for path in listed.split('\0').filter(|path| !path.is_empty()) {
             match fs::read(root.join(path)) {
-                // What is not UTF-8 is a binary: it exists, but has no text to check.
+                // A file that is not UTF-8 is binary: it exists, but has no text to check.
                 Ok(bytes) => {
                     files.insert(path.to_owned(), String::from_utf8(bytes).ok());
                 }
-                // Deleted but still tracked, or a link to a folder: no text of ours.
+                // Removed but still tracked, or a link to a folder: it has no text.
                 Err(error) if absent(&error) => {}
                 Err(error) => return Err(TreeError::Read(path.to_owned(), error)),
             }
@@ -36,27 +36,27 @@ impl Tree {
         Self { files: files.iter().map(owned).collect() }
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// The text of one file.
+    /// Returns the text of one file.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
         self.files.get(path)?.as_deref()
     }
 
-    /// Every file that is text.
+    /// Returns every text file.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
 
-    /// Every Rust file that cargo compiles, so not the samples that tests read.
+    /// Returns every Rust file that cargo compiles, but not the samples that tests read.
     pub(super) fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts().filter(|(path, _)| path.ends_with(".rs") && !is_sample(path))
     }
 
-    /// Whether the path is a file, or a folder with files in it.
+    /// Returns whether the path is a file, or a folder with files in it.
     pub(super) fn has(&self, path: &str) -> bool {
         let inside = format!("{path}/");
         path.is_empty()
@@ -65,7 +65,7 @@ impl Tree {
     }
 }
 
-/// Whether a path holds recorded or golden text, which is kept as it was seen, or what the recordings are made from.
+/// Returns whether a path has recorded or golden text, which must not change, or the sources of recordings.
 pub(super) fn is_sample(path: &str) -> bool {
     let made = path.starts_with("bench/recall/") || path == "docs/digests.md";
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -73,7 +73,7 @@ pub(super) fn is_sample(path: &str) -> bool {
     made || sample || path.split('/').any(|part| matches!(part, "fixtures" | "golden"))
 }
 
-/// Whether a file is about what other programs print, in their words.
+/// Returns whether a file is about the output of other programs, and uses their words.
 pub(super) fn speaks_of_others(path: &str) -> bool {
     path.starts_with("crates/weir-digest/")
 }

@@ -1,14 +1,13 @@
-//! One word for one thing, in code and in prose. The words and their meanings are in `docs/glossary.md`.
+//! Checks that one thing has one word, in code and in prose. `docs/glossary.md` has the words and their meanings.
 //!
-//! Only words that are nearly always the wrong one are here; a line that means something else says
-//! `tidy: allow(word)`.
+//! Only words that are nearly always wrong are listed here; a line that means something else says `tidy: allow(word)`.
 
 use super::tree::{is_sample, speaks_of_others};
 use super::{Finding, Tree, allowed, numbered, rust_text};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Where {
-    /// In the names of what ships only: prose and tests may use the word for what it usually means.
+    /// Only in the names of code that ships: prose and tests may use the word in its usual meaning.
     Names,
     /// In comments, strings and Markdown as well.
     Everywhere,
@@ -43,7 +42,7 @@ const WORDS: &[Word] = &[
     },
 ];
 
-/// The one file that names the wrong words, to say what they are called here.
+/// The file that names the wrong words, next to the right ones.
 const GLOSSARY: &str = "docs/glossary.md";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -61,7 +60,7 @@ fn check_rust(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Looks for words in `shown`, which has the lines of `text` with some parts blanked out.
+/// Searches for words in `shown`, which has the lines of `text` with some parts blanked out.
 fn check_lines(path: &str, text: &str, shown: &str, place: Where) -> Vec<Finding> {
     let mut findings = Vec::new();
     for ((number, line), whole) in numbered(shown).zip(text.lines()) {
@@ -75,7 +74,7 @@ fn check_lines(path: &str, text: &str, shown: &str, place: Where) -> Vec<Finding
     findings
 }
 
-/// The words of a line in lower case, with `snake_case` and `CamelCase` taken apart.
+/// Returns the words of a line in lower case, splitting `snake_case` and `CamelCase`.
 fn parts_of_names(line: &str) -> impl Iterator<Item = String> {
     line.split(|c: char| !c.is_alphanumeric()).filter(|name| !name.is_empty()).flat_map(|name| {
         let mut parts = vec![String::new()];

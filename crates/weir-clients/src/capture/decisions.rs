@@ -1,9 +1,9 @@
-//! What the user decided, corrected, gave up, aims at, is stuck on or works on, in the user's own sentences.
+//! Finds what the user decided, corrected, gave up, aims at, is blocked by or works on, in the user's own sentences.
 //!
-//! Plain patterns of English words at the beginning of a sentence, or anywhere in it where they can mean nothing else.
-//! A false find is worse than a missed one: the prompt itself is kept in any case. So a question is no decision, a
-//! sentence that begins with "if" or "maybe" decides nothing, and "don't worry" corrects nobody. Code, quotations and
-//! pasted data are not looked at.
+//! The patterns are plain English phrases at the beginning of a sentence, or anywhere in it if they are unambiguous. A
+//! false positive is worse than a miss, since the prompt itself is kept in any case. So a question is not a decision, a
+//! sentence that begins with "if" or "maybe" decides nothing, and "don't worry" is not a correction. Code, quotations
+//! and pasted data are ignored.
 
 mod phrases;
 
@@ -11,19 +11,19 @@ use weir_core::{Event, EventKind, Priority};
 
 use super::event;
 
-/// A longer sentence is none.
+/// The maximum length of a sentence, in bytes.
 const LONGEST_SENTENCE: usize = 380;
-/// How much of a prompt is looked at, and how many sentences of it are kept.
+/// The maximum length of a prompt that is searched, in bytes, and the maximum number of sentences that are kept.
 const MOST_BYTES: usize = 8 << 10;
 const MOST_FOUND: usize = 8;
 
-/// What the sentences of a prompt say, in their order.
+/// Returns the events of a prompt's sentences, in order.
 pub(super) fn events(said: &str) -> Vec<Event> {
     let said = &said[..said.floor_char_boundary(MOST_BYTES)];
     let mut found: Vec<Event> = Vec::new();
     for sentence in sentences(said) {
         let Some(kind) = kind(sentence) else { continue };
-        // What the session is for is said once.
+        // The purpose of the session is recorded only once.
         if kind == EventKind::Intent && found.iter().any(|event| event.kind == EventKind::Intent) {
             continue;
         }
@@ -37,14 +37,14 @@ pub(super) fn events(said: &str) -> Vec<Event> {
     found
 }
 
-/// Sentences, and lines that are not quoted.
+/// Returns the sentences of a text, without quoted lines and code.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let lines =
         text.lines().filter(|line| !line.trim_start().starts_with(['>', '|', '`']) && !line.starts_with("    "));
     lines.flat_map(|line| split_sentences(line.trim().trim_start_matches(['-', '*', '•', ' ']))).map(str::trim)
 }
 
-/// A line cut after every full stop, exclamation mark and question mark that a space follows.
+/// Splits a line after every full stop, exclamation mark and question mark that is followed by a space.
 fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -58,7 +58,7 @@ fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a sentence says, if it says any of this.
+/// Returns the kind of event that a sentence expresses, if any.
 fn kind(sentence: &str) -> Option<EventKind> {
     if sentence.len() > LONGEST_SENTENCE || sentence.len() < 6 || sentence.ends_with('?') {
         return None;
@@ -72,7 +72,7 @@ fn kind(sentence: &str) -> Option<EventKind> {
     found.or_else(|| is_labelled(sentence).then_some(EventKind::Decision))
 }
 
-/// Whether a sentence begins with a label in capitals, such as `HARD CONSTRAINT:`.
+/// Returns whether a sentence begins with a label in capitals, such as `HARD CONSTRAINT:`.
 fn is_labelled(sentence: &str) -> bool {
     sentence.split_once(": ").is_some_and(|(label, rest)| {
         let letters = label.chars().filter(|c| c.is_alphabetic()).count();
@@ -80,7 +80,7 @@ fn is_labelled(sentence: &str) -> bool {
     })
 }
 
-/// What makes a sentence one of a kind, in the order in which they are asked.
+/// The tests for each kind, in the order in which they are applied.
 const TESTS: &[(Test, EventKind)] = &[
     (is_goal, EventKind::Goal),
     (is_blocker, EventKind::Blocker),
@@ -109,7 +109,7 @@ fn is_correction(words: Words<'_>) -> bool {
     words.begins_any(phrases::WRONG) || is_forbidding(words) || is_contradiction(words)
 }
 
-/// "Don't" with something to do; not "don't worry", and not what somebody does not know.
+/// Returns whether a sentence is "don't" or "never" with an action; "don't worry" and "don't know" are not.
 fn is_forbidding(words: Words<'_>) -> bool {
     ["don't", "do not", "dont", "never", "you must not", "you mustn't"].iter().any(|not| {
         words.after(not).is_some_and(|rest| {
@@ -122,7 +122,7 @@ fn is_forbidding(words: Words<'_>) -> bool {
     })
 }
 
-/// "No, …" with what is meant instead.
+/// Returns whether a sentence is "No, …" followed by what is meant instead.
 fn is_contradiction(words: Words<'_>) -> bool {
     let Some(rest) = words.0.strip_prefix("no,").or_else(|| words.0.strip_prefix("nope,")) else { return false };
     let rest = Words(rest.trim_start());
@@ -144,7 +144,7 @@ fn is_intent(words: Words<'_>) -> bool {
 struct Words<'s>(&'s str);
 
 impl<'s> Words<'s> {
-    /// What comes after these words, when the sentence begins with them.
+    /// Returns the text after these words if the sentence begins with them.
     fn after(self, words: &str) -> Option<Words<'s>> {
         let rest = self.0.strip_prefix(words)?;
         let ends =
@@ -166,7 +166,7 @@ impl<'s> Words<'s> {
     }
 }
 
-/// The sentence without the words that people begin with.
+/// Returns the sentence without leading filler words.
 fn without_fillers(sentence: &str) -> &str {
     let mut rest = sentence.trim_start();
     loop {
@@ -174,7 +174,7 @@ fn without_fillers(sentence: &str) -> &str {
         if end == 0 || !phrases::FILLERS.contains(&&rest[..end]) {
             return rest;
         }
-        // "Good" and "right" are fillers only with something after them.
+        // "Good" and "right" are fillers only if something follows them.
         let after = rest[end..].trim_start_matches([',', '.', '!', ':', ';', '-', '–', '—', ' ']);
         if after.is_empty() {
             return rest;

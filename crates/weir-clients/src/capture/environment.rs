@@ -1,7 +1,7 @@
-//! What changes the environment of the work: a folder, a variable, a toolchain, a dependency.
+//! Changes to the environment of the work: a folder, a variable, a toolchain, a dependency.
 //!
-//! Of a variable only the name is kept: its value may be a secret. A folder or a variable that a script sets for its
-//! own commands ends with the script, and is no event.
+//! Only the name of a variable is kept, since its value may be a secret. A folder or a variable that a script sets for
+//! its own commands does not outlive the script and is not an event.
 
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
@@ -10,7 +10,7 @@ use super::shell::{self, Part};
 use super::{Used, event};
 use crate::Tool;
 
-/// What changed.
+/// Returns the changes that a command made to the environment.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
     if used.failed() {
@@ -28,7 +28,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     found.collect()
 }
 
-/// A folder that was entered, or variables that were set.
+/// Describes a folder that was entered, or variables that were set.
 fn place(part: &Part) -> Option<String> {
     match part.program() {
         "cd" | "pushd" => Some(format!("in folder {}", Some(part.verb()).filter(|to| !to.is_empty()).unwrap_or("~"))),
@@ -44,7 +44,7 @@ fn name(word: &str) -> &str {
     word.split_once('=').map_or(word, |(name, _)| name)
 }
 
-/// A toolchain that was chosen.
+/// Describes a toolchain that was chosen.
 fn toolchain(part: &Part) -> Option<String> {
     let said = || line(&part.words.join(" "), 160);
     let verb = part.verb();
@@ -63,7 +63,7 @@ fn toolchain(part: &Part) -> Option<String> {
     chosen.then(said)
 }
 
-/// Dependencies that were installed or removed.
+/// Describes dependencies that were installed or removed.
 fn installed(part: &Part) -> Option<String> {
     let args: Vec<&str> = part.args().filter(|word| !word.starts_with('-')).collect();
     let verb = args.first().copied().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Failures, and what repaired them.
+//! Failures and their fixes.
 //!
-//! Whether something failed is what the client and the exit code say, never the words of an output: "0 failed" is no
+//! The client and the exit code decide whether something failed, never the text of an output: "0 failed" is not a
 //! failure, and a test may print "error" and pass.
 
 use serde_json::{Value, json};
@@ -11,10 +11,10 @@ use super::shell::{self, Part, Spoken};
 use super::{Used, event_with, files, rejected, telling};
 use crate::{Done, Hook, Point, Tool, ToolCall};
 
-/// Exit codes of a command that was stopped from outside or whose reader had enough.
+/// Exit codes of a command that was interrupted, or whose reader closed the pipe.
 const STOPPED: &[i32] = &[130, 141];
 
-/// A failed tool use.
+/// Returns the error of a failed tool call.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     if !used.failed() || rejected::is_refused(used) || is_answer(used) {
         return Vec::new();
@@ -34,12 +34,13 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     vec![event_with(EventKind::Error, priority(used), &text, &data)]
 }
 
-/// Whether a hook may tell the fix of an error: a command has succeeded.
+/// Returns whether a hook may report the fix of an error, that is, whether a command succeeded.
 pub fn may_fix(hook: &Hook) -> bool {
     matches!(&hook.point, Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, .. }, Done { failed: false, .. }))
 }
 
-/// The fix of an error: the same thing, and now it succeeds. `failures` are the session's errors and fixes, newest first.
+/// Returns the fix of an error: the same command now succeeds. `failures` are the session's errors and fixes, newest
+/// first.
 pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
     let Point::AfterTool(call, done) = &hook.point else { return None };
     let used = Used { hook, call, done };
@@ -58,7 +59,7 @@ pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
     Some(event_with(EventKind::Fix, Priority::P2, &text, &json!({ "subject": subject, "attempts": attempts })))
 }
 
-/// What the use of a tool is known by: two with the same are two tries of the same thing.
+/// Returns the subject of a tool call. Two calls with the same subject are two attempts at the same thing.
 pub(super) fn subject(used: &Used<'_>) -> String {
     let name = &used.call.name;
     match &used.call.tool {
@@ -81,7 +82,7 @@ pub(super) fn subject(used: &Used<'_>) -> String {
     }
 }
 
-/// A slip with a tool of the client's own matters less than a command that fails.
+/// Returns the priority of a failure. A failed read, search or fetch matters less than a failed command.
 fn priority(used: &Used<'_>) -> Priority {
     match &used.call.tool {
         Tool::Shell { command } if shell::split(command).iter().any(builds_or_tests) => Priority::P1,
@@ -106,7 +107,7 @@ fn builds_or_tests(part: &Part) -> bool {
     }
 }
 
-/// Whether the exit code is an answer and no failure: nothing found, files differ, a test that is false.
+/// Returns whether the exit code is an answer and not a failure: nothing found, files differ, a test is false.
 fn is_answer(used: &Used<'_>) -> bool {
     let (Tool::Shell { command }, Some(exit)) = (&used.call.tool, used.done.exit_code) else { return false };
     if STOPPED.contains(&exit) {
@@ -130,17 +131,17 @@ fn is_answer(used: &Used<'_>) -> bool {
     }
 }
 
-/// What is known to have succeeded.
+/// Returns the commands that are known to have succeeded.
 fn succeeded(used: &Used<'_>) -> Option<Vec<String>> {
     let Tool::Shell { command } = &used.call.tool else { return Some(vec![subject(used)]) };
     let Spoken { commands, piped } = shell::spoken(&shell::split(command));
     let output = &used.done.output.text;
-    // A filter succeeds whatever it filters, so that only the words can tell.
+    // A filter succeeds whatever its input says, so only the text can tell.
     let doubtful = piped && (output.trim().is_empty() || telling::speaks_of_failure(output));
     (!doubtful && !commands.is_empty()).then_some(commands)
 }
 
-/// Whether what was done is all that a subject is made of.
+/// Returns whether the commands that succeeded include every part of a subject.
 fn covers(done: &[String], subject: &str) -> bool {
     subject.split(" && ").all(|part| done.iter().any(|done| done == part))
 }

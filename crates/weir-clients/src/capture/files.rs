@@ -10,19 +10,19 @@ use super::shell::{self, Part};
 use super::{Used, event, event_with, rules};
 use crate::{Hook, Tool, ToolCall};
 
-/// The longest path that is kept.
+/// The maximum length of a path.
 const LONGEST_PATH: usize = 300;
-/// How many files of one patch are kept.
+/// The maximum number of files kept from one call.
 const MOST_FILES: usize = 40;
 
-/// What happened to files. What failed changed none.
+/// Returns the events about files. A call that failed has none.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     if used.failed() {
         return Vec::new();
     }
     let one = |how, path: &str| vec![file(used.hook, how, path)];
     match &used.call.tool {
-        // Rules files have a kind of their own.
+        // Rules files have an event kind of their own.
         Tool::Read { path, .. } if rules::is_rules(path) => Vec::new(),
         Tool::Read { path, .. } if !path.is_empty() => one("read", path),
         Tool::Edit { path } | Tool::Write { path } if path.is_empty() => patched(used.hook, used.call),
@@ -42,7 +42,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     }
 }
 
-/// A path as the project sees it: relative to the session's folder when it lies below it.
+/// Returns a path relative to the session's folder if it is below that folder.
 pub(super) fn relative(hook: &Hook, path: &str) -> String {
     let below =
         Path::new(path).strip_prefix(&hook.folder).ok().and_then(Path::to_str).filter(|below| !below.is_empty());
@@ -55,7 +55,7 @@ fn file(hook: &Hook, how: &str, path: &str) -> Event {
     event_with(EventKind::File, priority, &format!("{how} {path}"), &json!({ "path": path, "how": how }))
 }
 
-/// The files of a patch in the form that models of Codex write, given to a tool or to a command.
+/// Returns the files of a patch in Codex's format, given to a tool or to a command.
 fn patched(hook: &Hook, call: &ToolCall) -> Vec<Event> {
     let texts = ["input", "patch", "command", "patchText"].iter().filter_map(|key| text(&call.input[*key]));
     let Some(patch) = texts.into_iter().find(|text| text.contains("*** Begin Patch")) else { return Vec::new() };
@@ -63,14 +63,14 @@ fn patched(hook: &Hook, call: &ToolCall) -> Vec<Event> {
     files.map(|(how, path)| file(hook, how, path)).collect()
 }
 
-/// What becomes of a file, if a line of a patch begins with it.
+/// Returns what a line of a patch does to which file, if it begins the changes of one.
 pub(super) fn patched_file(line: &str) -> Option<(&'static str, &str)> {
     let marks = [("*** Update File: ", "edited"), ("*** Add File: ", "wrote"), ("*** Delete File: ", "deleted")];
     marks.iter().find_map(|(mark, how)| line.strip_prefix(mark).map(|path| (*how, path.trim())))
 }
 
-/// Files that a script writes on purpose: a text that goes to a file, and changes in place. What a program prints into a
-/// file is its output, and no change of the work.
+/// Returns the files that a script writes on purpose: a text sent to a file, and edits in place. A file that receives a
+/// program's output is not a change of the work.
 fn written(hook: &Hook, command: &str) -> Vec<Event> {
     if !command.contains(['>', '-']) && !command.contains("tee") {
         return Vec::new();
@@ -94,13 +94,13 @@ fn written(hook: &Hook, command: &str) -> Vec<Event> {
     events
 }
 
-/// The files of `sed -i` and its like: what comes after its scripts.
+/// Returns the files of `sed -i` and the like: the arguments after its scripts.
 fn changed_in_place(part: &Part) -> Vec<&str> {
     let scripts = part.args().filter(|word| *word == "-e").count().max(1);
     part.args().filter(|word| !word.is_empty() && !word.starts_with('-')).skip(scripts).collect()
 }
 
-/// A text, or the one in a list of words of a command that holds a patch.
+/// Returns a text, or the one among a command's words that contains a patch.
 fn text(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text),

@@ -1,4 +1,4 @@
-//! Git commands that change the repository. Those that only look at it are no events.
+//! Git commands that change the repository. Commands that only inspect it are not events.
 
 use serde_json::{Map, Value, json};
 use weir_core::event::line;
@@ -8,12 +8,12 @@ use super::shell::{self, Part};
 use super::{Used, event_with};
 use crate::Tool;
 
-/// How long the subject of a commit may be.
+/// The maximum length of a commit's subject.
 const LONGEST_SUBJECT: usize = 200;
-/// How much of the output is searched for what git says of a commit.
+/// The length of the output that is searched for git's report of a commit, in bytes.
 const MOST_OUTPUT: usize = 64 << 10;
 
-/// What git did. When the script failed, only what git itself said it did.
+/// Returns the events of git commands. If the script failed, only commits that git itself reported count.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
     if !command.contains("git") {
@@ -36,7 +36,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
 struct Call<'p> {
     verb: &'p str,
     args: Vec<&'p str>,
-    /// The folder it was told to work in.
+    /// The folder given with `-C`.
     folder: Option<&'p str>,
 }
 
@@ -56,14 +56,14 @@ fn call(part: &Part) -> Option<Call<'_>> {
     (changes(verb, &args) && !args.iter().any(only_says)).then_some(Call { verb, args, folder })
 }
 
-/// Whether a command changes the repository.
+/// Returns whether a command changes the repository.
 fn changes(verb: &str, args: &[&str]) -> bool {
     let first = args.first().copied().unwrap_or_default();
     match verb {
         "commit" | "checkout" | "switch" | "merge" | "rebase" | "push" | "pull" | "reset" | "revert"
         | "cherry-pick" | "am" | "clone" | "init" | "restore" | "clean" | "mv" | "rm" => true,
         "stash" => !matches!(first, "list" | "show"),
-        // Without a name, and with these options, they list.
+        // Without a name, or with these options, these commands list.
         "tag" => {
             names(args)
                 && !lists(args, &["-l", "--list", "-n", "--contains", "--points-at", "-v", "--verify", "--merged"])
@@ -111,7 +111,7 @@ fn git(part: &Part, call: &Call<'_>, told: Option<Commit<'_>>) -> Event {
     event_with(EventKind::Git, Priority::P2, &text, &Value::Object(data))
 }
 
-/// The branch that a command goes to.
+/// Returns the branch that a command switches to.
 fn branch<'p>(call: &Call<'p>) -> Option<&'p str> {
     let (switches, makes) = match call.verb {
         "switch" => (true, ["-c", "-C", "--create", "--orphan"]),
@@ -122,20 +122,20 @@ fn branch<'p>(call: &Call<'p>) -> Option<&'p str> {
     let named: Vec<&&str> = call.args.iter().filter(|word| !word.starts_with('-')).collect();
     match (made, named.as_slice()) {
         (Some(made), _) if switches => Some(made),
-        // `checkout main file` takes a file from there, and `checkout a.rs` throws changes away.
+        // `checkout main file` takes a file from a branch, and `checkout a.rs` discards changes.
         (None, [one]) if switches && (call.verb == "switch" || !one.contains('.')) => Some(one),
         _ => None,
     }
 }
 
-/// The first line of the message that a commit was given.
+/// Returns the first line of the message given to a commit.
 fn message(part: &Part, call: &Call<'_>) -> Option<String> {
     let mut words = call.args.iter();
     let mut given = None;
     while let Some(word) = words.next() {
         given = match *word {
             "-m" | "--message" => words.next().copied(),
-            // The message stands after a cluster of options that ends in this one.
+            // The message follows a cluster of short options that ends in `m`.
             word if word.starts_with('-') && !word.starts_with("--") && word.ends_with('m') => words.next().copied(),
             "-F" | "--file" if words.next() == Some(&"-") => Some(part.here.as_str()),
             word => word.strip_prefix("--message=").or_else(|| word.strip_prefix("-m").filter(|rest| !rest.is_empty())),
@@ -145,12 +145,12 @@ fn message(part: &Part, call: &Call<'_>) -> Option<String> {
         }
     }
     let given = given?;
-    // A text given in place begins on the line after its opening.
+    // The text of a here-document begins on the line after its opening.
     let text = if given.starts_with("$(cat <<") { given.split_once('\n').map_or("", |(_, text)| text) } else { given };
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// What git says of a commit that it made: `[main 1a2b3c4] subject`.
+/// Git's report of a commit: `[main 1a2b3c4] subject`.
 struct Commit<'o> {
     branch: Option<&'o str>,
     hash: &'o str,

@@ -1,7 +1,7 @@
-//! The names that the model wrote: identifiers and paths in what it gave to a tool. After a compaction they are what it
-//! needs next, and what a summary leaves out first.
+//! Collects the names that the model wrote: identifiers and paths in the input of a tool. After a compaction, the model
+//! needs these first, and a summary is most likely to leave them out.
 //!
-//! They stand in the data of an event as one text, `"names": "a b c"`, the most frequent first.
+//! They are kept in the data of an event as one text, `"names": "a b c"`, the most frequent first.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,15 @@ use weir_core::{Event, names};
 use super::{Used, data_of, files};
 use crate::Hook;
 
-/// How much of what a tool was given is looked at, in bytes.
+/// The length of a tool's input that is searched, in bytes.
 const MOST_BYTES: usize = 32 << 10;
-/// How long the names of one use may be together.
+/// The maximum total length of the names of one call.
 const LONGEST: usize = 1_500;
-/// A longer name is data.
+/// The maximum length of a name. Anything longer is data.
 const LONGEST_NAME: usize = 120;
 
-/// Adds to the events of a tool's use the names that the tool was given, each part to the event of its file.
+/// Adds the names in a tool's input to the events of the call. The names in each part of a patch go to its file's
+/// event.
 pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
     let texts = texts(&used.call.input);
     let parts = match texts.iter().find(|text| text.contains("*** Begin Patch")) {
@@ -29,10 +30,10 @@ pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
     for (path, texts) in parts {
         let path = path.filter(|path| !path.is_empty()).map(|path| files::relative(used.hook, path));
         let names = found(used.hook, &texts);
-        // The event of a file names it already.
+        // The event of a file already names the file.
         let names: Vec<&str> = names.split(' ').filter(|name| Some(*name) != path.as_deref()).collect();
         let names = names.join(" ");
-        // Those of no file go to the first event.
+        // Names without a file go to the first event.
         let of_file =
             |data: &Value| path.as_deref().is_some_and(|path| data["path"] == path) && data["names"].is_null();
         let at = all.iter().position(of_file).unwrap_or(0);
@@ -43,7 +44,7 @@ pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
     }
 }
 
-/// The parts of a patch in the form that models of Codex write: each file, and what is changed in it.
+/// Splits a patch in Codex's format into its files and the lines changed in each.
 fn of_patch(patch: &str) -> Vec<(Option<&str>, Vec<&str>)> {
     let mut parts: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
     for line in patch.lines() {
@@ -56,7 +57,7 @@ fn of_patch(patch: &str) -> Vec<(Option<&str>, Vec<&str>)> {
     parts
 }
 
-/// Every text in a value.
+/// Returns every text in a value.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
@@ -66,7 +67,7 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// The names in some texts, the most frequent first, as far as there is room for them.
+/// Returns the names in some texts, the most frequent first, up to [`LONGEST`].
 pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
     let folder = hook.folder.to_str().filter(|folder| folder.len() > 1).map(|folder| format!("{folder}/"));
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
@@ -74,7 +75,7 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
     for text in texts {
         let text = &text[..text.floor_char_boundary(left)];
         left -= text.len();
-        // What lies in the session's folder is named from there.
+        // Paths in the session's folder are relative to it.
         let text = match folder.as_deref().filter(|folder| text.contains(folder)) {
             Some(folder) => text.replace(folder, ""),
             None => (*text).to_owned(),
@@ -98,10 +99,10 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
     written
 }
 
-/// Words of clients that stand in what tools are given.
+/// Words in the inputs of clients' tools that are not names.
 const OF_TOOLS: &[&str] = &["in_progress", "files_with_matches", "general-purpose", "dev/null"];
 
-/// A name as it is kept: without a line number, and neither a value nor a colour nor a passing file.
+/// Returns a name without its line number, or `None` for a value, a colour or a temporary file.
 fn kept(name: &str) -> Option<&str> {
     let end = name.match_indices(':').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
     let name = end.map_or(name, |(at, _)| &name[..at]);

@@ -1,8 +1,7 @@
-//! Data that was pasted into a prompt: logs, code, tables. The request around it stays; in the place of the data stands
-//! how much it was.
+//! Replaces data pasted into a prompt, such as logs, code or tables, by its size. The request around it is kept.
 //!
-//! A block is a text between fences, or a paragraph. It is data when it is big and does not read like prose. Prose stays,
-//! however long it is: it is the request.
+//! A block is a fenced text or a paragraph. It is data if it is large and does not read like prose. Prose of any length
+//! is kept: it is the request.
 
 use weir_core::event::line;
 use weir_core::wording::{counted, size};
@@ -10,26 +9,26 @@ use weir_core::{Event, EventKind, Priority};
 
 use super::event;
 
-/// What is shorter than this stays in the prompt.
+/// The minimum length of data. Anything shorter stays in the prompt.
 const BIG: usize = 1_000;
-/// How much of a block is looked at to see what it is.
+/// The length of a block that is examined to classify it.
 const LOOKED_AT: usize = 4 << 10;
-/// How many letters and spaces of a hundred characters a text has that is prose.
+/// The minimum percentage of letters, spaces and punctuation in prose.
 const PROSE: usize = 88;
-/// A longer line is not the request above a block.
+/// The maximum length of a line of prose above or below a block.
 const LONGEST_LEAD: usize = 400;
 
-/// A prompt, with the data taken out.
+/// A prompt whose data has been taken out.
 pub(super) struct Found {
-    /// The request, with a word in the place of the data.
+    /// The request, with a placeholder for the data.
     pub(super) request: String,
-    /// The request without that word, and without any code: what the user said.
+    /// The request without placeholders and code: the user's own words.
     pub(super) said: String,
-    /// What was pasted.
+    /// The event for the pasted data.
     pub(super) data: Option<Event>,
 }
 
-/// Takes the data out of a prompt. `unseen` bytes of it were not even looked at.
+/// Takes the data out of a prompt. `unseen` is the number of bytes that were not examined and count as data.
 pub(super) fn take(text: &str, unseen: usize) -> Found {
     let mut found = Found { request: String::new(), said: String::new(), data: None };
     let mut pasted = Pasted { bytes: unseen, lines: 0, first: String::new() };
@@ -78,7 +77,7 @@ impl<'t> Block<'t> {
         self.fenced || !is_prose(self.text)
     }
 
-    /// The line of prose above the data, the data, and the line of prose below it.
+    /// Returns the line of prose above the data, the data, and the line of prose below it.
     fn parts(&self) -> (&'t str, &'t str, &'t str) {
         if self.fenced {
             return ("", self.text, "");
@@ -96,7 +95,7 @@ impl<'t> Block<'t> {
     }
 }
 
-/// Fenced texts and paragraphs, in order.
+/// Returns fenced texts and paragraphs, in order.
 fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let (mut from, mut at, mut fenced) = (0, 0, false);
@@ -105,7 +104,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         let is_end = if fenced { is_fence } else { is_fence || line.trim().is_empty() };
         let next = at + line.len();
         if is_end {
-            // A fence that opens begins a block; one that closes ends it.
+            // An opening fence begins a block; a closing one ends it.
             let end = if is_fence && !fenced { at } else { next };
             blocks.push(Block { text: &text[from..end], fenced });
             from = end;
@@ -118,7 +117,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Whether a text reads like sentences: nearly all of it is letters and spaces.
+/// Returns whether a text reads like sentences: nearly all of it is letters, spaces and punctuation.
 fn is_prose(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(LOOKED_AT)];
     let (mut all, mut words) = (0, 0);
@@ -126,7 +125,7 @@ fn is_prose(text: &str) -> bool {
         all += 1;
         words += usize::from(c.is_alphabetic() || c == ' ' || ".,'’?!".contains(c));
     }
-    // One endless word is no sentence either.
+    // A single endless word is not a sentence either.
     words * 100 >= all * PROSE && head.split_whitespace().count() * 25 >= all
 }
 

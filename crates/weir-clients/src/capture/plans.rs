@@ -1,7 +1,7 @@
 //! Plans, and questions to the user.
 //!
-//! A question is of the kind `plan`: what the model asks is how to go on, and the answer is a part of the plan. It is no
-//! blocker, because the model cannot know what stands in the user's way.
+//! A question is of the kind `plan`: the model asks how to go on, and the answer is a part of the plan. It is not a
+//! blocker, because the model cannot know what blocks the user.
 
 use serde_json::json;
 use weir_core::event::line;
@@ -10,12 +10,12 @@ use weir_core::{Event, EventKind, Priority};
 use super::{Used, event, event_with};
 use crate::{Tool, ToolCall};
 
-/// How many headings of a plan are kept.
+/// The maximum number of headings kept from a plan.
 const MOST_HEADINGS: usize = 8;
-/// How long a question may be.
+/// The maximum length of a question.
 const LONGEST_QUESTION: usize = 180;
 
-/// A plan that the user saw, or a question that was answered.
+/// Returns the event of a plan that the user saw, or of a question that was answered.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     if used.failed() {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     }
 }
 
-/// A question that is about to be asked.
+/// Returns the event of a question that is about to be asked.
 pub(super) fn asked(call: &ToolCall) -> Option<Event> {
     match &call.tool {
         Tool::Question { text } if !text.trim().is_empty() => Some(question(text, Priority::P2)),
@@ -41,13 +41,13 @@ pub(super) fn asked(call: &ToolCall) -> Option<Event> {
     }
 }
 
-/// A question that the model ended its turn with.
+/// Returns the event of a question at the end of the model's turn.
 pub(super) fn left_open(last: &str) -> Option<Event> {
     let tail = &last[last.ceil_char_boundary(last.len().saturating_sub(4 << 10))..];
     let said = tail.lines().map(str::trim).rfind(|line| !line.is_empty())?;
     let said = said.trim_end_matches(['*', '_', '`', ')', '"']);
     let asked = said.strip_suffix('?')?;
-    // The last sentence alone.
+    // Only the last sentence counts.
     let from = asked.rfind(['.', '!', '?']).map_or(0, |end| end + 1);
     let sentence = format!("{}?", asked[from..].trim_start_matches(['*', '_', '-', '#', ' ']));
     (sentence.split_whitespace().count() > 1).then(|| question(&sentence, Priority::P3))
@@ -58,7 +58,7 @@ fn question(text: &str, priority: Priority) -> Event {
     event_with(EventKind::Plan, priority, &format!("asked the user: {question}"), &json!({ "question": question }))
 }
 
-/// The headings of a plan; its first lines when it has none.
+/// Returns the headings of a plan, or its first lines if it has fewer than two.
 fn outline(plan: &str) -> String {
     let head = &plan[..plan.floor_char_boundary(32 << 10)];
     let lines = || head.lines().map(str::trim).filter(|line| !line.is_empty());

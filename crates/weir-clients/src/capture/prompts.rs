@@ -1,17 +1,17 @@
-//! What the user asked for, in the user's words: without what the client put around them, and with a place in the text
-//! for what was pasted.
+//! The user's prompts, in the user's own words: without the text that clients add, and with a placeholder for pasted
+//! data.
 
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
 use super::{decisions, pasted};
 
-/// The longest prompt that is kept whole.
+/// The maximum length of a prompt that is kept.
 const LONGEST_PROMPT: usize = 2_000;
-/// How much of a prompt is looked at. What is longer is pasted.
+/// The length of a prompt that is examined, in bytes. The rest counts as pasted.
 const MOST_BYTES: usize = 256 << 10;
 
-/// Elements that clients and hooks put into prompts. What they hold is not the user's.
+/// Elements that clients and hooks put into prompts. Their content is not the user's.
 const NOISE: &[&str] = &[
     "system-reminder",
     "system_reminder",
@@ -41,7 +41,7 @@ const NOISE: &[&str] = &[
     "new-diagnostics",
 ];
 
-/// How texts begin that the client wrote in the user's place.
+/// Beginnings of texts that the client wrote on behalf of the user.
 const NOT_THE_USER: &[&str] = &[
     "This session is being continued from a previous conversation",
     "[Request interrupted by user",
@@ -110,7 +110,7 @@ const COMMANDS: &[&str] = &[
     "vim",
 ];
 
-/// What the user asked for, what was pasted, and what the user decided on the way.
+/// Returns the events of the prompt itself, of the user's decisions in it and of pasted data.
 pub(super) fn events(text: &str) -> Vec<Event> {
     let (head, rest) = text.split_at(text.floor_char_boundary(MOST_BYTES));
     let words = without_noise(head);
@@ -130,7 +130,7 @@ pub(super) fn events(text: &str) -> Vec<Event> {
     events
 }
 
-/// The text without the elements that are not the user's. One that does not end takes the rest with it.
+/// Removes the elements that are not the user's. An element without an end takes the rest of the text with it.
 fn without_noise(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     let mut rest = text;
@@ -146,17 +146,17 @@ fn without_noise(text: &str) -> String {
         rest = rest.split_once(end.as_str()).map_or("", |(_, after)| after);
     }
     words.push_str(rest);
-    // The user's own words to a command stand in an element too.
+    // The user's arguments of a command are in an element too.
     words.replace("<command-args>", "").replace("</command-args>", "")
 }
 
-/// Whether a text begins with the opening of an element.
+/// Returns whether a text begins with the start tag of an element.
 fn opens(text: &str, name: &str) -> bool {
     let rest = text[1..].strip_prefix(name);
     rest.is_some_and(|rest| rest.starts_with(['>', ' ', '\n']))
 }
 
-/// Whether it is a command to the client: one of its own, or any without more words.
+/// Returns whether a text is a command to the client: one of its own, or any command without arguments.
 fn is_command(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('/') else { return false };
     let mut words = rest.split_whitespace();

@@ -1,4 +1,4 @@
-//! What the user did not let the model do.
+//! Actions that the user refused.
 
 use serde_json::json;
 use weir_core::event::line;
@@ -7,7 +7,7 @@ use weir_core::{Event, EventKind, Priority};
 use super::{Used, errors, event, event_with};
 use crate::Tool;
 
-/// How clients say that it was the user who stopped a tool.
+/// Phrases with which clients report that the user stopped a tool.
 const REFUSALS: &[&str] = &[
     "The user doesn't want to proceed with this tool use",
     "The user doesn't want to take this action right now",
@@ -21,7 +21,7 @@ const REFUSALS: &[&str] = &[
     "User denied execution",
 ];
 
-/// A tool that the user refused.
+/// Returns the events of a tool call that the user refused.
 pub(super) fn refused(used: &Used<'_>) -> Vec<Event> {
     if !is_refused(used) {
         return Vec::new();
@@ -38,13 +38,13 @@ pub(super) fn refused(used: &Used<'_>) -> Vec<Event> {
     events
 }
 
-/// What the user said to it.
+/// Returns the user's comment on the refusal.
 fn said(text: &str) -> Option<&str> {
     let said = text.split_once("the user said:")?.1.trim();
     (!said.is_empty()).then_some(said)
 }
 
-/// Whether it was the user who stopped the tool.
+/// Returns whether the user stopped the tool.
 pub(super) fn is_refused(used: &Used<'_>) -> bool {
     let text = &used.done.output.text;
     let head = &text[..text.floor_char_boundary(400)];

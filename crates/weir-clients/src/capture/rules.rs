@@ -6,7 +6,7 @@ use weir_core::{Event, EventKind, Priority};
 use super::{Used, event_with, files};
 use crate::{Hook, Tool};
 
-/// What clients call such files.
+/// The names of such files in various clients.
 const NAMES: &[&str] = &[
     "CLAUDE.md",
     "CLAUDE.local.md",
@@ -21,7 +21,7 @@ const NAMES: &[&str] = &[
     ".clinerules",
 ];
 
-/// Rules that the model read for itself.
+/// Returns the event of rules that the model read itself.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     match &used.call.tool {
         Tool::Read { path, .. } if is_rules(path) && !used.failed() => vec![loaded(used.hook, path)],
@@ -29,13 +29,13 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     }
 }
 
-/// Rules that the client loaded.
+/// Returns the event of rules that the client loaded.
 pub(super) fn loaded(hook: &Hook, path: &str) -> Event {
     let path = files::relative(hook, path);
     event_with(EventKind::Rule, Priority::P3, &format!("rules of {path}"), &json!({ "path": path }))
 }
 
-/// Whether a path is that of a rules file.
+/// Returns whether a path is that of a rules file.
 pub(super) fn is_rules(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     NAMES.contains(&name) || path.replace('\\', "/").contains("/.cursor/rules/")

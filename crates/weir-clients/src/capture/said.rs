@@ -1,4 +1,4 @@
-//! What the model said at the end of a turn: its last words, a question that it left open, and what it decided.
+//! The model's message at the end of a turn: its last paragraph, a question that it left open, and its decisions.
 
 use serde_json::json;
 use weir_core::{Event, EventKind, Priority};
@@ -6,13 +6,13 @@ use weir_core::{Event, EventKind, Priority};
 use super::{decisions, event, names, plans};
 use crate::Hook;
 
-/// How much of the end of what was said is looked at.
+/// The length of the end of a message that is examined, in bytes.
 const MOST_BYTES: usize = 8 << 10;
-/// How many decisions of the model are kept.
+/// The maximum number of the model's decisions that are kept.
 const MOST_DECISIONS: usize = 3;
 
-/// What the model said before it is compacted, in the middle of a turn: its newest words last. The names in them are at
-/// hand.
+/// Returns the events of the model's messages before a compaction in the middle of a turn, given oldest first. The
+/// first event carries the names in all of them.
 pub fn before_compaction(hook: &Hook, said: &[&str]) -> Vec<Event> {
     let mut events = said.last().map(|last| events(last)).unwrap_or_default();
     let names = names::found(hook, said);
@@ -22,7 +22,7 @@ pub fn before_compaction(hook: &Hook, said: &[&str]) -> Vec<Event> {
     events
 }
 
-/// What the model said at the end of a turn.
+/// Returns the events of the model's message at the end of a turn.
 pub(super) fn events(said: &str) -> Vec<Event> {
     let said = said[said.ceil_char_boundary(said.len().saturating_sub(MOST_BYTES))..].trim();
     let Some(last) = last_paragraph(said) else { return Vec::new() };
@@ -36,7 +36,7 @@ pub(super) fn events(said: &str) -> Vec<Event> {
     events
 }
 
-/// The last paragraph that is not code, as one line.
+/// Returns the last paragraph that is not code, as one line.
 fn last_paragraph(said: &str) -> Option<String> {
     let mut fenced = false;
     let mut paragraphs: Vec<Vec<&str>> = vec![Vec::new()];

@@ -1,61 +1,61 @@
-//! Shell commands as far as events need them: the simple commands of a script, what their exit code speaks for, and the
-//! words by which two tries of the same thing are known as the same.
+//! Splits shell scripts as far as events need it: into simple commands, those that the exit code covers, and the
+//! subject by which two attempts at the same thing are recognised.
 //!
-//! This decides nothing about safety: what cannot be understood is left as it is. The policy has a real parser.
+//! This has no bearing on safety: anything it does not understand is left as it is. The policy has a real parser.
 
 mod lexer;
 
 use lexer::{Lexer, Token};
 use weir_core::event::line;
 
-/// How much of a script is looked at.
+/// The length of a script that is parsed, in bytes.
 const MOST_BYTES: usize = 16 << 10;
-/// How many commands of it.
+/// The maximum number of commands that are kept.
 const MOST_PARTS: usize = 64;
-/// How long a subject may be.
+/// The maximum length of a subject.
 const LONGEST_SUBJECT: usize = 240;
 
 /// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Its words without their quotes; without redirections, variables set for it, and what only wraps it.
+    /// Its words without quotes, redirections, variables set for it, and wrappers such as `sudo`.
     pub(crate) words: Vec<String>,
-    /// How it follows on the one before.
+    /// How it is joined to the command before it.
     pub(crate) join: Join,
-    /// The text that was given to it in place.
+    /// The text of its here-document.
     pub(crate) here: String,
-    /// The files that its output goes to.
+    /// The files that its output is redirected to.
     pub(crate) writes: Vec<String>,
-    /// Whether nobody waits for it, so that no exit code speaks of it.
+    /// Whether it runs in the background, so that no exit code covers it.
     background: bool,
 }
 
-/// How a command follows on the one before.
+/// How a command is joined to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Join {
-    /// If that succeeded, or as the first.
+    /// Runs if that succeeded; also used for the first command.
     And,
-    /// If that failed.
+    /// Runs if that failed.
     Or,
-    /// In any case.
+    /// Runs in any case.
     Then,
-    /// With its output.
+    /// Reads that command's output.
     Pipe,
 }
 
 impl Part {
-    /// The program.
+    /// Returns the name of the program, without its folder.
     pub(crate) fn program(&self) -> &str {
         let word = self.words.first().map_or("", String::as_str);
         word.rsplit('/').next().unwrap_or(word)
     }
 
-    /// The words after the program.
+    /// Returns the words after the program.
     pub(crate) fn args(&self) -> impl Iterator<Item = &str> + Clone {
         self.words.iter().skip(1).map(String::as_str)
     }
 
-    /// The first word after the program that is no option.
+    /// Returns the first word after the program that is not an option.
     pub(crate) fn verb(&self) -> &str {
         self.args().find(|word| !word.starts_with('-')).unwrap_or_default()
     }
@@ -68,20 +68,20 @@ impl Part {
         self.words.join(" ")
     }
 
-    /// Whether it only prepares for others or talks.
+    /// Returns whether it only prepares for other commands or prints a message.
     pub(crate) fn is_aside(&self) -> bool {
         let asides =
             ["cd", "echo", "printf", "export", "source", ".", "set", "true", ":", "sleep", "pushd", "popd", "unset"];
         asides.contains(&self.program())
     }
 
-    /// Whether it gives a text to the one after it, and so is not what a pipe is about.
+    /// Returns whether it only feeds text to the next command, and so is not the main command of a pipeline.
     fn is_source(&self) -> bool {
         ["echo", "printf", "cat", "yes"].contains(&self.program())
     }
 }
 
-/// The simple commands of a script.
+/// Splits a script into simple commands.
 pub(crate) fn split(script: &str) -> Vec<Part> {
     let mut lexer = Lexer::new(&script[..script.floor_char_boundary(MOST_BYTES)]);
     let mut parts = Vec::new();
@@ -105,7 +105,7 @@ pub(crate) fn split(script: &str) -> Vec<Part> {
     parts
 }
 
-/// Keeps a command that is one once its wrapping is off.
+/// Adds a command unless it is empty without its wrappers.
 fn push(parts: &mut Vec<Part>, mut part: Part) {
     part.words = unwrapped(std::mem::take(&mut part.words));
     if part.words.is_empty() {
@@ -114,7 +114,7 @@ fn push(parts: &mut Vec<Part>, mut part: Part) {
     if parts.is_empty() {
         part.join = Join::And;
     }
-    // After this every failure ends the script.
+    // After `set -e`, every failure ends the script.
     let strict = parts.iter().any(|part| part.program() == "set" && part.args().any(|word| word.starts_with("-e")));
     if strict && part.join == Join::Then {
         part.join = Join::And;
@@ -122,7 +122,7 @@ fn push(parts: &mut Vec<Part>, mut part: Part) {
     parts.push(part);
 }
 
-/// The words of a command without what is put before it: variables, `sudo`, `timeout 5`, a keyword of the shell.
+/// Strips what precedes a command: variables, `sudo`, `timeout 5`, a shell keyword.
 fn unwrapped(words: Vec<String>) -> Vec<String> {
     let mut rest = words.as_slice();
     loop {
@@ -139,7 +139,7 @@ fn unwrapped(words: Vec<String>) -> Vec<String> {
     }
 }
 
-/// How many of the words are options, with the number or the name that some take.
+/// Counts the words that are options, including the number or the name that some of them take.
 fn options(words: &[String]) -> usize {
     let mut count = 0;
     while let Some(word) = words.get(count).filter(|word| word.starts_with('-')) {
@@ -149,7 +149,7 @@ fn options(words: &[String]) -> usize {
     count.min(words.len())
 }
 
-/// Whether a word sets a variable.
+/// Returns whether a word sets a variable.
 pub(crate) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
@@ -158,16 +158,16 @@ pub(crate) fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// What the exit code of a script speaks for.
+/// The commands that the exit code of a script covers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spoken {
     /// The commands that all succeeded if the script did.
     pub(crate) commands: Vec<String>,
-    /// Whether the output of one went through another, so that its own exit code is lost.
+    /// Whether the output of one was piped into another, so that its own exit code is lost.
     pub(crate) piped: bool,
 }
 
-/// The commands that the exit code speaks for: the last one, and those that it needed.
+/// Returns the commands that the exit code covers: the last one, and those it depends on.
 pub(crate) fn spoken(parts: &[Part]) -> Spoken {
     let from = parts.iter().rposition(|part| matches!(part.join, Join::Then | Join::Or)).unwrap_or(0);
     let pipefail = parts.iter().any(|part| part.program() == "set" && part.args().any(|word| word == "pipefail"));
@@ -179,13 +179,13 @@ pub(crate) fn spoken(parts: &[Part]) -> Spoken {
     Spoken { commands: mains.into_iter().map(|(command, _)| command).collect(), piped }
 }
 
-/// The words by which a script is known: its commands without what only prepares, filters or talks.
+/// Returns the subject of a script: its commands, without those that only prepare, filter or print messages.
 pub(crate) fn subject(parts: &[Part]) -> String {
     let mains: Vec<String> = mains(parts).into_iter().map(|(command, _)| command).collect();
     line(&mains.join(" && "), LONGEST_SUBJECT)
 }
 
-/// The commands that matter, each with whether it is filtered by others.
+/// Returns the main commands, each with whether others filter its output.
 fn mains(parts: &[Part]) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Subagents: that they began, and what they came back with.
+//! Subagents: when they start, and what they return.
 
 use serde_json::json;
 use weir_core::event::line;
@@ -7,18 +7,18 @@ use weir_core::{Event, EventKind, Priority};
 use super::{Used, event_with};
 use crate::Tool;
 
-/// How much of a result is kept: a reference has the whole, where there is one.
+/// The maximum length of a result. If the result has a reference, it leads to the whole text.
 const LONGEST_RESULT: usize = 280;
-/// How many lines of it are looked at.
+/// The maximum number of lines taken from a result.
 const MOST_LINES: usize = 4;
 
-/// A subagent began.
+/// Returns the event of a subagent that started.
 pub(super) fn started(kind: Option<&str>) -> Event {
     let name = name(kind);
     event_with(EventKind::Subagent, Priority::P3, &format!("subagent {name} began"), &json!({ "agent": name }))
 }
 
-/// A subagent is done.
+/// Returns the event of a subagent that finished.
 pub(super) fn stopped(kind: Option<&str>, result: &str) -> Event {
     let (name, result) = (name(kind), first_lines(result));
     let said = if result.is_empty() { "said nothing" } else { &result };
@@ -26,7 +26,7 @@ pub(super) fn stopped(kind: Option<&str>, result: &str) -> Event {
     event_with(EventKind::Subagent, Priority::P2, &text, &json!({ "agent": name, "result": result }))
 }
 
-/// The tool that started a subagent is done. For some clients this is the only word of it.
+/// Returns the event of the tool call that ran a subagent. Some clients report nothing else about it.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     let Tool::Subagent { task } = &used.call.tool else { return Vec::new() };
     let result = first_lines(&used.done.output.text);
@@ -41,7 +41,7 @@ fn name(kind: Option<&str>) -> String {
     kind.map(|kind| line(kind, 80)).filter(|kind| !kind.is_empty()).unwrap_or_else(|| "of unknown kind".to_owned())
 }
 
-/// The first lines that say something: not blank, and no tag of the client's.
+/// Returns the first lines that are neither blank nor a tag of the client's.
 fn first_lines(text: &str) -> String {
     let head = &text[..text.floor_char_boundary(8 << 10)];
     let is_tag = |line: &&str| line.starts_with('<') && line.ends_with('>');

@@ -1,5 +1,5 @@
-//! The model's list of tasks. Clients hand over the whole list, or one task at a time; what is stored has one form for
-//! all: `{"tasks":[{"key","text","state"}]}` or `{"task":{…}}`, with the states open, now, done and dropped.
+//! The model's task list. Clients send the whole list or one task at a time; both are stored in one form:
+//! `{"tasks":[{"key","text","state"}]}` or `{"task":{…}}`, with the states open, now, done and dropped.
 
 use serde_json::{Map, Value, json};
 use weir_core::event::line;
@@ -9,17 +9,17 @@ use super::{Used, event_with};
 use crate::Tool;
 use crate::wire::first_text;
 
-/// How many tasks of a list are kept, and how long each may be.
+/// The maximum number of tasks kept from a list, and the maximum length of each.
 const MOST_TASKS: usize = 100;
 const LONGEST_TASK: usize = 160;
 
-/// Where a list is, in the input of one client or another.
+/// The keys under which clients send a list.
 const LISTS: &[&str] = &["todos", "plan", "tasks", "items"];
-/// What a task says, and what it is called.
+/// The keys of a task's text, and of its identifier.
 const TEXTS: &[&str] = &["content", "subject", "step", "description", "title", "text", "name"];
 const KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
 
-/// What became of the tasks.
+/// Returns the event of a change to the task list.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     if used.call.tool != Tool::Tasks || used.failed() {
         return Vec::new();
@@ -48,10 +48,10 @@ fn whole(list: &[Value]) -> Event {
     event_with(EventKind::Task, Priority::P1, &said, &json!({ "tasks": tasks }))
 }
 
-/// One task that was made or changed.
+/// Returns the event of one task that was created or changed.
 fn one(used: &Used<'_>) -> Option<Event> {
     let mut task = task(&used.call.input);
-    // What has no key yet is new.
+    // A task without a key is new.
     if task["key"].is_null() {
         task["state"] = json!(task["state"].as_str().unwrap_or("open"));
         if let Some(key) = given_key(&used.done.output.text) {
@@ -76,7 +76,7 @@ fn task(value: &Value) -> Value {
     if !text.is_empty() {
         task.insert("text".to_owned(), json!(line(text, LONGEST_TASK)));
     }
-    // A change of a task that says no state leaves the state as it was.
+    // A change without a state leaves the state as it was.
     if let Some(state) = state(first_text(value, &["status", "state"])) {
         task.insert("state".to_owned(), json!(state));
     }
@@ -87,7 +87,7 @@ fn text(task: &Value) -> &str {
     task["text"].as_str().unwrap_or_default()
 }
 
-/// A state in the words of one client or another.
+/// Translates a client's word for a state.
 fn state(word: &str) -> Option<&'static str> {
     Some(match word {
         "" => return None,
@@ -98,7 +98,7 @@ fn state(word: &str) -> Option<&'static str> {
     })
 }
 
-/// The number that the client gave to a new task: `Task #3 created successfully: …`.
+/// Returns the number that the client gave to a new task: `Task #3 created successfully: …`.
 fn given_key(output: &str) -> Option<&str> {
     let rest = output.split_once('#')?.1;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();

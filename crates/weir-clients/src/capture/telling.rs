@@ -1,18 +1,18 @@
-//! The line of an output that says best why something failed.
+//! Finds the line of an output that best explains a failure.
 
 use std::borrow::Cow;
 
 use weir_core::event::line;
 use weir_core::terminal;
 
-/// How much of the beginning and of the end of an output is looked at.
+/// The length of the beginning and of the end of an output that are examined, in bytes.
 const MOST: usize = 16 << 10;
-/// How much of the line is kept.
+/// The maximum length of the line.
 const LONGEST: usize = 260;
-/// What a line must weigh to speak of a failure by itself.
+/// The minimum weight of a line that reports a failure by itself.
 const STRONG: u8 = 70;
 
-/// The most telling line; the last one when none tells anything; none when there is none.
+/// Returns the most telling line, the last line if none is telling, or `None` for an empty output.
 pub(super) fn line_of(output: &str) -> Option<String> {
     let mut best: Option<(u8, String)> = None;
     let mut last = "";
@@ -34,11 +34,11 @@ pub(super) fn line_of(output: &str) -> Option<String> {
             weight = 110;
         }
         if trimmed.contains("' panicked at ") || trimmed.contains(") panicked at ") {
-            // What it said is on the next line.
+            // The message is on the next line.
             let next = lines.peek().map(|next| next.trim()).unwrap_or_default();
             said = format!("{trimmed} {next}");
         }
-        // Of tracebacks the last is where it ended; of others the first is the cause.
+        // The last traceback is where the program ended; otherwise the first line is the cause.
         let is_better = best.as_ref().is_none_or(|(other, _)| weight > *other || (weight == 110 && *other == 110));
         if weight > 0 && is_better {
             best = Some((weight, said));
@@ -48,12 +48,12 @@ pub(super) fn line_of(output: &str) -> Option<String> {
     Some(line(&said, LONGEST)).filter(|said| !said.is_empty())
 }
 
-/// Whether an output says that something failed, for commands whose exit code is lost.
+/// Returns whether an output reports a failure, for commands whose exit code is lost.
 pub(super) fn speaks_of_failure(output: &str) -> bool {
     shown(output).lines().any(|line| weight(line) >= STRONG)
 }
 
-/// The beginning and the end of an output, without colours.
+/// Returns the beginning and the end of an output, without colours.
 fn shown(output: &str) -> Cow<'_, str> {
     let part: Cow<'_, str> = if output.len() <= 2 * MOST {
         output.into()
@@ -67,7 +67,7 @@ fn shown(output: &str) -> Cow<'_, str> {
     }
 }
 
-/// How much a line says about why something failed; nothing when it counts failures and there are none.
+/// Returns how well a line explains a failure; 0 if it counts failures and there are none.
 fn weight(text: &str) -> u8 {
     let start = text.trim_start();
     // Long lines are data.
@@ -115,7 +115,7 @@ fn weight_of_words(start: &str) -> u8 {
     if ["error", "failed", "failure", "exception"].iter().any(|word| lower.contains(word)) { 40 } else { 0 }
 }
 
-/// Whether a line names an exception: `ValueError: bad`, `java.io.IOException: …`.
+/// Returns whether a line names an exception: `ValueError: bad`, `java.io.IOException: …`.
 fn is_exception(line: &str) -> bool {
     let name = line.split([':', ' ']).next().unwrap_or_default();
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._$".contains(&byte));
@@ -123,7 +123,7 @@ fn is_exception(line: &str) -> bool {
     is_name && ends && name.len() > 5 && (line.len() == name.len() || line[name.len()..].starts_with(':'))
 }
 
-/// Whether a line counts failures and there are none.
+/// Returns whether a line counts failures and all counts are 0.
 fn says_none(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     let counts = ["error", "fail", "exception"].iter().map(|word| counted(&lower, word));
@@ -137,7 +137,7 @@ fn says_none(line: &str) -> bool {
     found
 }
 
-/// The number before a word, or after it: `3 failed`, `errors: 0`, `no errors`.
+/// Returns the number before or after a word: `3 failed`, `errors: 0`, `no errors`.
 fn counted(line: &str, word: &str) -> Option<u64> {
     let mut most = None;
     for (at, _) in line.match_indices(word) {

@@ -1,4 +1,4 @@
-//! Hooks, and the events that are made of them.
+//! Tests the events that hooks turn into.
 
 mod fixtures;
 mod tools;
@@ -12,7 +12,7 @@ use weir_core::Event;
 use super::{events, fix};
 use crate::{Done, Hook, Output, Point, Takes, Tool, ToolCall};
 
-/// The events, one a line.
+/// Compares the events of a hook, one per line.
 fn check(hook: &Hook, expected: Expect) {
     expected.assert_eq(&shown(&events(hook)));
 }
@@ -41,7 +41,7 @@ fn prompt(text: &str) -> Hook {
     hook(Point::Prompt { text: text.into() })
 }
 
-/// A tool that was used, and what it gave back.
+/// A tool call with its output.
 fn used(name: &str, tool: Tool, output: &str) -> Hook {
     used_with(name, tool, &json!({}), output)
 }
@@ -52,7 +52,7 @@ fn used_with(name: &str, tool: Tool, input: &Value, output: &str) -> Hook {
     hook(Point::AfterTool(call, Done { output, ..Done::default() }))
 }
 
-/// The same, but it failed with this code.
+/// A tool call that failed with this code.
 fn failing(mut hook: Hook, code: Option<i32>) -> Hook {
     if let Point::AfterTool(_, done) = &mut hook.point {
         done.failed = true;
@@ -74,7 +74,7 @@ fn in_subagent(mut hook: Hook) -> Hook {
     hook
 }
 
-/// Texts that break what is careless: quotes, escapes, tags, other scripts, and the words that are looked for.
+/// Texts that break careless code: quotes, escapes, tags, other scripts, and the phrases that are searched for.
 fn odd_text() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "'",

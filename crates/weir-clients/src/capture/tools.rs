@@ -1,4 +1,4 @@
-//! Tools that no other subject has anything to say of: that they were used, for counting.
+//! Tool calls that no other subject covers, recorded only to be counted.
 
 use serde_json::json;
 use weir_core::event::line;
@@ -7,7 +7,7 @@ use weir_core::{Event, EventKind, Priority};
 use super::{Used, event, event_with, shell};
 use crate::Tool;
 
-/// That a tool was used.
+/// Returns the event of a tool call.
 pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
     let text = match &used.call.tool {
         Tool::Shell { command } => {
@@ -23,7 +23,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
         Tool::Mcp { server, tool } => format!("mcp {server}/{tool}"),
         Tool::Fetch { what } => format!("fetched {what}"),
         Tool::Other => format!("tool {}", used.call.name),
-        // The others have said what there is to say; what our own tools keep is an event of its own.
+        // The other subjects have recorded these; our own tools record an event of their own.
         _ => return Vec::new(),
     };
     vec![event(EventKind::Tool, Priority::P4, &text)]

@@ -1,5 +1,5 @@
-//! Claude Code. Its hook reads an output only in the shape that the tool itself has, and ignores any other silently; of a
-//! command that failed, it takes no other output at all.
+//! Claude Code. It accepts a replaced output only in the shape of the tool's own output, and silently ignores any other
+//! shape. It never accepts one for a command that failed.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "PreCompact" => Point::BeforeCompaction,
         "PostCompact" => Point::AfterCompaction { summary: wire.text("compact_summary").to_owned() },
         "SubagentStart" => Point::SubagentStart,
-        // The summary is written by one that has no kind. It ends before the session goes on.
+        // A subagent without a type writes the summary. It stops before the session continues.
         "SubagentStop" if wire.text("agent_type").is_empty() => {
             Point::AfterCompaction { summary: wire.text("last_assistant_message").to_owned() }
         }
@@ -41,7 +41,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let takes = Takes {
         context: point.takes_context(),
         output: wire.event == "PostToolUse",
-        // Rules and questions would see our command instead of the model's.
+        // Otherwise permission rules and prompts would see our command instead of the model's.
         command: wire.text("permission_mode") == "bypassPermissions",
         keep: wire.event == "PreCompact",
     };
@@ -74,7 +74,7 @@ fn tool(name: &str, input: &Value) -> Tool {
 
 fn done(wire: &Wire<'_>) -> Done {
     let mut output = output(&wire.payload["tool_response"]);
-    // A tool could print a path and have us read it: what the client saves lies beside its transcript.
+    // A tool could print any path and make us read it, but the client saves outputs next to its transcript.
     let own = wire.path("transcript_path").map(|path| path.with_extension(""));
     let is_saved = output.saved.is_some();
     output.saved = output.saved.filter(|path| own.is_some_and(|own| is_below(path, &own)));
@@ -96,12 +96,12 @@ fn output(response: &Value) -> Output {
         return Output { text: content.to_owned(), numbered: true, ..Output::default() };
     }
     let all = all_text(response);
-    // Past its own limit for MCP tools it says where it put the text.
+    // An MCP output above the client's own limit is replaced by a message that says where it was saved.
     let saved = all.strip_prefix("Error: result (").and_then(|said| between(said, "has been saved to ", "\n"));
     Output { saved: saved.map(|path| path.trim_end_matches('.').into()), text: all, ..Output::default() }
 }
 
-/// A failure comes as one text, which begins with what the command returned.
+/// Decodes a failure, which is a single text that begins with the exit code of the command.
 fn failed(wire: &Wire<'_>) -> Done {
     let error = wire.text("error");
     let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
@@ -125,20 +125,20 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
             ("updatedInput", input)
         }
         Reply::Output(text) => ("updatedToolOutput", in_shape(&wire.payload["tool_response"], text)),
-        // Plain text is appended to what the summary is asked for; JSON would be, too, as it is.
+        // Plain text is appended to the instructions for the summary. JSON would be appended too, unparsed.
         Reply::Keep(text) => return Some(json!(text)),
     };
     Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, key: value } }))
 }
 
-/// A text in the shape of the tool's own output.
+/// Puts a text into the shape of the tool's own output.
 fn in_shape(response: &Value, shown: &str) -> Value {
     let mut shape = response.clone();
     if shape["stdout"].is_string() {
         shape["stdout"] = json!(shown);
         shape["stderr"] = json!("");
         if let Some(object) = shape.as_object_mut() {
-            // Else it shows a part of the file instead of what we say.
+            // Otherwise the client shows a part of the saved file instead of our text.
             object.retain(|key, _| !key.starts_with("persistedOutput"));
         }
         return shape;

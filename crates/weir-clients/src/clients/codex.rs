@@ -1,5 +1,6 @@
-//! Codex. An answer with a field it does not know is void as a whole; a hook that the user has not trusted is skipped
-//! silently. Of a large output its hook sees a part, and the rest is gone: so the command is rewritten beforehand.
+//! Codex. It rejects a whole answer if one of its fields is unknown, and silently skips hooks that the user has not
+//! trusted. Its hook receives only a part of a large output and the rest is lost, so the command is rewritten
+//! beforehand.
 
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ pub(crate) const CODEX: Client = Client {
     reply,
 };
 
-/// How an output begins that it has cut.
+/// The beginning of an output that Codex has truncated.
 const CUT: &str = "Warning: truncated output (original token count: ";
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
@@ -38,7 +39,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let takes = Takes {
         context: point.takes_context(),
         output: wire.event == "PostToolUse",
-        // It takes another command only together with leave to run it.
+        // It accepts a rewritten command only together with permission to run it.
         command: wire.text("permission_mode") == "bypassPermissions",
         keep: false,
     };
@@ -57,7 +58,7 @@ fn tool(name: &str, input: &Value) -> Tool {
     }
 }
 
-/// The first file that a patch is about.
+/// Returns the first file that a patch names.
 fn patched(patch: &str) -> String {
     let file = |line: &str| {
         ["*** Update File: ", "*** Add File: ", "*** Delete File: "]

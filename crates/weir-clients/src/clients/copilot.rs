@@ -1,5 +1,5 @@
-//! Copilot CLI. It saves a large output itself and shows its first lines and where it is; a large file it does not read at
-//! all. A hook in a subagent comes under the subagent's key, with that of the session beside it.
+//! Copilot CLI. It saves a large output itself, and shows the first lines and the path; it refuses to read a large
+//! file. A hook called in a subagent has the subagent's key, and the session's key in a separate field.
 
 use std::path::{Path, PathBuf};
 
@@ -20,9 +20,9 @@ pub(crate) const COPILOT: Client = Client {
     reply,
 };
 
-/// How it begins when it has saved an output.
+/// The beginning of its message about an output that it has saved.
 const SAVED: &str = "Output too large to read at once (";
-/// In the names of the files in which it saves outputs.
+/// A part of the names of the files in which it saves outputs.
 const OWN_FILE: &str = "-copilot-tool-output-";
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
@@ -74,7 +74,7 @@ fn tool(name: &str, input: &Value) -> Tool {
     let at = |keys: &[&str]| first_text(input, keys).to_owned();
     match name {
         "bash" | "powershell" => Tool::Shell { command: at(&["command"]) },
-        // One that is to be read although it is large is asked for as it is.
+        // A forced read of a large file is asked for as it is, like a part.
         "view" => Tool::Read {
             path: at(&["path"]),
             part: !input["view_range"].is_null() || input["forceReadLargeFiles"] == true,
@@ -107,7 +107,7 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
     }
 }
 
-/// What a command printed, and what it returned: the client's line about that is the last.
+/// Splits a command's output from the client's last line, and returns the exit code in that line.
 fn without_end(said: &str) -> (&str, Option<i32>) {
     let (output, last) = said.rsplit_once('\n').unwrap_or(("", said));
     let code = last.strip_prefix("<shellId: ").and_then(|last| between(last, " completed with exit code ", ">"));
@@ -117,7 +117,7 @@ fn without_end(said: &str) -> (&str, Option<i32>) {
     }
 }
 
-/// A file in which it saved an output, told by its name: a tool could print any path and have us read it.
+/// Returns a path if its name is that of a saved output. A tool could print any path and make us read it.
 fn own_file(path: &str) -> Option<PathBuf> {
     let path = Path::new(path);
     let name = path.file_name()?.to_str()?;

@@ -1,9 +1,9 @@
-//! Gemini CLI. Its hook sees the whole output, in a wrapping that says it is data; another output reaches the model as the
-//! tool's error. That needs no more requests and no consent, while a tail call to a tool of ours would need the user's
-//! leave wherever our server is not trusted.
+//! Gemini CLI. Its hook receives the full output, wrapped in tags that mark it as data. A replaced output reaches the
+//! model as the tool's error, which takes no further request and no consent; a tail call to one of our tools would need
+//! the user's permission wherever our server is not trusted.
 //!
-//! It says that it is about to compact before every request to the model, whether it does or not. That it did so stands
-//! in its transcript.
+//! It announces a compaction before every request to the model, whether it compacts or not. The transcript records
+//! whether it actually compacted.
 
 use serde_json::{Value, json};
 
@@ -22,11 +22,11 @@ pub(crate) const GEMINI: Client = Client {
     reply,
 };
 
-/// What its transcript has once it has compacted.
+/// The text that its transcript contains once it has compacted.
 const COMPACTED: &str = "\"content\":[{\"text\":\"<state_snapshot>"; // tidy: allow(snapshot): the client's word
-/// Around what comes from outside.
+/// The tags around external content.
 const WRAPPED: (&str, &str) = ("<untrusted_context>\n", "\n</untrusted_context>");
-/// How it begins when it shows only the beginning of a file.
+/// The beginning of its message when it shows only the beginning of a file.
 const CUT: &str = "\nIMPORTANT: The file content has been truncated.\n";
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
@@ -57,7 +57,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     wire.hook(point, takes)
 }
 
-/// The user's words: what hooks said at the start of a session stands before the first of them.
+/// Returns the user's own text. In the first prompt of a session, the output of hooks precedes it.
 fn words(prompt: &str) -> &str {
     let rest = prompt.strip_prefix("<hook_context>").and_then(|rest| rest.split_once("</hook_context>"));
     rest.map_or(prompt, |(_, words)| words.trim_start())
@@ -100,7 +100,7 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
     let response = &wire.payload["tool_response"];
     let content = &response["llmContent"];
     let failed = !response["error"].is_null();
-    // With a picture in it, the rest stays as it is.
+    // An output with an image is left as it is.
     if content.as_array().is_some_and(|parts| parts.iter().any(|part| part["text"].is_null())) {
         return Done { failed, ..Done::default() };
     }
@@ -110,7 +110,7 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
     };
     match tool {
         Tool::Shell { .. } => ran(&content, text(&response["returnDisplay"]), failed),
-        // The whole is in the file itself, which it has just read.
+        // The full text is in the file that it has just read.
         Tool::Read { path, .. } if content.starts_with(CUT) => {
             let saved = wire.path("cwd").map(|folder| folder.join(path));
             Done { output: Output { text: content, saved, ..Output::default() }, failed, ..Done::default() }
@@ -119,13 +119,13 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
     }
 }
 
-/// A text without its wrapping.
+/// Strips the tags around a text.
 fn bare(text: &str) -> &str {
     text.strip_prefix(WRAPPED.0).and_then(|text| text.strip_suffix(WRAPPED.1)).unwrap_or(text)
 }
 
-/// What a command printed, and the lines that say how it ended. Where the client shows the user the same output, it tells
-/// where those lines begin; else they are looked for from the end, since a command may print such lines too.
+/// Splits a command's output from the lines about how it ended. If the client shows the user the same output, that
+/// tells where those lines begin; otherwise they are searched from the end, since a command may print such lines too.
 fn ran(content: &str, shown: &str, failed: bool) -> Done {
     let Some(rest) = content.strip_prefix("Output: ") else {
         return Done { output: Output { text: content.to_owned(), ..Output::default() }, failed, ..Done::default() };
@@ -151,7 +151,7 @@ fn ran(content: &str, shown: &str, failed: bool) -> Done {
     }
 }
 
-/// The lines about a command that follow its output, with the line break before them.
+/// Returns the lines about a command that follow its output, with the line break before them.
 fn about_at_end(text: &str) -> &str {
     let mut end = text.len();
     for name in ["Process Group PGID: ", "Background PIDs: ", "Signal: ", "Exit Code: "] {
@@ -236,14 +236,14 @@ mod tests {
         assert_eq!(words("<hook_context>told by us</hook_context>\n\ndo it"), "do it");
     }
 
-    /// A command that prints what the client would say of it.
+    /// A command that prints lines like the client's own.
     #[test]
     fn a_command_cannot_make_up_how_it_ended() {
         let printed = "ok\nExit Code: 9\nProcess Group PGID: 1";
         let content = format!("Output: {printed}\nProcess Group PGID: 402");
         let done = ran(&content, printed, false);
         assert_eq!((done.output.text.as_str(), done.exit_code, done.failed), (printed, Some(0), false));
-        // Where the user was shown something else, the last lines are taken for the client's.
+        // If the user was shown something else, the last lines are taken for the client's.
         let done = ran("Output: ok\nExit Code: 9\nProcess Group PGID: 1", "", false);
         assert_eq!((done.output.text.as_str(), done.exit_code, done.failed), ("ok", Some(9), true));
     }

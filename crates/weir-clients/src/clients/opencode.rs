@@ -1,5 +1,5 @@
-//! OpenCode. Its hooks are functions of a plugin in JavaScript; ours hands over what they get and assigns what comes back.
-//! What is told at a session's beginning goes into the system text of every request, so the plugin asks for it once, and
+//! OpenCode. Its hooks are functions of a JavaScript plugin; ours passes on their arguments and assigns the results.
+//! Context for the start of a session goes into the system prompt of every request, so the plugin asks for it once, and
 //! again after a compaction.
 
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) const OPENCODE: Client = Client {
     reply,
 };
 
-/// Where it saves outputs, below its data folder.
+/// The folder below its data folder in which it saves outputs.
 const OWN_FOLDER: &str = "opencode/tool-output";
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
@@ -64,14 +64,14 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     })
 }
 
-/// The user's words: the parts of a message that no program put there.
+/// Returns the user's own text: the parts of a message that no program added.
 fn words(parts: &Value) -> String {
     let parts = parts.as_array().map(Vec::as_slice).unwrap_or_default();
     let own = parts.iter().filter(|part| part["type"] == "text" && part["synthetic"] != true);
     own.map(|part| unquoted(text(&part["text"]))).collect::<Vec<_>>().join("\n")
 }
 
-/// A prompt from the command line comes in quotes.
+/// Removes the quotes around a prompt from the command line.
 fn unquoted(prompt: &str) -> &str {
     let bare = prompt.strip_prefix('"').and_then(|prompt| prompt.strip_suffix('"'));
     bare.filter(|bare| !bare.contains('"')).unwrap_or(prompt)
@@ -106,12 +106,12 @@ fn done(output: &Value, tool: &Tool) -> Done {
     let failed = exit_code.is_some_and(|code: i32| code != 0) || output["isError"] == true;
     let file = &about["display"];
     let output = match tool {
-        // The text that the user is shown has no numbers before its lines. What is cut is in the file itself.
+        // The text shown to the user has no line numbers. If it is truncated, the rest is in the file itself.
         Tool::Read { path, .. } if file["type"] == "file" => {
             let saved = (file["truncated"] == true).then(|| PathBuf::from(path));
             Output { text: text(&file["text"]).to_owned(), saved, ..Output::default() }
         }
-        // A picture, or a folder.
+        // An image or a folder.
         Tool::Read { .. } => Output::default(),
         _ if output["content"].is_array() => Output { text: texts(&output["content"]), ..Output::default() },
         _ => {
@@ -123,13 +123,13 @@ fn done(output: &Value, tool: &Tool) -> Done {
     Done { output, exit_code, failed, millis: None }
 }
 
-/// All text of what an MCP tool gave back; none when there is a picture in it.
+/// Returns the text of an MCP tool's output; empty if it contains an image.
 fn texts(content: &Value) -> String {
     let pictures = content.as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] != "text"));
     if pictures { String::new() } else { all_text(content) }
 }
 
-/// A file in which it saved an output, told by where it lies.
+/// Returns a path if it is in the folder of saved outputs.
 fn own_file(path: &Value) -> Option<PathBuf> {
     let path = Path::new(path.as_str()?);
     let name = path.file_name()?.to_str()?;
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// A payload as the plugin hands it over.
+    /// A payload as the plugin sends it.
     fn decoded(event: &str, fixture: &str) -> Hook {
         let mut payload: Value = serde_json::from_str(fixture).unwrap();
         payload["directory"] = json!("/home/dev/project");

@@ -1,6 +1,6 @@
-//! Qwen Code. It names things as Claude Code does, and wraps outputs as Gemini CLI does. It shows a part of a large output
-//! and saves the whole; another output reaches the model as the tool's error, and that of a command that failed stays as
-//! it is.
+//! Qwen Code. It uses Claude Code's field names, and wraps outputs as Gemini CLI does. It shows a part of a large
+//! output and saves the whole. A replaced output reaches the model as the tool's error; the output of a command that
+//! failed cannot be replaced.
 
 use std::path::{Path, PathBuf};
 
@@ -21,11 +21,11 @@ pub(crate) const QWEN: Client = Client {
     reply,
 };
 
-/// How it begins when it shows a part of an output.
+/// The beginning of an output that it shows only in part.
 const CUT: &str = "Tool output was too large and has been truncated.\nThe full output has been saved to: ";
-/// What it tells the user then, after the whole output.
+/// The message that it then shows to the user after the full output.
 const SHOWN_WHOLE: &str = "\nOutput too long and was saved to: ";
-/// How it begins when it shows a part of a file.
+/// The beginning of a file's text that it shows only in part.
 const PART: &str = "Showing lines ";
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
@@ -35,7 +35,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
             "resume" => Start::Resume,
             _ => Start::New,
         }),
-        // It comes with every result of a tool too, without words.
+        // It also calls this hook for every tool result, with an empty prompt.
         "UserPromptSubmit" if wire.text("prompt").is_empty() => return None,
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
         "PreToolUse" => Point::BeforeTool(wire.call(tool)),
@@ -53,7 +53,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "PostCompact" => Point::AfterCompaction { summary: wire.text("compact_summary").to_owned() },
         "SubagentStart" => Point::SubagentStart,
         "SubagentStop" => Point::SubagentStop { result: wire.text("last_assistant_message").to_owned() },
-        // Its own, about the language it speaks, and those of extensions.
+        // Its own rules about the language to answer in, and those of extensions.
         "InstructionsLoaded" if wire.text("memory_type") == "extension" => return None,
         "InstructionsLoaded" => Point::Rules { path: wire.text("file_path").to_owned() },
         "Stop" => Point::Stop { last: wire.text("last_assistant_message").to_owned() },
@@ -63,7 +63,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let takes = Takes {
         context: point.takes_context(),
         output: wire.event == "PostToolUse",
-        // It takes no other command.
+        // It does not accept a rewritten command.
         command: false,
         keep: false,
     };
@@ -93,14 +93,14 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
     let response = &wire.payload["tool_response"];
     let content = &response["llmContent"];
     let millis = wire.millis();
-    // With a picture in it, the rest stays as it is.
+    // An output with an image is left as it is.
     if content.as_array().is_some_and(|parts| parts.iter().any(|part| part["text"].is_null())) {
         return Done { millis, ..Done::default() };
     }
     let content = all_text(content);
     match tool {
         Tool::Shell { command } => Done { millis, ..ran(wire, command, &content, text(&response["returnDisplay"])) },
-        // The whole is in the file itself, which it has just read.
+        // The full text is in the file that it has just read.
         Tool::Read { path, .. } if is_part(&content) => {
             let output = Output { text: content, saved: Some(PathBuf::from(path)), ..Output::default() };
             Done { output, millis, ..Done::default() }
@@ -109,7 +109,7 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
     }
 }
 
-/// Whether the text of a file says that it is a part of it.
+/// Returns whether a file's text says that it is only a part.
 fn is_part(content: &str) -> bool {
     let first = content.lines().next().unwrap_or_default();
     first.starts_with(PART) && first.ends_with(" total lines.")
@@ -124,7 +124,7 @@ fn failed(wire: &Wire<'_>, tool: &Tool) -> Done {
     Done { failed: true, millis: wire.millis(), ..done }
 }
 
-/// What a command printed, and what it returned.
+/// Decodes the output and the exit code of a command.
 fn ran(wire: &Wire<'_>, command: &str, content: &str, shown: &str) -> Done {
     let (printed, exit_code) = printed(command, content);
     let saved = content.strip_prefix(CUT).and_then(|rest| rest.lines().next());
@@ -140,7 +140,7 @@ fn ran(wire: &Wire<'_>, command: &str, content: &str, shown: &str) -> Done {
     Done { output, exit_code, failed: exit_code.is_some_and(|code| code != 0), millis: None }
 }
 
-/// The output in its wrapping, and what the lines after it say. The last such line is the client's own.
+/// Splits the output from the lines around it, and returns the exit code. The last such line is the client's own.
 fn printed<'c>(command: &str, content: &'c str) -> (&'c str, Option<i32>) {
     let Some((before, after)) = content.rsplit_once("\nExit Code: ") else { return (content, None) };
     let exit_code = after.lines().next().and_then(|code| code.parse().ok());
@@ -149,7 +149,7 @@ fn printed<'c>(command: &str, content: &'c str) -> (&'c str, Option<i32>) {
     (rest.and_then(|rest| rest.split_once("\nOutput: ")).map_or(output, |(_, output)| output), exit_code)
 }
 
-/// A file in which it saved an output, below the folder that it has for that.
+/// Returns a path if it is in the client's folder for saved outputs.
 fn own_file(wire: &Wire<'_>, path: &Path) -> Option<PathBuf> {
     let transcript = wire.path("transcript_path")?;
     let own = transcript.ancestors().find(|folder| folder.ends_with("projects"))?.with_file_name("tmp");

@@ -1,4 +1,4 @@
-//! Amp. Its settings are one flat object, whose keys have dots in them.
+//! Amp. Its settings are one flat object with dots in the keys.
 
 use super::claude::plain;
 use super::{Base, Basis, Place, Recipe, What, config, project_part, user_part};

@@ -1,4 +1,4 @@
-//! Antigravity, the editor and the command line, which share one file of servers since version 2.
+//! Antigravity, the editor and the command line. They share one file of MCP servers since version 2.
 
 use super::claude::plain;
 use super::{Basis, Recipe, What, home, project, project_part, user_part};

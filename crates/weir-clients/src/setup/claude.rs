@@ -1,4 +1,4 @@
-//! Claude Code. The servers of the user stand in a file of their own, which it writes itself as it works.
+//! Claude Code. The user's MCP servers are in a separate file, which Claude Code itself writes while it runs.
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ const HOOKS: Hooks = Hooks {
     ],
 };
 
-/// A server as most clients want it.
+/// Returns an MCP server's entry in the form that most clients use.
 pub(super) fn plain(program: &str) -> Value {
     json!({ "command": program, "args": ["mcp"] })
 }

@@ -1,4 +1,4 @@
-//! Cline. The file is that of its command line; the extension keeps its own among the files of the editor.
+//! Cline. The file is that of its command line; the extension keeps its own among the editor's files.
 
 use super::claude::plain;
 use super::{Basis, Recipe, What, home, user_part};

@@ -1,4 +1,4 @@
-//! Codex. It passes over hooks that the user has not looked at, in silence.
+//! Codex. It silently ignores hooks that the user has not reviewed.
 
 use toml_edit::Document;
 
@@ -57,8 +57,8 @@ const HOOKS: Hooks = Hooks {
     ],
 };
 
-/// It keeps a hash of each hook that was trusted, under the file, the event in its own spelling, and two numbers. Whether
-/// the hash is that of the hook as it is now, only Codex can say.
+/// Returns the events whose hook Codex does not trust. It keeps a hash of each trusted hook, under a key made of the
+/// hooks file, the event in snake case and two numbers. Only Codex can tell whether the hash matches the current hook.
 fn untrusted(config: &str, hooks: &str) -> Vec<&'static str> {
     let document = Document::parse(config).ok();
     let state = document.as_ref().and_then(|document| document.get("hooks")?.get("state")?.as_table_like());

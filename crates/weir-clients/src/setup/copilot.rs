@@ -1,4 +1,4 @@
-//! Copilot CLI. One handler that it does not know disables a whole file of hooks, so ours have a file of their own.
+//! Copilot CLI. A single unknown handler disables a whole hooks file, so ours are in a separate file.
 
 use serde_json::{Value, json};
 

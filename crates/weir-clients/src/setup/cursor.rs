@@ -1,4 +1,4 @@
-//! Cursor. Its hooks stand in a file of their own, without groups.
+//! Cursor. Its hooks are in a separate file, without groups.
 
 use super::claude::plain;
 use super::{Basis, Hooks, Recipe, What, home, project, project_part, user_part};

@@ -1,4 +1,4 @@
-//! Gemini CLI. It counts the time of hooks in milliseconds.
+//! Gemini CLI. Its hook timeouts are in milliseconds.
 
 use super::claude::plain;
 use super::{Basis, Hooks, Packed, Recipe, Scale, Setting, What, Window, home, project, project_part, user_part};

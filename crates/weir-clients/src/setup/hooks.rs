@@ -1,4 +1,4 @@
-//! Our hooks among the hooks of a client, in JSON. They are known by their command, wherever they stand.
+//! Adds and removes our hooks in a client's JSON settings. They are recognised by their command, wherever they are.
 
 use jsonc_parser::cst::{CstArray, CstNode, CstObject};
 use serde_json::{Value, json};
@@ -7,13 +7,13 @@ use super::json::{edit, existing_object_at, input, is_bare, object_at, prune};
 use super::ours::{hook_command, is_our_hook};
 use super::{Call, Hooks, Unusable};
 
-/// The key of all hooks, and of the hooks in a group.
+/// The key of the object with all hooks, and of the list of hooks in a group.
 const HOOKS: &str = "hooks";
 
-/// Where a hook may have its command.
+/// The keys that may hold a hook's command.
 const COMMANDS: [&str; 2] = ["command", "bash"];
 
-/// Adds our hooks: one for each event, and none for others.
+/// Adds our hooks: one for each event of `hooks`. Removes any others of ours.
 pub(super) fn add(text: &str, hooks: &Hooks, call: Call<'_>) -> Result<String, Unusable> {
     edit(text, |root| {
         if let Some(version) = hooks.version.filter(|_| root.get("version").is_none()) {
@@ -39,7 +39,7 @@ pub(super) fn add(text: &str, hooks: &Hooks, call: Call<'_>) -> Result<String, U
     })
 }
 
-/// Removes our hooks, and what is around them where nothing else is in it.
+/// Removes our hooks, and the groups, lists and objects around them that become empty.
 pub(super) fn remove(text: &str) -> Result<String, Unusable> {
     if text.trim().is_empty() {
         return Ok(text.to_owned());
@@ -77,14 +77,14 @@ fn written(hooks: &Hooks, command: &str, matcher: Option<&str>) -> Value {
     }
 }
 
-/// Our hooks of every event that has some.
+/// Returns our hooks for every event that has some.
 fn ours_by_event(all: &CstObject) -> Vec<(String, Vec<CstObject>)> {
     let properties = all.properties().into_iter();
     let lists = properties.filter_map(|property| Some((property.decoded_name()?, property.array_value()?)));
     lists.map(|(event, list)| (event, ours_in(&list))).filter(|(_, hooks)| !hooks.is_empty()).collect()
 }
 
-/// Our hooks in a list of hooks or of groups of hooks.
+/// Returns our hooks in a list of hooks or of groups of hooks.
 fn ours_in(list: &CstArray) -> Vec<CstObject> {
     let objects = list.elements().into_iter().filter_map(|element| element.as_object());
     let hooks = objects.flat_map(|object| match object.array_value(HOOKS) {
@@ -101,7 +101,7 @@ fn command_of(hook: &CstObject) -> Option<(&'static str, String)> {
     })
 }
 
-/// Puts the command right, which may name a place where our program is no longer.
+/// Updates the command, which may name a path that our program has moved away from.
 fn mend(hook: &CstObject, command: &str) {
     let Some((key, present)) = command_of(hook) else { return };
     if let Some(property) = hook.get(key).filter(|_| present != command) {
@@ -109,13 +109,13 @@ fn mend(hook: &CstObject, command: &str) {
     }
 }
 
-/// Removes a hook, its group and its event where nothing else is in them.
+/// Removes a hook, and its group and its event if they become empty.
 fn remove_hook(all: &CstObject, event: &str, hook: CstObject) {
     let list = hook.parent().and_then(|parent| parent.as_array());
     let group = list.as_ref().and_then(|list| list.parent()?.as_object_prop()?.parent()?.as_object());
     hook.remove();
     let emptied = list.is_some_and(|list| is_bare(&list.children()));
-    // The list of an event without groups stands in the object of all hooks itself.
+    // The list of an event without groups is directly in the object of all hooks.
     if let Some(group) =
         group.filter(|group| emptied && group.get(HOOKS).is_some() && group.parent().is_some_and(|it| it.is_array()))
     {

@@ -1,4 +1,4 @@
-//! JetBrains, of which Junie reads a file. AI Assistant has its servers in a dialogue.
+//! JetBrains. Junie reads a file; AI Assistant's MCP servers are set in a dialogue.
 
 use super::claude::plain;
 use super::{Basis, Recipe, What, home, project, project_part, user_part};

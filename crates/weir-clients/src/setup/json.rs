@@ -1,5 +1,7 @@
-//! Changes JSON with comments in place. Invariant: what is not ours keeps its bytes, but for the comma before our part
-//! and empty lines at the edge of an object that we add to.
+//! Edits JSON with comments in place.
+//!
+//! Invariant: text that is not ours keeps its bytes, except for the comma before our part and empty lines at the edge
+//! of an object that we add to.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
@@ -7,10 +9,10 @@ use serde_json::Value;
 
 use super::Unusable;
 
-/// Some editors put it before the text; parsers take it for a character.
+/// The byte order mark that some editors write first, and that the parser would take for part of the text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The text after a change of its root object. A text without a value gets an empty object first.
+/// Returns the text after a change to its root object. A text without a value gets an empty object first.
 pub(super) fn edit(text: &str, change: impl FnOnce(&CstObject) -> Result<(), Unusable>) -> Result<String, Unusable> {
     let (mark, body) = match text.strip_prefix(BYTE_ORDER_MARK) {
         Some(body) => ("\u{feff}", body),
@@ -22,7 +24,7 @@ pub(super) fn edit(text: &str, change: impl FnOnce(&CstObject) -> Result<(), Unu
     Ok(format!("{mark}{root}"))
 }
 
-/// Whether the text has no value, or an object with nothing in it that means anything.
+/// Returns whether the text has no value, or an object with nothing in it but a version.
 pub(super) fn says_nothing(text: &str) -> bool {
     let Ok(root) = parse(text.trim_start_matches(BYTE_ORDER_MARK)) else { return false };
     let nothing = |object: &CstObject| {
@@ -37,7 +39,7 @@ pub(super) fn says_nothing(text: &str) -> bool {
     }
 }
 
-/// The keys of an object of the root that are not switched off; none where there is none.
+/// Returns the keys of an object in the root that are not set to `false`; empty if the object is missing.
 pub(super) fn keys(text: &str, object: &str) -> impl Iterator<Item = String> {
     let root = parse(text.trim_start_matches(BYTE_ORDER_MARK)).ok().and_then(|root| root.object_value());
     let properties =
@@ -48,19 +50,19 @@ pub(super) fn keys(text: &str, object: &str) -> impl Iterator<Item = String> {
     on.filter_map(|property| property.decoded_name())
 }
 
-/// The object at this path, made where it is missing.
+/// Returns the object at this path, creating it if it is missing.
 pub(super) fn object_at(root: &CstObject, path: &[&str]) -> Result<CstObject, Unusable> {
     path.iter().try_fold(root.clone(), |object, key| {
         object.object_value_or_create(key).ok_or_else(|| Unusable::new(format!("`{key}` is not an object")))
     })
 }
 
-/// The object at this path, where it is there.
+/// Returns the object at this path, if it exists.
 pub(super) fn existing_object_at(root: &CstObject, path: &[&str]) -> Option<CstObject> {
     path.iter().try_fold(root.clone(), |object, key| object.object_value(key))
 }
 
-/// Removes the objects along a path that have nothing in them any more, from the inside out.
+/// Removes the objects along a path that have become empty, from the inside out.
 pub(super) fn prune(root: &CstObject, path: &[&str]) {
     for length in (1..=path.len()).rev() {
         let (outer, key) = (existing_object_at(root, &path[..length - 1]), path[length - 1]);
@@ -73,12 +75,12 @@ pub(super) fn prune(root: &CstObject, path: &[&str]) {
     }
 }
 
-/// Whether there is nothing between the braces, not even a comment.
+/// Returns whether there is nothing between the brackets, not even a comment.
 pub(super) fn is_bare(children: &[CstNode]) -> bool {
     children.iter().all(|node| node.is_token() || node.is_whitespace() || node.is_newline())
 }
 
-/// A value as the editor takes it.
+/// Converts a value for the editor.
 pub(super) fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
@@ -92,7 +94,7 @@ pub(super) fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// Comments and commas at the end are taken, since most clients take them; nothing else that is not JSON is.
+/// Parses JSON with comments and trailing commas, since most clients accept them, but no other extensions.
 fn parse(text: &str) -> Result<CstRootNode, Unusable> {
     let options = ParseOptions {
         allow_comments: true,

@@ -1,4 +1,4 @@
-//! Kilo Code, which has the format of OpenCode.
+//! Kilo Code, which uses the format of OpenCode.
 
 use super::opencode::local;
 use super::{Base, Basis, Place, Recipe, What, config, project_part, user_part};

@@ -1,4 +1,4 @@
-//! OpenCode. Its hooks are functions of a plugin in JavaScript, which only calls our program.
+//! OpenCode. Its hooks are functions of a JavaScript plugin, which only calls our program.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub(super) const OPENCODE: Recipe = Recipe {
 
 const PLUGIN: &str = include_str!("../../../../plugins/opencode/weir.js");
 
-/// A server as OpenCode wants it, and Kilo Code, which is made from it.
+/// Returns an MCP server's entry in the form of OpenCode and of Kilo Code, which is based on it.
 pub(super) fn local(program: &str) -> Value {
     json!({ "type": "local", "command": [program, "mcp"], "enabled": true })
 }

@@ -1,4 +1,4 @@
-//! Tells what is ours: the commands that call us, and the files that we wrote whole.
+//! Recognises what is ours: the commands that call us, and the files that are entirely ours.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use super::{Call, Unusable};
 /// Our name, as a server and as a program.
 pub(super) const NAME: &str = "weir";
 
-/// In a plugin's source, the line that names our program.
+/// The line of a plugin's source that names our program.
 const PROGRAM_LINE: &str = "const WEIR = \"weir\"";
 
-/// Before a command that names no path: where our program is not installed, nothing happens.
+/// Precedes a command without a path, so that nothing happens where our program is not installed.
 const WHERE_FOUND: &str = "command -v weir >/dev/null 2>&1 || exit 0; exec ";
 
-/// The command of a hook, for a shell.
+/// Returns the shell command of a hook.
 pub(super) fn hook_command(call: Call<'_>, event: &str) -> String {
     if call.program == NAME {
         return format!("{WHERE_FOUND}{NAME} hook {} {event}", call.client);
@@ -28,7 +28,7 @@ pub(super) fn hook_command(call: Call<'_>, event: &str) -> String {
     format!("\"{program}\" hook {} {event}", call.client)
 }
 
-/// Whether a shell command is a hook of ours, of whatever version and place.
+/// Returns whether a shell command is one of our hooks, of any version and with any path.
 pub(super) fn is_our_hook(command: &str) -> bool {
     let command = command.trim_start().trim_start_matches(WHERE_FOUND);
     match command.strip_prefix('"') {
@@ -43,7 +43,7 @@ pub(super) fn is_our_hook(command: &str) -> bool {
     }
 }
 
-/// A quoted word as the shell takes it, and what is behind it.
+/// Returns a quoted word with its escapes resolved, as a shell reads it, and the text after it.
 fn until_quote(text: &str) -> (String, &str) {
     let mut word = String::new();
     let mut escaped = false;
@@ -60,19 +60,19 @@ fn until_quote(text: &str) -> (String, &str) {
     (word, "")
 }
 
-/// Whether a server's entry is ours: it starts our program.
+/// Returns whether a server's entry is ours, that is, whether it starts our program.
 pub(super) fn is_our_server(entry: &Value) -> bool {
     let command = &entry["command"];
     command.as_str().or_else(|| command[0].as_str()).is_some_and(is_our_program)
 }
 
-/// Whether a path names our program.
+/// Returns whether a path names our program.
 pub(super) fn is_our_program(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.strip_suffix(".exe").unwrap_or(name) == NAME
 }
 
-/// A plugin that calls our program.
+/// Returns the source of our plugin with the path of our program filled in. Fails if the file is not ours.
 pub(super) fn add_plugin(text: &str, source: &str, program: &str) -> Result<String, Unusable> {
     if !text.trim().is_empty() && !is_our_plugin(text, source) {
         return Err(Unusable::new("it is not ours, and it has the name that ours would have"));
@@ -80,12 +80,12 @@ pub(super) fn add_plugin(text: &str, source: &str, program: &str) -> Result<Stri
     Ok(source.replacen(PROGRAM_LINE, &format!("const WEIR = {}", Value::from(program)), 1))
 }
 
-/// Nothing, if the plugin is ours.
+/// Returns an empty text if the plugin is ours, or else the text as it is.
 pub(super) fn remove_plugin(text: &str, source: &str) -> String {
     if is_our_plugin(text, source) { String::new() } else { text.to_owned() }
 }
 
-/// Our plugins begin with the same line in every version.
+/// Returns whether a file is our plugin: its first line is the same in every version.
 fn is_our_plugin(text: &str, source: &str) -> bool {
     text.lines().next().is_some_and(|first| source.lines().next() == Some(first))
 }

@@ -1,4 +1,4 @@
-//! Qwen Code. Its hooks are those of Claude Code, where it has them.
+//! Qwen Code. It supports a part of Claude Code's hooks.
 
 use super::claude::plain;
 use super::{Basis, Hooks, Packed, Recipe, Scale, Setting, What, Window, home, project, project_part, user_part};

@@ -1,4 +1,4 @@
-//! Our MCP server among the servers of a client, in JSON.
+//! Adds and removes our MCP server in a client's JSON settings.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Unusable;
 use super::json::{edit, existing_object_at, input, object_at, prune};
 use super::ours::{NAME, is_our_server};
 
-/// What of an entry that is ours already may be put right. The rest the user may have chosen.
+/// The keys that may be updated in an entry of ours. The user may have chosen the others.
 const MENDED: [&str; 2] = ["command", "args"];
 
 /// Adds our server to the object at this path.
@@ -35,7 +35,7 @@ pub(super) fn add(text: &str, at: &[&str], entry: &Value) -> Result<String, Unus
     })
 }
 
-/// Removes our server, and the objects around it that have nothing else in them.
+/// Removes our server, and the objects around it that become empty.
 pub(super) fn remove(text: &str, at: &[&str]) -> Result<String, Unusable> {
     if text.trim().is_empty() {
         return Ok(text.to_owned());

@@ -1,17 +1,17 @@
-//! Settings of a client's own that a user may have us write: when it compacts, its status line.
+//! A client's own settings that Weir may write for the user: when to compact, the status line.
 //!
-//! Unlike a [`Part`](super::Part), such a value is the client's and may have been there before, so whoever writes it keeps
-//! what it was.
+//! Unlike a [`Part`](super::Part), such a setting is the client's and may already have a value, so the caller must save
+//! that value before it writes a new one.
 
 use serde_json::{Map, Value};
 
 use super::json::{edit, existing_object_at, input, object_at, prune};
 use super::{Place, Unusable, table};
 
-/// Where a setting is.
+/// The location of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// The file: TOML if it is named so, else JSON.
+    /// The file: TOML if its name ends in `.toml`, else JSON.
     pub place: Place,
     /// The keys that lead to it.
     pub at: &'static [&'static str],
@@ -22,12 +22,12 @@ impl Setting {
         self.place.path.ends_with(".toml")
     }
 
-    /// The keys before the last, and the last.
+    /// Returns the keys before the last one, and the last one.
     fn split(&self) -> (&'static [&'static str], &'static str) {
         self.at.split_last().map_or((&[], ""), |(last, before)| (before, last))
     }
 
-    /// Its value in a file; none where it is not set.
+    /// Returns the setting's value in a file, or `None` if it is not set.
     pub fn get(&self, text: &str) -> Result<Option<Value>, Unusable> {
         let (before, last) = self.split();
         if self.is_toml() {
@@ -42,7 +42,7 @@ impl Setting {
         Ok(found)
     }
 
-    /// The file with this value, or without the setting where there is none.
+    /// Returns the file's text with the setting set to this value, or removed if there is none.
     pub fn put(&self, text: &str, value: Option<&Value>) -> Result<String, Unusable> {
         let (before, last) = self.split();
         if self.is_toml() {
@@ -65,7 +65,7 @@ impl Setting {
         })
     }
 
-    /// The setting with a value as a person would write it into the file.
+    /// Returns the setting with a value, as a person would write it into the file, and the file's path.
     pub fn written(&self, value: &Value) -> String {
         let (before, last) = self.split();
         if self.is_toml() {

@@ -1,5 +1,6 @@
-//! Our MCP server as a table of a TOML file. Invariant: the text is cut and pasted, never written anew, so that
-//! comments, line ends and order stay.
+//! Adds and removes our MCP server as a table of a TOML file.
+//!
+//! Invariant: the text is edited by spans and never serialised again, so comments, line ends and order are preserved.
 
 use std::ops::Range;
 
@@ -39,7 +40,7 @@ pub(super) fn remove(text: &str, servers: &str) -> Result<String, Unusable> {
     Ok(without_lines(text, start..end))
 }
 
-/// The keys of a table of the root that do not say that they are switched off; none where there is none.
+/// Returns the keys of a table in the root that are not disabled; empty if the table is missing.
 pub(super) fn keys(text: &str, table: &str) -> impl Iterator<Item = String> {
     let document = parse(text).ok();
     let table = document.as_ref().and_then(|document| document.get(table)?.as_table_like());
@@ -50,7 +51,7 @@ pub(super) fn keys(text: &str, table: &str) -> impl Iterator<Item = String> {
     keys.into_iter()
 }
 
-/// The value of a key at the top of the file; none where it is not there.
+/// Returns the value of a key in the root table, or `None` if it is missing.
 pub(super) fn value(text: &str, key: &str) -> Result<Option<Value>, Unusable> {
     let document = parse(text)?;
     let item = document.get(key);
@@ -58,7 +59,7 @@ pub(super) fn value(text: &str, key: &str) -> Result<Option<Value>, Unusable> {
     Ok(number.or_else(|| item.and_then(Item::as_str).map(Value::from)))
 }
 
-/// The text with this value for a key at the top of the file, or without the key.
+/// Returns the text with this value for a key in the root table, or without the key.
 pub(super) fn put_value(text: &str, key: &str, value: Option<&Value>) -> Result<String, Unusable> {
     let document = parse(text)?;
     let present = document.get(key).and_then(Item::span);
@@ -78,7 +79,7 @@ pub(super) fn put_value(text: &str, key: &str, value: Option<&Value>) -> Result<
     }
 }
 
-/// A table at the end, which can be added whatever stands before it.
+/// Adds a table at the end, which is valid whatever comes before it.
 fn append(text: &str, servers: &str, command: &str) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let body = text.trim_start_matches('\u{feff}');
@@ -90,7 +91,7 @@ fn append(text: &str, servers: &str, command: &str) -> String {
     format!("{text}{before}[{servers}.{NAME}]{end}command = {command}{end}args = [\"mcp\"]{end}")
 }
 
-/// Puts the command right, which may name a place where our program is no longer.
+/// Updates the command, which may name a path that our program has moved away from.
 fn mend(text: &str, entry: &Item, program: &str, command: &str) -> Result<String, Unusable> {
     if !is_ours(entry) {
         return Err(Unusable::new(format!("it has a server `{NAME}` that is not ours")));
@@ -108,7 +109,7 @@ fn is_ours(entry: &Item) -> bool {
     entry.get("command").and_then(Item::as_str).is_some_and(is_our_program)
 }
 
-/// Where a table and everything in it stands.
+/// Collects the spans of a table and everything in it.
 fn spans_of(table: &Table, spans: &mut Vec<Range<usize>>) {
     spans.extend(table.span());
     for (_, item) in TableLike::iter(table) {
@@ -119,7 +120,7 @@ fn spans_of(table: &Table, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The text without the lines that a range touches, and without the empty line before them.
+/// Returns the text without the lines that a range touches, and without the empty line before them.
 fn without_lines(text: &str, range: Range<usize>) -> String {
     let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[range.end..].find('\n').map_or(text.len(), |at| range.end + at + 1);
@@ -129,7 +130,7 @@ fn without_lines(text: &str, range: Range<usize>) -> String {
     format!("{}{after}", kept.unwrap_or(before))
 }
 
-/// A text as TOML writes it. JSON's escapes are TOML's too.
+/// Returns a text as a TOML string. JSON's escapes are valid in TOML too.
 fn toml_string(text: &str) -> Result<String, Unusable> {
     if text.chars().any(char::is_control) {
         return Err(Unusable::new("the path of this program has a control character in it"));

@@ -1,4 +1,4 @@
-//! Texts in, texts out: every part of every client, on files as people have them.
+//! Tests every part of every client on files as users have them, from text to text.
 
 use expect_test::{Expect, expect};
 
@@ -6,7 +6,7 @@ use super::{Call, Part, RECIPES, Recipe, What, find};
 
 const PROGRAM: &str = "/usr/local/bin/weir";
 
-/// JSON as it is found, of every sort that is not ours.
+/// JSON files of every sort in which nothing is ours.
 const JSON: &[&str] = &[
     "",
     "\n",
@@ -41,7 +41,7 @@ fn samples(part: &Part) -> &'static [&'static str] {
     }
 }
 
-/// Each part of each client with each text that it may find.
+/// Checks each part of each client with each text that it may find.
 fn each(check: impl Fn(&Recipe, &Part, &str)) {
     for recipe in RECIPES {
         for part in recipe.parts {
@@ -69,8 +69,8 @@ fn an_older_place_of_our_program_is_replaced() {
     });
 }
 
-/// What a text says, without layout and without what means nothing: commas at the end, empty lists and objects, the
-/// version of a format.
+/// Returns what a text says, without layout and without anything that has no meaning: trailing commas, empty lists and
+/// objects, the version of a format.
 fn said(text: &str) -> String {
     let mut said: String = text.chars().filter(|c| !c.is_whitespace() && *c != '\u{feff}').collect();
     let nothing =

@@ -1,5 +1,5 @@
-//! VS Code with GitHub Copilot: `servers`, not `mcpServers`. Its hooks are those of Copilot CLI or of Claude Code in the
-//! project.
+//! VS Code with GitHub Copilot. It calls its servers `servers`, not `mcpServers`, and uses the hooks of Copilot CLI or
+//! Claude Code in the project.
 
 use serde_json::{Value, json};
 

@@ -1,37 +1,37 @@
-//! When a client compacts by itself, and how that is set. Dated: each was seen in the version that it names.
+//! When a client compacts by itself, and how to change that. Each entry names the version in which it was observed.
 
 use serde_json::{Value, json};
 
 use super::Setting;
 
-/// When a client compacts.
+/// The point at which a client compacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// The version in which this was seen.
+    /// The version in which this was observed.
     pub version: &'static str,
-    /// The length at which it compacts unless it is told otherwise, in tokens.
+    /// The length at which it compacts by default, in tokens.
     pub default: u64,
-    /// When that is so.
+    /// The condition under which the default applies.
     pub note: &'static str,
-    /// The smallest length that can be set.
+    /// The smallest length that can be set, in tokens.
     pub smallest: u64,
-    /// The setting.
+    /// The setting for the length.
     pub setting: Setting,
-    /// What its value means.
+    /// The unit of the setting's value.
     pub scale: Scale,
 }
 
-/// What the value of a setting means.
+/// The unit of a setting's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// The length and this many tokens more.
+    /// The length in tokens plus this many.
     Above(u64),
-    /// A share of a window of this length.
+    /// A fraction of a window of this many tokens.
     Share(u64),
 }
 
 impl Window {
-    /// The value that has the client compact at a length; none below the smallest.
+    /// Returns the value that makes the client compact at a length, or `None` below the smallest.
     pub fn value(&self, length: u64) -> Option<Value> {
         let value = match self.scale {
             Scale::Above(more) => json!(length + more),

@@ -1,4 +1,4 @@
-//! Windsurf. It has one file of servers, for the user.
+//! Windsurf. It has one file of MCP servers, for the user.
 
 use super::claude::plain;
 use super::{Basis, Recipe, What, home, user_part};

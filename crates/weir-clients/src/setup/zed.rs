@@ -1,4 +1,4 @@
-//! Zed. Its servers stand among its other settings.
+//! Zed. Its MCP servers are among its other settings.
 
 use super::claude::plain;
 use super::{Basis, Recipe, What, config, project, project_part, user_part};

@@ -1,4 +1,4 @@
-//! Claude Code: `projects/FOLDER/SESSION.jsonl` below its own folder, one row per block of a message.
+//! Claude Code: `projects/FOLDER/SESSION.jsonl` in its own folder, one row per block of a message.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn knows(row: &Value) -> bool {
     row["type"].is_string() && (row["sessionId"].is_string() || row["leafUuid"].is_string()) && row["payload"].is_null()
 }
 
-/// The rows of a transcript. Older versions have those of subagents among them, which are no part of the conversation.
+/// The rows of a transcript. Older versions mix in the rows of subagents, which are not part of the conversation.
 #[derive(Default)]
 struct Rows {
     main: Conversation,
@@ -35,7 +35,7 @@ struct Rows {
 #[derive(Default)]
 struct Conversation {
     draft: Draft,
-    /// Name and input of each use of a tool.
+    /// The name and input of each tool call, by its key.
     calls: HashMap<String, (String, Value)>,
     /// The position of each message's request.
     requests: HashMap<String, usize>,
@@ -73,7 +73,7 @@ impl Conversation {
         match text(&row["type"]) {
             "assistant" => self.said(&mut take(&mut row, "message")),
             "user" => self.told(&mut row),
-            // There are many more rows about the session. Those of the conversation have a message.
+            // Many more rows describe the session. Only those of the conversation have a message.
             kind => return kind.starts_with("api-request") || !(kind.is_empty() || row["message"].is_object()),
         }
         true
@@ -122,7 +122,7 @@ impl Conversation {
                     let key = text(&part["tool_use_id"]).to_owned();
                     let (name, input) = self.calls.remove(&key).unwrap_or_default();
                     let text = content_text(&part["content"]);
-                    // A row has one result.
+                    // A row has only one result.
                     let response = if response.is_null() { json!(text) } else { response.take() };
                     let failed = part["is_error"] == true;
                     self.draft.push(Step::Result(ToolResult { key, name, input, text, response, failed }));
@@ -133,7 +133,7 @@ impl Conversation {
     }
 }
 
-/// The transcript that hooks are told of: for a subagent, that of the session which started it.
+/// Returns the transcript that hooks name: for a subagent, that of the session that started it.
 fn transcript_of(path: &Path) -> PathBuf {
     let session = path.parent().filter(|folder| folder.ends_with("subagents")).and_then(Path::parent);
     session.map_or_else(|| path.to_owned(), |session| session.with_extension("jsonl"))

@@ -1,4 +1,4 @@
-//! Codex: `sessions/YEAR/MONTH/DAY/rollout-….jsonl` below its own folder, one row per item of a conversation.
+//! Codex: `sessions/YEAR/MONTH/DAY/rollout-….jsonl` in its own folder, one row per item of a conversation.
 
 use std::collections::HashMap;
 
@@ -25,9 +25,9 @@ fn knows(row: &Value) -> bool {
 #[derive(Default)]
 struct Rows {
     draft: Draft,
-    /// Name and input of each use of a tool.
+    /// The name and input of each tool call, by its key.
     calls: HashMap<String, (String, Value)>,
-    /// The newest figures: they come more than once.
+    /// The latest usage, since the same figures are written more than once.
     used: Value,
 }
 
@@ -35,7 +35,7 @@ impl Reader for Rows {
     fn row(&mut self, row: Value) -> bool {
         let item = &row["payload"];
         self.draft.rows += 1;
-        // Rows have no name, and are only ever added.
+        // Rows have no identifier and are only ever appended, so their position identifies them.
         self.draft.begin(time(&row["timestamp"]), &self.draft.rows.to_string());
         match (text(&row["type"]), text(&item["type"])) {
             ("session_meta", _) if self.draft.key.is_empty() => {
@@ -88,7 +88,7 @@ impl Rows {
     fn result(&mut self, item: &Value) {
         let output = &item["output"];
         let whole = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
-        // What it says of a command stands before its output.
+        // Details of a command precede its output.
         let text = whole.split_once("Output:\n").map_or(whole.as_str(), |(_, output)| output).to_owned();
         let key = crate::wire::text(&item["call_id"]).to_owned();
         let (name, input) = self.calls.remove(&key).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Rows {
         let number = |key: &str| used[key].as_u64().unwrap_or(0);
         let cached = number("cached_input_tokens");
         self.draft.requests.push(Usage {
-            // What was not in the cache is there from now on.
+            // Input that was not in the cache is written to it.
             cache_write: number("input_tokens").saturating_sub(cached),
             cache_read: cached,
             output: number("output_tokens"),
@@ -114,7 +114,7 @@ impl Rows {
     }
 }
 
-/// The name of a tool as hooks have it: that of an MCP server's tool begins with the server.
+/// Returns the name of a tool as hooks spell it: the name of an MCP tool begins with its server.
 fn name(call: &Value) -> String {
     let (server, tool) = (text(&call["namespace"]), text(&call["name"]));
     match server.strip_prefix("mcp__") {
@@ -123,7 +123,7 @@ fn name(call: &Value) -> String {
     }
 }
 
-/// A tool and what it was given as hooks have it: every shell is one tool, and its command one text.
+/// Returns a tool and its input as hooks have them: all shells are one tool, whose command is one string.
 fn hooked(name: String, input: Value) -> (String, Value) {
     if !["exec_command", "shell", "shell_command", "local_shell"].contains(&name.as_str()) {
         return (name, input);

@@ -1,4 +1,4 @@
-//! Copilot CLI: `session-state/SESSION/events.jsonl` below its own folder, one row per event.
+//! Copilot CLI: `session-state/SESSION/events.jsonl` in its own folder, one row per event.
 
 use std::collections::HashMap;
 
@@ -23,13 +23,13 @@ fn knows(row: &Value) -> bool {
     row["data"].is_object() && row["id"].is_string() && text(&row["type"]).contains('.')
 }
 
-/// How the names of events begin that say nothing of the conversation.
+/// The prefixes of events that are not part of the conversation.
 const ASIDE: &[&str] = &["session.", "hook.", "system.", "assistant.", "tool.", "subagent.", "skill.", "permission."];
 
 #[derive(Default)]
 struct Rows {
     draft: Draft,
-    /// Name and input of each use of a tool.
+    /// The name and input of each tool call, by its key.
     calls: HashMap<String, (String, Value)>,
 }
 
@@ -64,7 +64,7 @@ impl Reader for Rows {
 
 impl Rows {
     fn said(&mut self, data: &Value) {
-        // What a request used stands before what it said.
+        // The usage of a request precedes its messages.
         let request = self.draft.requests.len().saturating_sub(1);
         let said = text(&data["content"]);
         if !said.is_empty() {

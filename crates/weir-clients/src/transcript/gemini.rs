@@ -1,5 +1,5 @@
-//! Gemini CLI: `tmp/PROJECT/chats/session-….json` below its own folder, one document per session; newer versions write a row
-//! per message, and a message again when it has grown.
+//! Gemini CLI: `tmp/PROJECT/chats/session-….json` in its own folder, one document per session. Newer versions write a
+//! row per message, and write a message again when it has grown.
 
 use std::collections::HashMap;
 
@@ -19,9 +19,9 @@ pub(super) const FORMAT: Format = Format {
     told,
 };
 
-/// How a text begins that takes the place of a conversation.
+/// The beginning of a text that replaces a conversation.
 const COMPACTED: &str = "<state_snapshot>"; // tidy: allow(snapshot): the client's word
-/// What it puts after such a text, in the model's place.
+/// The answer that it writes after such a text on behalf of the model.
 const ANSWER: &str = "Got it. Thanks for the additional context!";
 
 fn knows(row: &Value) -> bool {
@@ -41,10 +41,10 @@ impl Reader for Rows {
         if let Some(key) = row["sessionId"].as_str().filter(|_| self.key.is_empty()) {
             key.clone_into(&mut self.key);
         }
-        // Many at once: the whole session, those that it begins with, or those that it goes on with after a compaction.
+        // Several messages: the whole session, its first messages, or those it continues with after a compaction.
         for messages in [take(&mut take(&mut row, "$set"), "messages"), take(&mut row, "messages")] {
             if let Value::Array(messages) = messages {
-                // After a compaction, what is kept of the conversation comes again under other names.
+                // After a compaction, the messages that are kept are written again under new identifiers.
                 let known = self.messages.len();
                 let is_new = |message: &Value, rows: &Self| {
                     let same =
@@ -79,7 +79,7 @@ fn add(draft: &mut Draft, message: &Value) {
     draft.begin(time(&message["timestamp"]), text(&message["id"]));
     match text(&message["type"]) {
         "user" if said.starts_with(COMPACTED) => draft.push(Step::Compacted { text: said }),
-        // What tools gave back is with their calls already.
+        // Tool results are already recorded with their calls.
         "user" if said.is_empty() => {}
         "user" => draft.push(Step::Prompt { text: said }),
         "gemini" if said == ANSWER => {}
@@ -107,7 +107,7 @@ fn result(call: &Value) -> ToolResult {
     ToolResult { key, name, input: today(call["args"].clone()), text, response, failed }
 }
 
-/// What a tool was given, by the names of today's version.
+/// Renames the fields of a tool's input to those of the current version.
 fn today(mut input: Value) -> Value {
     let Value::Object(given) = &mut input else { return input };
     for (old, new) in [("absolute_path", "file_path"), ("offset", "start_line"), ("limit", "end_line")] {

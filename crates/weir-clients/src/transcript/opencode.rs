@@ -1,5 +1,5 @@
-//! OpenCode: messages and parts of messages, each a row of its database, in older versions a document below `storage`, or all
-//! of a session as `opencode export` prints it. Parts are in order by their keys.
+//! OpenCode: messages and their parts, each a row of its database. Older versions write them as documents below
+//! `storage`; `opencode export` prints a whole session. The keys of parts give their order.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,7 +27,7 @@ fn is_export(row: &Value) -> bool {
     row["info"].is_object() && row["messages"].is_array()
 }
 
-/// Whether it is about a project or a session, or where a session is shared.
+/// Returns whether a row describes a project, a session or where a session is shared.
 fn is_about(row: &Value) -> bool {
     let has = |key: &str| row[key].is_string();
     has("worktree") || (has("projectID") && has("directory")) || (has("secret") && has("url"))
@@ -36,13 +36,13 @@ fn is_about(row: &Value) -> bool {
 #[derive(Default)]
 struct Rows {
     sessions: BTreeMap<String, Parts>,
-    /// Each message by its key, without its parts.
+    /// The messages by key, without their parts.
     messages: HashMap<String, Value>,
-    /// The version of the client and the folder of each session.
+    /// The client's version and the folder, by session.
     about: HashMap<String, (String, String)>,
 }
 
-/// The parts of a session by their keys.
+/// The parts of a session, by key.
 type Parts = BTreeMap<String, Value>;
 
 impl Reader for Rows {
@@ -100,7 +100,7 @@ fn draft(mut draft: Draft, parts: Parts, messages: &HashMap<String, Value>) -> D
         let at = [&part["time"]["start"], &part["state"]["time"]["start"], &message["time"]["created"]];
         draft.begin(at.into_iter().find_map(time), text(&part["id"]));
         match text(&part["type"]) {
-            // Some parts are added by the client itself.
+            // The client itself adds some parts.
             "text" if part["synthetic"] == true => {}
             "text" => {
                 let text = text(&part["text"]).to_owned();
@@ -128,7 +128,7 @@ fn result(part: &Value) -> ToolResult {
     let (name, state) = (text(&part["tool"]).to_owned(), &part["state"]);
     let text = first_text(state, &["output", "error"]).to_owned();
     let mut about = state["metadata"].clone();
-    // Older versions do not keep what the user was shown of a file.
+    // Older versions do not record the text of a file that the user was shown.
     if name == "read" && about["display"].is_null() && text.starts_with("<file>") {
         about = json!({ "display": { "type": "file", "text": text } });
     }

@@ -7,7 +7,7 @@ use crate::Client;
 use crate::clients::claude::CLAUDE;
 use crate::wire::{first_text, text};
 
-/// Programs that write sessions down in plain rows, and name tools as Claude Code does.
+/// Any program that writes sessions as plain rows and uses Claude Code's tool names.
 const PLAIN: Client = Client { name: "plain", title: "Plain rows", session: "plain", ..CLAUDE };
 
 pub(super) const FORMAT: Format =
@@ -17,7 +17,7 @@ fn knows(row: &Value) -> bool {
     row["session"].is_string() && row["role"].is_string()
 }
 
-/// The sessions of a file, in the order in which they begin.
+/// The sessions of a file, in order of their first row.
 #[derive(Default)]
 struct Rows(Vec<Draft>);
 
@@ -35,7 +35,7 @@ impl Reader for Rows {
             }
         };
         draft.rows += 1;
-        // A row without a name is told from others by where it stands.
+        // A row without an identifier is identified by its position.
         let position = draft.rows.to_string();
         draft.begin(time(&row["at"]), row["id"].as_str().unwrap_or(&position));
         draft.learn(&row, ["session", "version", "folder", "branch"]);

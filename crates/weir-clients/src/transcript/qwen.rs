@@ -1,4 +1,4 @@
-//! Qwen Code: `projects/FOLDER/chats/SESSION.jsonl` below its own folder, one row per message.
+//! Qwen Code: `projects/FOLDER/chats/SESSION.jsonl` in its own folder, one row per message.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ fn knows(row: &Value) -> bool {
 #[derive(Default)]
 struct Rows {
     draft: Draft,
-    /// What each use of a tool was given.
+    /// The input of each tool call, by its key.
     calls: HashMap<String, Value>,
 }
 
@@ -54,11 +54,11 @@ impl Reader for Rows {
 
 impl Rows {
     fn asked(&mut self, row: &Value) {
-        // What the client itself says in the user's place has a kind.
+        // Messages that the client itself writes on behalf of the user have a subtype.
         if row["subtype"].is_string() {
             return;
         }
-        // What hooks add stands in parts of its own.
+        // Text added by hooks is in separate parts.
         let text = text(&row["message"]["parts"][0]["text"]).to_owned();
         self.draft.push(Step::Prompt { text });
     }
@@ -105,7 +105,7 @@ fn usage(used: &Value) -> Usage {
 
 fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
     match step {
-        // It calls the hook with every result of a tool too, without words.
+        // It also calls this hook for every tool result, with an empty prompt.
         Step::Prompt { text } if text.is_empty() => Vec::new(),
         Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),

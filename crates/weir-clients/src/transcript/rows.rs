@@ -1,4 +1,4 @@
-//! The rows of a transcript: JSON Lines, or one JSON document. Invariant: memory is bounded, whatever comes.
+//! Reads the rows of a transcript: JSON Lines or one JSON document. Invariant: memory is bounded for any input.
 
 use std::io::{self, BufRead, Read as _};
 use std::ops::ControlFlow;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::{LARGEST, Reading};
 
-/// The longest row that is read, in bytes.
+/// The maximum length of a row, in bytes.
 const LONGEST: usize = 32 << 20;
 
-/// Hands on every row, until `after` breaks off, which is called after each.
+/// Passes every row to `to` and calls `after` after each one, until it breaks.
 pub(super) fn read(
     input: &mut dyn BufRead,
     to: &mut Reading,
@@ -25,7 +25,7 @@ pub(super) fn read(
         } else if !line.trim_ascii().is_empty() {
             match serde_json::from_slice(&line) {
                 Ok(row) => to.row(row, line.len(), number),
-                // A document over several lines begins with one that is not complete.
+                // A document over several lines begins with an incomplete one.
                 Err(error) if first && error.is_eof() => {
                     return document(line, input, to).map(ControlFlow::Continue);
                 }
@@ -40,7 +40,7 @@ pub(super) fn read(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Reads one line without its end, and drops what is past [`LONGEST`]. Says whether there was one.
+/// Reads one line without its end, dropping everything past [`LONGEST`]. Returns whether there was a line.
 fn next(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut any = false;
@@ -61,7 +61,7 @@ fn next(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     }
 }
 
-/// Hands on a document that began with a line; where it is none, each of its lines.
+/// Reads a document that begins with the given text, or each of its lines if it is not a single document.
 fn document(mut text: Vec<u8>, rest: &mut dyn BufRead, to: &mut Reading) -> io::Result<()> {
     text.push(b'\n');
     rest.take((LARGEST - LONGEST) as u64).read_to_end(&mut text)?;

@@ -1,4 +1,4 @@
-//! A session as it is read back: what happened in it, and the hooks that tell of that.
+//! Sessions read from a transcript, and the hooks that their steps stand for.
 
 use std::path::Path;
 
@@ -8,116 +8,116 @@ use weir_core::Timestamp;
 use super::Format;
 use crate::Client;
 
-/// What a part of a transcript says of a session.
+/// The part of a session that was read from one stretch of a transcript.
 pub struct Part {
-    /// The session, as far as it is known by now, without steps and requests.
+    /// The session as far as it is known by now, without steps and requests.
     pub session: Session,
-    /// What happened, in order.
+    /// The steps, in order.
     pub steps: Vec<Dated>,
 }
 
-/// A step, and where it stands.
+/// A step with its time and message.
 pub struct Dated {
-    /// What happened.
+    /// The step.
     pub step: Step,
-    /// When, where the client says it.
+    /// Its time, if the client records it.
     pub at: Option<Timestamp>,
-    /// What the client calls the message that it is a part of; empty where it has no name.
+    /// The client's identifier of the message that contains it; empty if the message has none.
     pub message: String,
 }
 
-/// One session of a transcript.
+/// A session in a transcript.
 pub struct Session {
     pub(super) format: &'static Format,
-    /// Its key, as the client has it.
+    /// Its key, as the client spells it.
     pub key: String,
-    /// The version of the client; empty where it does not say.
+    /// The version of the client; empty if the transcript does not name it.
     pub version: String,
-    /// The folder that it began in; empty where the client does not say.
+    /// The folder it started in; empty if the transcript does not name it.
     pub folder: String,
-    /// The branch that it began on; empty where the client does not say.
+    /// The branch it started on; empty if the transcript does not name it.
     pub branch: String,
-    /// The subagent whose conversation it is; empty for that of the user.
+    /// The subagent whose conversation it is; empty for the user's own.
     pub subagent: String,
-    /// The model that answered most requests; empty where the client does not say.
+    /// The model that answered most requests; empty if the transcript does not name it.
     pub model: String,
-    /// What happened, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// What each request to the model used, in order.
+    /// The usage of each request to the model, in order.
     pub requests: Vec<Usage>,
 }
 
 /// One step of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// The user, or the client in the user's place, said something.
+    /// A message of the user, or of the client in the user's place.
     Prompt {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// The model said something.
+    /// A message of the model.
     Said {
-        /// The words.
+        /// The text.
         text: String,
-        /// The request that it belongs to, by its position in [`Session::requests`].
+        /// The request it belongs to, as an index into [`Session::requests`].
         request: usize,
     },
-    /// The model called a tool.
+    /// A tool call by the model.
     Called {
-        /// What it gave to the tool, as JSON or as the client has it.
+        /// The tool's input, as JSON or as the client writes it.
         given: String,
-        /// The request that it belongs to.
+        /// The request it belongs to, as an index into [`Session::requests`].
         request: usize,
     },
-    /// A tool gave something back.
+    /// The result of a tool call.
     Result(ToolResult),
     /// The conversation was compacted.
     Compacted {
-        /// What the model has in its place.
+        /// The text that replaced it.
         text: String,
     },
 }
 
-/// What a tool gave back.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
-    /// What the client calls this use of the tool.
+    /// The client's identifier of this call.
     pub key: String,
-    /// The tool, as the client calls it.
+    /// The tool, as the client names it.
     pub name: String,
-    /// What it was given.
+    /// The tool's input.
     pub input: Value,
-    /// What the model was shown.
+    /// The text that the model was shown.
     pub text: String,
-    /// What it gave back, in the shape that the client's hook gets.
+    /// The output, in the shape that the client's hook receives.
     pub response: Value,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub failed: bool,
 }
 
-/// What one request used, in tokens.
+/// The usage of one request, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Input that no cache had part in.
+    /// Input that was neither written to nor read from a cache.
     pub input: u64,
     /// Input written to a cache.
     pub cache_write: u64,
-    /// Input written to a cache that keeps it for an hour, where the client tells it apart.
+    /// Input written to a cache that keeps it for an hour, if the client reports it separately.
     pub cache_write_hour: u64,
     /// Input read from a cache.
     pub cache_read: u64,
-    /// What the model wrote, its thinking included.
+    /// The model's output, including its thinking.
     pub output: u64,
 }
 
 impl Usage {
-    /// The length of the window that was sent.
+    /// Returns the length of the window that was sent.
     pub fn window(&self) -> u64 {
         self.input + self.cache_write + self.cache_write_hour + self.cache_read
     }
 }
 
-/// Where the hooks of a session are told from.
+/// The fields that all hooks of a session have in common.
 pub struct Place<'a> {
     /// The key of the session.
     pub session: &'a str,
@@ -134,33 +134,33 @@ pub(super) fn extend(payload: &mut Value, more: Value) {
     }
 }
 
-/// A hook as the client calls it.
+/// A hook call, in the client's own shape.
 pub struct Told {
-    /// The event.
+    /// The name of the event.
     pub event: &'static str,
-    /// What comes with it.
+    /// The payload.
     pub payload: Value,
 }
 
 impl Session {
-    /// The client that wrote it.
+    /// Returns the client that wrote it.
     pub fn client(&self) -> &'static Client {
         self.format.client
     }
 
-    /// Whether its transcript may have sessions that have nothing to do with it.
+    /// Returns whether its transcript may contain unrelated sessions.
     pub fn has_company(&self) -> bool {
         self.format.many
     }
 
-    /// The hooks that the client would have called at one of its steps.
+    /// Returns the hooks that the client would have called at one of its steps.
     pub fn told(&self, step: Step, place: &Place<'_>) -> Vec<Told> {
         (self.format.told)(step, place)
     }
 }
 
 impl Place<'_> {
-    /// A hook of clients that name things as Claude Code does.
+    /// Builds a hook call, for clients that use Claude Code's field names.
     pub(super) fn tell(&self, event: &'static str, more: Value) -> Told {
         let mut payload = json!({
             "session_id": self.session, "transcript_path": self.transcript.to_string_lossy(),
@@ -170,7 +170,7 @@ impl Place<'_> {
         Told { event, payload }
     }
 
-    /// The hook after a tool, of clients that name things as Claude Code does, with what it gave back at a key.
+    /// Builds the hook call after a tool, with its output at a key, for clients that use Claude Code's field names.
     pub(super) fn tell_used(&self, event: &'static str, result: ToolResult, (key, given): (&str, Value)) -> Told {
         let mut told = self.tell(event, Value::Null);
         told.payload["tool_name"] = Value::String(result.name);
@@ -180,7 +180,7 @@ impl Place<'_> {
         told
     }
 
-    /// The hook after a tool, of clients that have another for those that failed.
+    /// Builds the hook call after a tool, for clients that have a separate event for failures.
     pub(super) fn tell_done_or_failed(&self, mut result: ToolResult) -> Told {
         match result.failed {
             true => {

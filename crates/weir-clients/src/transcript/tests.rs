@@ -1,4 +1,4 @@
-//! Small sessions as each client writes them, and what is made of them.
+//! Tests the reading of short sessions in the format of each client.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Reads rows, and shows what was made of them.
+/// Reads rows and describes the resulting sessions.
 fn check(rows: &[Value], expected: Expect) {
     let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
     expected.assert_eq(&shown(&text));
@@ -292,7 +292,7 @@ fn subagents_of_older_claude_code_stand_apart_from_the_conversation() {
               used [1, 0, 0, 0, 0]
               hook UserPromptSubmit Prompt { text: "task" }"#]],
     );
-    // A transcript of a subagent alone is one conversation.
+    // The transcript of a subagent alone is one conversation.
     let alone: String =
         [row("user", true, "task"), row("assistant", true, "s1")].iter().map(|row| format!("{row}\n")).collect();
     assert_eq!(read(&mut alone.as_bytes()).unwrap().unwrap().sessions.len(), 1);
@@ -353,7 +353,7 @@ fn gemini() {
           hook PreCompress BeforeCompaction"#]];
     expected.assert_eq(&shown(&chat.to_string()));
     assert_eq!(shown(&serde_json::to_string_pretty(&chat).unwrap()), shown(&chat.to_string()));
-    // Newer versions write rows, and a message again when it has grown.
+    // Newer versions write rows, and write a message again when it has grown.
     let mut rows = format!("{}\n", json!({ "sessionId": "g1", "projectHash": "h" }));
     rows +=
         &format!("{}\n", json!({ "$set": { "messages": [{ "id": "0", "type": "user", "content": "where it is" }] } }));
@@ -376,7 +376,7 @@ fn what_is_broken_is_counted_and_skipped() {
     let text: String = bad.iter().fold(format!("{good}\n"), |text, row| format!("{text}{row}\n{good}\n"));
     let transcript = read(&mut BufReader::new(text.as_bytes())).unwrap().unwrap();
     assert_eq!((transcript.skipped.count, transcript.sessions[0].steps.len()), (6, 7));
-    // Broken at its very beginning.
+    // The very first row is broken.
     let transcript = read(&mut BufReader::new(format!("{{\"a\n{good}\n").as_bytes())).unwrap().unwrap();
     assert_eq!((transcript.skipped.count, transcript.sessions[0].steps.len()), (1, 1));
     for other in ["", "{}", "[1]\n", "{\"type\":\"x\"}\n", "text"] {

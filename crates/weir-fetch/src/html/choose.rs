@@ -1,10 +1,11 @@
-//! Chooses what of a page is its text: the part with the paragraphs, without menus and what is like them. Invariant: of
-//! the text that is in no menu, at least about half is chosen; what is indexed must not lose the answer.
+//! Chooses the readable part of a page: the part with the paragraphs, without menus and the like.
+//!
+//! Invariant: at least 40 % of the text outside menus is chosen, so that indexing does not lose the answer.
 
 use super::tags::Tag;
 use super::tree::{NONE, Node, Tree};
 
-/// Names of what stands around a text. Only what is mostly links or short is left out by its name.
+/// Names of the parts around a text. Such a part is left out only if it is mostly links, or short.
 const AROUND: &[&str] = &[
     "ad",
     "ads",
@@ -39,26 +40,26 @@ const AROUND: &[&str] = &[
     "toc",
 ];
 
-/// What was chosen.
+/// The chosen part of a page.
 pub(super) struct Chosen {
-    /// The element that holds the text.
+    /// The element that contains the text.
     pub root: u32,
-    /// Which elements are left out, with what is in them.
+    /// For each element, whether it is left out with everything in it.
     pub dropped: Vec<bool>,
-    /// How much of the text was left out, in percent.
+    /// The share of the text that was left out, in percent.
     pub left_out: usize,
 }
 
-/// Letters in an element, and what is in it.
+/// The number of letters in an element and its descendants.
 #[derive(Clone, Copy, Default)]
 struct Weight {
     letters: u32,
     linked: u32,
-    /// It holds the page's heading or its main part.
+    /// Whether it contains the page's heading or its main part.
     is_central: bool,
 }
 
-/// Chooses.
+/// Chooses the readable part of a page.
 pub(super) fn choose(tree: &Tree) -> Chosen {
     let weights = weigh(tree, &[]);
     let dropped = drop_around(tree, &weights);
@@ -85,7 +86,7 @@ pub(super) fn choose(tree: &Tree) -> Chosen {
     Chosen { root, dropped, left_out }
 }
 
-/// Sums up from the last node to the first, which is from children to parents.
+/// Sums up from the last node to the first, that is, from children to parents.
 fn weigh(tree: &Tree, dropped: &[bool]) -> Vec<Weight> {
     let mut weights = vec![Weight::default(); tree.nodes.len()];
     for (place, node) in tree.nodes.iter().enumerate().rev() {
@@ -150,7 +151,7 @@ fn has_name(node: &Node, is_meant: impl Fn(&str) -> bool) -> bool {
     names.split(|c: char| !c.is_ascii_alphanumeric()).filter(|name| !name.is_empty()).any(is_meant)
 }
 
-/// The element with the most paragraphs directly in it, or in its children.
+/// Returns the element with the most paragraphs among its children and grandchildren.
 fn by_paragraphs(tree: &Tree, kept: &[Weight]) -> u32 {
     let mut scores = vec![0_u64; tree.nodes.len()];
     for (place, node) in tree.nodes.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! The elements that mean something here. An element that is not here is seen through: its text stands where it stood.
+//! The elements that matter here. Any other element is transparent: its text belongs to the element around it.
 
-/// An element.
+/// An element or a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Tag {
@@ -45,7 +45,7 @@ pub(super) enum Tag {
     Aside,
     Form,
     Title,
-    /// What is told apart only by its own end: its text is not for readers.
+    /// Any other element whose text is not for readers, such as `noscript` or `iframe`.
     Silent,
     Script,
     Style,
@@ -54,7 +54,7 @@ pub(super) enum Tag {
     Template,
     Button,
     Select,
-    // Void, and read for its attributes only.
+    // Void elements that are only read for their attributes.
     Meta,
     Base,
 }
@@ -65,10 +65,10 @@ use Tag::{
     Style, Svg, Table, Td, Template, Th, Title, Tr, Ul,
 };
 
-/// How many there are.
+/// The number of tags.
 pub(super) const COUNT: usize = Base as usize + 1;
 
-/// The element of this name.
+/// Returns the tag for an element's name.
 pub(super) fn of(name: &[u8]) -> Option<Tag> {
     Some(match name {
         b"body" => Body,
@@ -127,27 +127,27 @@ pub(super) fn of(name: &[u8]) -> Option<Tag> {
 }
 
 impl Tag {
-    /// Without content of its own.
+    /// Returns whether the element has no content.
     pub(super) fn is_void(self) -> bool {
         matches!(self, Img | Br | Hr | Meta | Base)
     }
 
-    /// Its text is not for readers.
+    /// Returns whether the element's text is not for readers.
     pub(super) fn is_silent(self) -> bool {
         matches!(self, Silent | Script | Style | Svg | Math | Template | Button | Select)
     }
 
-    /// It stands on lines of its own.
+    /// Returns whether the element starts on a new line.
     pub(super) fn is_block(self) -> bool {
         !matches!(self, Tag::Text | Code | A | Img | Br | Em | Strong | Del | Title) && !self.is_silent()
     }
 
-    /// What is inside does not end what is outside.
+    /// Returns whether an end tag inside the element cannot close anything outside it.
     pub(super) fn is_boundary(self) -> bool {
         matches!(self, Table | Td | Th | Body)
     }
 
-    /// Which heading it is.
+    /// Returns the level of a heading.
     pub(super) fn heading(self) -> Option<usize> {
         [H1, H2, H3, H4, H5, H6].iter().position(|heading| *heading == self).map(|place| place + 1)
     }

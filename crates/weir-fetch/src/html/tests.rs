@@ -1,4 +1,4 @@
-//! Pages as Markdown, as goldens.
+//! Golden tests of pages converted to Markdown.
 
 use expect_test::{Expect, expect};
 use url::Url;
@@ -234,7 +234,7 @@ fn a_local_page_has_no_base() {
 }
 
 proptest::proptest! {
-    /// Words of the main part are all there.
+    /// Every word of the main part is kept.
     #[test]
     fn no_word_is_lost(words in proptest::collection::vec("[a-z]{3,8}", 1..40), tags in proptest::collection::vec(0_usize..12, 40)) {
         let names = ["p", "div", "b", "li", "ul", "td", "table", "pre", "h2", "blockquote", "a", "code"];

@@ -1,5 +1,5 @@
-//! Gives the tags and texts of a page to the builder, as the tokenizer finds them. Invariant: however long a tag or an
-//! attribute is, only its beginning is kept.
+//! Passes the tags and texts of a page from the tokenizer to the builder. Invariant: only the beginning of a long tag
+//! name or attribute is kept.
 
 use std::convert::Infallible;
 
@@ -7,7 +7,7 @@ use html5gum::{Emitter, Error, State, Tokenizer, naive_next_state};
 
 use super::tree::Builder;
 
-/// How much of a name and of a value is kept, and how many attributes.
+/// The maximum lengths of a name and of a value, and the maximum number of attributes.
 const NAME: usize = 40;
 const VALUE: usize = 600;
 const ATTRIBUTES: usize = 40;
@@ -16,22 +16,22 @@ const ATTRIBUTES: usize = 40;
 #[derive(Default)]
 pub(super) struct Attributes {
     list: Vec<(Vec<u8>, Vec<u8>)>,
-    /// How many of them there are; more are kept for their memory.
+    /// The number of attributes. The list may be longer, to reuse its memory.
     count: usize,
 }
 
 impl Attributes {
-    /// The value of an attribute, or nothing. One that is too long to be kept whole is nothing.
+    /// Returns the value of an attribute, or an empty text. A value that is too long to be kept whole counts as empty.
     pub(super) fn text(&self, name: &str) -> String {
         self.get(name).map(|value| String::from_utf8_lossy(value).trim().to_owned()).unwrap_or_default()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no attributes.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a person does not see the element.
+    /// Returns whether the element is invisible to a person.
     pub(super) fn is_hidden(&self) -> bool {
         if self.get("hidden").is_some_and(|value| !value.eq_ignore_ascii_case(b"until-found")) {
             return true;
@@ -56,7 +56,7 @@ impl Attributes {
 pub(super) fn read(html: &str, builder: &mut Builder) {
     let tokens =
         Tokens { builder, name: Vec::new(), attributes: Attributes::default(), is_end: false, last: Vec::new() };
-    // The tokenizer gives no tokens: everything went to the builder.
+    // The tokenizer returns no tokens: everything goes to the builder.
     Tokenizer::new_with_emitter(html, tokens).for_each(|_| ());
 }
 
@@ -65,7 +65,7 @@ struct Tokens<'a> {
     name: Vec<u8>,
     attributes: Attributes,
     is_end: bool,
-    /// The last tag that began something, which decides what ends it.
+    /// The name of the last start tag, which determines the end tag that closes it.
     last: Vec<u8>,
 }
 

@@ -1,29 +1,31 @@
-//! A page as a tree in one list, built tag by tag. Invariant: a node stands behind its parent, so that a walk backwards
-//! meets children first; the number of nodes and their depth are bounded.
+//! A page as a tree in one list, built tag by tag.
+//!
+//! Invariants: a node comes after its parent, so a backward walk visits children first; the number of nodes and their
+//! depth are bounded.
 
 use super::tags::{self, Tag};
 use super::tokens::{self, Attributes};
 
-/// More elements and texts than this are not read.
+/// The maximum number of elements and texts.
 pub(super) const MOST_NODES: usize = 500_000;
-/// Elements that are nested deeper are seen through.
+/// The maximum depth. Elements below it are transparent.
 const DEEPEST: usize = 200;
-/// No node.
+/// The index that means no node.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A page.
+/// A parsed page.
 pub(super) struct Tree {
     pub nodes: Vec<Node>,
-    /// All texts, one behind the other.
+    /// All texts, one after the other.
     pub texts: Vec<u8>,
     pub title: String,
-    /// The title for those who show the page elsewhere.
+    /// The title for previews of the page elsewhere (`og:title`).
     pub shown_title: String,
-    /// Where links start from, if the page says so.
+    /// The base URL of links, if the page sets one.
     pub base: Option<String>,
-    /// Elements beyond the depth.
+    /// The number of elements below the maximum depth.
     pub too_deep: usize,
-    /// Elements that a person does not see.
+    /// The number of elements that are invisible to a person.
     pub hidden: usize,
     pub is_cut: bool,
 }
@@ -35,37 +37,37 @@ pub(super) struct Node {
     pub first: u32,
     pub next: u32,
     last: u32,
-    /// Where its text is, for a piece of text.
+    /// The range of a piece of text in [`Tree::texts`].
     pub text: (u32, u32),
     pub attributes: Option<Box<Kept>>,
 }
 
-/// The attributes that mean something here.
+/// The attributes that matter here.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Where a link or an image leads.
+    /// The target of a link, or the source of an image.
     pub link: String,
-    /// What an image shows.
+    /// The alternative text of an image.
     pub alt: String,
-    /// Class, id and role, in small letters.
+    /// Class, id and role, in lower case.
     pub names: String,
-    /// Where a list begins to count.
+    /// The first number of a list.
     pub start: Option<u32>,
 }
 
 impl Tree {
-    /// The text of a piece of text.
+    /// Returns the text of a text node.
     pub(super) fn text(&self, node: &Node) -> &[u8] {
         self.texts.get(node.text.0 as usize..node.text.1 as usize).unwrap_or_default()
     }
 
-    /// A node by its place.
+    /// Returns the node at an index.
     pub(super) fn node(&self, place: u32) -> Option<&Node> {
         self.nodes.get(place as usize)
     }
 }
 
-/// Reads a page.
+/// Parses a page.
 pub(super) fn parse(html: &str) -> Tree {
     let mut builder = Builder::default();
     builder.add(Tag::Body, None);
@@ -78,18 +80,18 @@ pub(super) fn parse(html: &str) -> Tree {
 struct Open {
     tag: Tag,
     node: u32,
-    /// Its text is not read.
+    /// Whether its text is ignored.
     silent: bool,
 }
 
-/// Builds the tree as the tags come.
+/// Builds the tree from tags and texts in order.
 pub(super) struct Builder {
     tree: Tree,
     open: Vec<Open>,
-    /// How many elements of each sort are open, so that most ends that end nothing are found out at once.
+    /// The number of open elements of each tag, so that most unmatched end tags are detected at once.
     counts: [u32; tags::COUNT],
     silent: usize,
-    /// Elements beyond the depth that have not ended.
+    /// The number of open elements below the maximum depth.
     beyond: usize,
 }
 
@@ -110,12 +112,12 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// An element begins.
+    /// Handles a start tag.
     pub(super) fn start(&mut self, name: &[u8], attributes: &Attributes) {
         let Some(tag) = tags::of(name) else { return };
         match tag {
             Tag::Meta | Tag::Base => return self.read_head(tag, attributes),
-            // A body that begins again, or late, begins nothing.
+            // A second or late body starts nothing.
             Tag::Body => return,
             _ => self.end_what_it_ends(tag),
         }
@@ -123,7 +125,7 @@ impl Builder {
             return;
         }
         if tag == Tag::Math && self.silent == 0 {
-            // Formulas say in one attribute what their tree says in many elements.
+            // The attribute has the whole formula, which the tree spreads over many elements.
             self.text(format!(" {} ", attributes.text("alttext")).as_bytes());
         }
         let hidden = attributes.is_hidden() && !tag.is_void();
@@ -146,7 +148,7 @@ impl Builder {
         }
     }
 
-    /// An element ends.
+    /// Handles an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
         let Some(tag) = tags::of(name) else { return };
         if tag.is_void() || tag == Tag::Body {
@@ -162,13 +164,13 @@ impl Builder {
         let stops = |open: &Open| match tag {
             Tag::Table | Tag::Rows | Tag::Tr | Tag::Td | Tag::Th => open.tag == Tag::Table && tag != Tag::Table,
             _ if tag.is_block() => open.tag.is_boundary(),
-            // An end inside of a list or a cell does not reach what began outside.
+            // An end tag inside a list item or a cell does not close an element outside it.
             _ => open.tag.is_boundary() || open.tag == Tag::Li,
         };
         self.pop_to(|open| open.tag == tag, stops);
     }
 
-    /// A piece of text.
+    /// Handles a piece of text.
     pub(super) fn text(&mut self, text: &[u8]) {
         if self.open.last().is_some_and(|open| open.tag == Tag::Title) {
             if self.silent == 0 && self.tree.title.len() < 1_000 {
@@ -182,7 +184,7 @@ impl Builder {
         let start = self.tree.texts.len() as u32;
         self.tree.texts.extend_from_slice(text);
         let end = self.tree.texts.len() as u32;
-        // Texts that follow each other are one, so that many small ones are not many nodes.
+        // Adjacent texts are merged, so that many small ones do not become many nodes.
         let parent = self.parent();
         let last = self.tree.nodes.get(parent as usize).map_or(NONE, |node| node.last);
         if let Some(node) = self.tree.nodes.get_mut(last as usize)
@@ -225,7 +227,7 @@ impl Builder {
         place
     }
 
-    /// Ends what ends by itself where this begins.
+    /// Closes the elements that a start tag closes implicitly.
     fn end_what_it_ends(&mut self, tag: Tag) {
         match tag {
             Tag::Li => self.pop_to(|open| open.tag == Tag::Li, |open| is_list(open.tag) || open.tag.is_boundary()),
@@ -254,7 +256,7 @@ impl Builder {
         }
     }
 
-    /// Ends everything down to the nearest element that is meant, unless something stands before it.
+    /// Closes everything up to the nearest element that matches, unless an element that stops the search comes first.
     fn pop_to(&mut self, is_meant: impl Fn(&Open) -> bool, stops: impl Fn(&Open) -> bool) {
         let found = self.open.iter().enumerate().skip(1).rev().find(|(_, open)| is_meant(open) || stops(open));
         let Some((place, found)) = found else { return };

@@ -1,5 +1,4 @@
-//! Writes the chosen part of a page as Markdown. Invariant: one walk without recursion, and output that cannot grow past
-//! its limit.
+//! Writes the chosen part of a page as Markdown. Invariants: one walk without recursion; the output is bounded.
 
 mod blocks;
 mod links;
@@ -14,15 +13,15 @@ use blocks::Blocks;
 use links::Links;
 use tables::Table;
 
-/// What was written.
+/// The Markdown of a page.
 pub(super) struct Written {
     pub markdown: String,
-    /// The first heading of the highest rank.
+    /// The first `h1` heading.
     pub heading: String,
     pub is_cut: bool,
 }
 
-/// Writes it.
+/// Writes the chosen part of a page as Markdown.
 pub(super) fn write(tree: &Tree, chosen: &Chosen, base: Option<&Url>) -> Written {
     let is_data = tables::find(tree);
     let mut writer = Writer {
@@ -65,11 +64,11 @@ pub(super) fn write(tree: &Tree, chosen: &Chosen, base: Option<&Url>) -> Written
     Written { markdown, heading: writer.heading, is_cut }
 }
 
-/// Where something inside of a line began.
+/// The start of an inline element.
 struct Mark {
     tag: Tag,
     start: usize,
-    /// Which line it was; if another is being written at its end, it went over several.
+    /// The number of its line. If the number has changed at its end, the element spans several lines.
     line: u32,
 }
 
@@ -92,7 +91,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Begins a node, and says whether it has something inside that is to be written.
+    /// Starts a node. Returns whether its children are to be written.
     fn enter(&mut self, node: &Node, place: u32) -> bool {
         let tag = node.tag;
         if tag.is_block() {
@@ -148,7 +147,7 @@ impl Writer<'_> {
                 }
                 return;
             }
-            // A table may end with cells that are in no row.
+            // A table may end with cells outside any row.
             Tag::Tr | Tag::Table => {
                 if let Some(row) = self.tables.last_mut().and_then(Table::end_row) {
                     self.blocks.flush();
@@ -175,7 +174,7 @@ impl Writer<'_> {
         self.tables.last().is_some_and(|table| table.is_in_cell)
     }
 
-    /// Lines of their own end here; a cell has but one.
+    /// Ends the current block; a cell has only one line.
     fn break_block(&mut self) {
         if self.preformatted > 0 {
             self.blocks.raw_line_end();
@@ -237,7 +236,7 @@ impl Writer<'_> {
         }
         let link = node.attributes.as_ref().and_then(|attributes| self.links.whole(&attributes.link));
         if mark.tag == Tag::A && self.blocks.place().1 != mark.line {
-            // The link went over whole blocks, as those of cards do: it stands below them.
+            // The link spans whole blocks, as on cards, so it is written below them.
             if let Some(link) = link.filter(|_| !self.is_in_cell()) {
                 self.blocks.flush();
                 self.blocks.is_tight = true;
@@ -289,7 +288,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What the page says that its code is written in: on the block, on the code in it, or on what is around it.
+    /// Returns the language of a code block: from the block, from the code in it, or from the elements around it.
     fn language<'n>(&'n self, node: &'n Node) -> Option<&'n str> {
         let parent = self.tree.node(node.parent);
         let around = parent.and_then(|parent| self.tree.node(parent.parent));
@@ -308,7 +307,7 @@ fn language(class: &str) -> Option<&str> {
     (is_name && !found.is_empty()).then_some(found)
 }
 
-/// Where a list begins to count, if it counts.
+/// Returns the first number of a list, if it is numbered.
 fn start(node: &Node) -> Option<u32> {
     (node.tag == Tag::Ol).then(|| node.attributes.as_ref().and_then(|attributes| attributes.start).unwrap_or(1))
 }

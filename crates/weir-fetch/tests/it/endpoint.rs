@@ -1,4 +1,4 @@
-//! The client of a model that turns texts into vectors.
+//! Tests of the client for an embedding model.
 
 use std::io::Write;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use weir_fetch::endpoint::{Endpoint, Remote};
 
 use crate::server::{Server, answer};
 
-/// A model whose vectors say how long the text was, and that answers in the wrong order.
+/// A model whose vectors contain the length of the text, and which answers in the wrong order.
 fn model() -> Server {
     Server::new(|asked, stream| {
         let body: Value = serde_json::from_str(&asked.body).unwrap();

@@ -1,4 +1,4 @@
-//! Servers and pages that want to cost time, memory or stack, or to say more than they should.
+//! Tests of servers and pages that try to cost time, memory or stack, or to say more than they should.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use weir_fetch::{FetchError, Limits, Page, Settings, html};
 
 use crate::server::{Server, answer, get, get_with, page_of, settings};
 
-/// Bounded in time, whatever happens.
+/// Fails if the work takes longer than this.
 fn within<T>(seconds: u64, work: impl FnOnce() -> T) -> T {
     let began = Instant::now();
     let result = work();
@@ -22,7 +22,7 @@ fn hurried() -> Settings {
     settings
 }
 
-/// Writes until nobody reads any more.
+/// Writes until the reader is gone.
 fn forever(stream: &mut TcpStream, piece: &[u8]) {
     while stream.write_all(piece).is_ok() {}
 }
@@ -78,7 +78,7 @@ fn endless_headers_are_refused() {
 
 #[test]
 fn slow_bodies_and_silent_servers_end_with_the_time() {
-    // One byte at a time, each in time for itself.
+    // It sends one byte at a time, each within the time limit.
     let dripping = Server::new(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100000\r\n\r\n").unwrap();
         let (_never, wait) = std::sync::mpsc::channel::<()>();
@@ -162,7 +162,7 @@ fn hostile_pages_are_bounded_in_time_memory_and_stack() {
         ("backticks", format!("<pre>{}</pre>", many("`", 50 * n))),
     ];
     for (name, page) in pages {
-        // Each takes well under a second; twice as long for twice the length is fine, its square is not.
+        // Each takes well under a second. Linear growth is fine, quadratic growth is not.
         let converted = within(30, || html::to_markdown(&page, None));
         assert!(converted.markdown.len() <= 32 << 20, "{name}: {}", converted.markdown.len());
         if page.contains("deep") {

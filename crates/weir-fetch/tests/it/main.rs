@@ -1,4 +1,4 @@
-//! Fetching from servers of our own, honest and hostile.
+//! Tests of fetching from our own servers, honest and hostile.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod endpoint;

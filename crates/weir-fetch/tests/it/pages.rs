@@ -1,4 +1,4 @@
-//! Honest pages, of every type.
+//! Tests of honest pages of every type.
 
 use std::io::Write;
 
@@ -176,7 +176,7 @@ fn what_has_no_text_says_what_it_is() {
 
 #[test]
 fn a_page_is_asked_of_the_proxy_by_its_name() {
-    // The proxy connects nobody, but takes the request and answers in the place of the host.
+    // The proxy does not connect but reads the request and answers on behalf of the host.
     let proxy = Server::new(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
         let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stream.try_clone().unwrap()));

@@ -1,4 +1,4 @@
-//! Names that lead to private addresses, now or a moment later.
+//! Tests of names that resolve to private addresses, now or a moment later.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn a_name_that_changes_between_looks_is_looked_up_once_and_refused_when_it_leads
     let port = server.address.port();
     let looks = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&looks);
-    // First an address that is allowed, which sends on to the same name; by then it leads elsewhere.
+    // The first URL is allowed, and redirects to the same name at a port that is not.
     let entry = Server::saying(format!(
         "HTTP/1.1 302 Found\r\nlocation: http://rebind.example.com:{port}/\r\ncontent-length: 0\r\n\r\n"
     ));
@@ -64,7 +64,7 @@ fn the_connection_goes_to_the_address_that_was_checked() {
     let mut settings = settings();
     settings.guard = Guard::allowing(&["wiki.example.com".to_owned()]).unwrap();
     settings.names = Names::Given(Arc::new(move |_| {
-        // Asked a second time, it would name an address where nothing listens.
+        // A second lookup would return an address where nothing listens.
         let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
         vec![if first { this_machine() } else { IpAddr::from([127, 0, 0, 9]) }]
     }));

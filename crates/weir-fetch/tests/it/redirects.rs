@@ -1,4 +1,4 @@
-//! Redirects, each of which is checked as if it were the first.
+//! Tests of redirects, each of which is checked as if it were the first URL.
 
 use std::io::Write;
 use std::time::Instant;

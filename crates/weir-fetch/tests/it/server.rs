@@ -1,4 +1,4 @@
-//! A server that says exactly what a test wants, over real sockets.
+//! A server that sends exactly what a test wants, over real sockets.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use weir_fetch::{FetchError, Fetched, Fetcher, Guard, Limits, Page, Request, Settings, fetch};
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
     pub line: String,
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// A server; it ends with the test process.
+/// A server that ends with the test process.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub address: SocketAddr,
@@ -35,7 +35,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers each request with this function, which writes to the socket whatever it likes.
+    /// Answers each request with this function, which may write anything to the socket.
     pub(crate) fn new(answer: impl Fn(&Asked, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let server =
@@ -56,7 +56,7 @@ impl Server {
         server
     }
 
-    /// Answers everything with these bytes.
+    /// Answers every request with these bytes.
     pub(crate) fn saying(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
         Self::new(move |_, stream| drop(stream.write_all(&answer)))
@@ -96,7 +96,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     (!asked.line.is_empty()).then_some(asked)
 }
 
-/// An answer with a length.
+/// Returns a response with a length.
 pub(crate) fn answer(headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut bytes = format!("HTTP/1.1 200 OK\r\n{headers}\r\ncontent-length: {}\r\n\r\n", body.len()).into_bytes();
@@ -108,7 +108,7 @@ pub(crate) fn page_of(html: &str) -> Vec<u8> {
     answer("content-type: text/html", html)
 }
 
-/// Settings that reach this machine, and give up soon.
+/// Settings that allow this machine and have short limits.
 pub(crate) fn settings() -> Settings {
     Settings {
         guard: Guard::allowing(&["127.0.0.1".to_owned()]).unwrap(),

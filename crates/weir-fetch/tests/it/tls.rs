@@ -1,4 +1,4 @@
-//! TLS, with an authority of our own.
+//! Tests of TLS with our own certificate authority.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use weir_fetch::{FetchError, Guard, Names, Roots};
 
 use crate::server::{answer, get_with, settings, this_machine};
 
-/// The authority's certificate and the port of a server that shows one signed by it.
+/// Starts a server with a certificate signed by our authority. Returns the authority's certificate and the port.
 fn serve() -> (Vec<u8>, u16) {
     let authority_key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(Vec::new()).unwrap();

@@ -1,4 +1,4 @@
-//! The same count as the reference gives, for all kinds of text.
+//! Tests that counts equal those of the reference, for all kinds of text.
 
 use proptest::prelude::*;
 use weir_tokens::count;
@@ -54,11 +54,11 @@ fn contractions_count_alike_in_every_case() {
     }
 }
 
-/// If this fails after an update, the two crates know different versions of Unicode.
+/// If this fails after an update, the two crates have different versions of Unicode.
 #[test]
 fn every_assigned_character_counts_alike() {
     let assigned = ('\0'..='\u{323af}').chain('\u{e0000}'..='\u{e01ef}');
-    // Contexts in which a letter, a mark, a number, a space and a symbol part the ASCII around them differently.
+    // Contexts in which a letter, a mark, a number, a space and a symbol split the ASCII around them differently.
     let texts: Vec<_> = assigned.map(|character| format!("a{character}'s1{character}23 {character}\n!\n")).collect();
     for chunk in texts.chunks(256) {
         if count(&chunk.concat()) != reference(&chunk.concat()) {

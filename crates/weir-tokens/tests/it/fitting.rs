@@ -1,4 +1,4 @@
-//! What `fit` promises: never more than the budget, seldom much less.
+//! Tests the guarantees of `fit`: never more than the budget, rarely much less.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -27,8 +27,8 @@ fn check(text: &str, budget: usize, expected: Expect) {
     expected.assert_eq(&format!("{}|{} ({} tokens)", &text[..cut], &text[cut..], count(&text[..cut])));
 }
 
-/// In the text, nine spaces, an em space and a digit are a token each. Without the digit, the em space joins the spaces
-/// before it to one piece, and that piece is three tokens.
+/// In this text, nine spaces, an em space and a digit are a token each. Without the digit, the em space joins the
+/// spaces before it into one piece, and that piece has three tokens.
 #[test]
 fn a_cut_between_pieces_may_cost_a_token() {
     let text = "         \u{2003}5";
@@ -82,7 +82,7 @@ proptest! {
         let cut = fit(&text, budget);
         prop_assert!(text.is_char_boundary(cut));
         prop_assert!(count(&text[..cut]) <= budget);
-        // Only the beginning counts that could fit at all, so a longer text is cut no better.
+        // Only as much of the text as could fit is considered, so the cut of a longer text is no better.
         prop_assert_eq!(cut == text.len(), count(&text) <= budget);
     }
 

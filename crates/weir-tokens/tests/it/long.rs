@@ -1,4 +1,4 @@
-//! Long texts that make a careless tokeniser quadratic.
+//! Tests long texts that make a careless tokeniser quadratic.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use crate::reference;
 
 const MEGABYTE: usize = 1_000_000;
 
-/// Far more than it takes without optimisation on a busy machine; what is quadratic takes minutes or hours.
+/// Far more than an unoptimised build takes on a busy machine; a quadratic algorithm takes minutes or hours.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Texts of this length of which each is one piece, or makes the search for a piece look far ahead.
+/// Returns texts of this length, each of which is one piece or makes the search for a piece look far ahead.
 fn texts(length: usize) -> Vec<String> {
     #[rustfmt::skip]
     let units = [
@@ -26,7 +26,7 @@ fn texts(length: usize) -> Vec<String> {
     texts
 }
 
-/// Characters of base64 without a pattern, and the same in every run.
+/// Returns characters of base64 without a pattern, the same in every run.
 fn base64(length: usize) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut state = 1u64;

@@ -1,21 +1,21 @@
-//! What a Rust file offers, as `syn` reads it: the oracle of its outlines.
+//! Lists the public items of a Rust file, as `syn` reads it: the oracle for its outlines.
 
 use quote::ToTokens;
 use syn::{Fields, ImplItem, Item, TraitItem, Visibility};
 
-/// A value whose text is longer is left out of an outline.
+/// The maximum length of a value in an outline. Longer ones are left out.
 const LONG_VALUE: usize = 80;
 
 /// A public item.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Public {
-    /// The names from the outside in, with a full stop between.
+    /// The names from the outside in, separated by full stops.
     pub path: String,
     /// Its tokens without body and comments.
     pub signature: String,
 }
 
-/// The items of a file that others may use; none when `syn` cannot read it.
+/// Returns the public items of a file, or `None` if `syn` cannot parse it.
 pub fn public(text: &str) -> Option<Vec<Public>> {
     let file = syn::parse_file(text).ok()?;
     let mut found = Found { items: Vec::new(), text };
@@ -162,7 +162,7 @@ impl Found<'_> {
         }
     }
 
-    /// What a type has; what it has by a trait is known by the trait.
+    /// Adds the items of an inherent implementation; the items of a trait are listed with the trait.
     fn implementation(&mut self, what: &syn::ItemImpl, above: &str) {
         if what.trait_.is_some() {
             return;
@@ -209,7 +209,7 @@ impl Found<'_> {
         }
     }
 
-    /// A value as ours has it: left out when its text in the file is long.
+    /// Returns a value as our outlines show it: left out if its text in the file is long.
     fn value(&self, value: &syn::Expr) -> proc_macro2::TokenStream {
         let bytes = syn::spanned::Spanned::span(value).byte_range();
         let long = self.text.get(bytes).is_some_and(|text| text.len() > LONG_VALUE);
@@ -217,10 +217,10 @@ impl Found<'_> {
     }
 }
 
-/// What stands for a value that is left out; `…` is no token.
+/// The placeholder for a value that is left out, since `…` is not a token.
 const LEFT_OUT: &str = "left_out_value";
 
-/// The text of tokens without the documentation among them.
+/// Returns the text of tokens without documentation.
 fn without_docs(tokens: impl ToTokens) -> String {
     fn strip(tokens: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
         use proc_macro2::{Group, TokenTree};

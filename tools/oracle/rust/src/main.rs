@@ -1,4 +1,4 @@
-//! Reads file names, and prints a line of JSON for each: what the file offers.
+//! Reads file names, and prints the public items of each file as a line of JSON.
 #![allow(clippy::print_stdout, reason = "the lines are what it is for")]
 
 fn main() -> std::io::Result<()> {

@@ -1,12 +1,12 @@
-//! The words that are looked for, in lower case.
+//! The phrases that sentences are searched for, in lower case.
 
-/// How sentences begin that ask, suppose or quote.
+/// Beginnings of sentences that ask, suppose or quote.
 pub(super) const UNSURE: &[&str] = &[
     "if", "should", "could", "would", "can", "shall", "what", "how", "why", "when", "where", "who", "which", "whether",
     "maybe", "perhaps", "do you", "does", "did", "is", "are", "have we", "unless", "suppose", "imagine", "in case",
 ];
 
-/// What leaves a sentence open wherever it stands.
+/// Phrases that leave a sentence undecided wherever they occur.
 pub(super) const DOUBT: &[&str] = &[
     "not sure",
     "haven't decided",
@@ -18,7 +18,7 @@ pub(super) const DOUBT: &[&str] = &[
     "whether to",
 ];
 
-/// Beginnings of what holds from now on.
+/// Beginnings of a rule that holds from now on.
 pub(super) const STANDING: &[&str] = &[
     "always",
     "from now on",
@@ -54,7 +54,7 @@ pub(super) const GOAL: &[&str] = &[
     "what we want is",
 ];
 
-/// Beginnings of what stands in the way: of people, not of requests or processes.
+/// Beginnings of what blocks people, as opposed to requests or processes.
 pub(super) const BLOCKED: &[&str] = &[
     "i'm blocked",
     "i am blocked",
@@ -81,19 +81,19 @@ pub(super) const BLOCKED: &[&str] = &[
     "we are waiting for",
 ];
 
-/// Beginnings of what was tried; it was given up if the sentence has one of [`FAILED`] too.
+/// Beginnings of an attempt; it was given up if the sentence also has one of [`FAILED`].
 pub(super) const TRIED: &[&str] =
     &["i tried", "we tried", "i've tried", "we've tried", "i already tried", "we already tried", "i have tried"];
 
-/// What says that a try came to nothing.
+/// Words that say that an attempt failed.
 pub(super) const FAILED: &[&str] =
     &["but", "didn't", "doesn't", "did not", "does not", "failed", "fails", "without success", "no luck"];
 
-/// What says anywhere in a sentence that something was given up.
+/// Phrases that say, anywhere in a sentence, that something was given up.
 pub(super) const DROPPED: &[&str] =
     &["gave up on", "ruled out", "decided against", "we won't use", "we will not use", "not going to use"];
 
-/// Beginnings of what is not to be done that way.
+/// Beginnings of a decision against something.
 pub(super) const AGAINST: &[&str] = &[
     "let's not use",
     "lets not use",
@@ -145,7 +145,7 @@ pub(super) const WRONG: &[&str] = &[
     "please stop",
 ];
 
-/// What comes after "don't" and forbids nothing.
+/// Words after "don't" that forbid nothing.
 pub(super) const CALM: &[&str] = &[
     "worry",
     "bother",
@@ -172,11 +172,11 @@ pub(super) const CALM: &[&str] = &[
     "be afraid",
 ];
 
-/// What comes after "never" and tells what was: "never seen this", but "never push".
+/// Words after "never" that describe the past: "never seen this", as opposed to "never push".
 pub(super) const WAS: &[&str] =
     &["seen", "had", "been", "got", "heard", "saw", "ran", "was", "knew", "thought", "happens"];
 
-/// What comes after "no," and agrees.
+/// Words after "no," that agree.
 pub(super) const AGREES: &[&str] = &[
     "that's fine",
     "that's ok",
@@ -198,7 +198,7 @@ pub(super) const AGREES: &[&str] = &[
     "go ahead",
 ];
 
-/// What comes after "no," and says what is meant instead.
+/// Words after "no," that say what is meant instead.
 pub(super) const MEANS: &[&str] = &[
     "don't",
     "do not",
@@ -284,7 +284,7 @@ pub(super) const CHOSEN: &[&str] = &[
     "we chose",
 ];
 
-/// Beginnings of a sentence that decides if it has "instead of".
+/// Beginnings of a sentence that is a decision if it contains "instead of" or "rather than".
 pub(super) const INSTEAD: &[&str] = &[
     "use",
     "do",
@@ -307,7 +307,7 @@ pub(super) const INSTEAD: &[&str] = &[
     "it should",
 ];
 
-/// Beginnings of what somebody works on, when something other than [`ASKS`] follows.
+/// Beginnings of a statement of work, unless one of [`ASKS`] follows.
 pub(super) const WANTS: &[&str] = &[
     "i'm working on",
     "i am working on",
@@ -331,10 +331,10 @@ pub(super) const WANTS: &[&str] = &[
     "i need to",
 ];
 
-/// What is wanted to be told, and no work.
+/// Words that ask for information and not for work.
 pub(super) const ASKS: &[&str] = &["know", "ask", "understand", "see", "hear", "say", "thank", "think", "be"];
 
-/// Words that people begin with and that say nothing.
+/// Filler words at the beginning of a sentence.
 pub(super) const FILLERS: &[&str] = &[
     "ok", "okay", "so", "well", "and", "but", "hmm", "actually", "please", "right", "yes", "yeah", "also", "then",
     "alright", "great", "good", "thanks", "sorry", "oh", "hi", "hello", "hey", "btw", "note", "wait", "ah",

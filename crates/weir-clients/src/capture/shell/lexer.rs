@@ -1,25 +1,25 @@
-//! The words and operators of a shell script. Quotes are taken off; what a substitution would give stays as written.
+//! Splits a shell script into words and operators. Quotes are removed; substitutions are left as written.
 
 use super::Join;
 
-/// How much of a text given in place is kept.
+/// The maximum length of a here-document's text.
 const MOST_HERE: usize = 1 << 10;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),
     Join(Join),
-    /// The one before is not waited for.
+    /// The command before it runs in the background.
     Background,
-    /// A file that output goes to.
+    /// A file that output is redirected to.
     Write(String),
-    /// The text that a command is given in place, which comes after its line.
+    /// The text of a here-document, which follows the line of its command.
     Here(String),
 }
 
 pub(super) struct Lexer<'t> {
     rest: &'t str,
-    /// The words that end the texts given in place on this line.
+    /// The delimiters of the here-documents on this line.
     ends: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl<'t> Lexer<'t> {
         Self { rest: script, ends: Vec::new() }
     }
 
-    /// The next token; redirections are left out.
+    /// Returns the next token. Redirections that do not write to a file are skipped.
     pub(super) fn token(&mut self) -> Option<Token> {
         loop {
             self.skip_blanks();
@@ -43,7 +43,7 @@ impl<'t> Lexer<'t> {
             if let Some(join) = self.operator() {
                 return Some(Token::Join(join));
             }
-            // `&>` is a redirection, unless a process is what comes after it.
+            // `&>` is a redirection, unless a process substitution follows.
             if self.rest.starts_with('&') && (!self.rest.starts_with("&>") || self.rest.starts_with("&>(")) {
                 self.rest = &self.rest[1..];
                 return Some(Token::Background);
@@ -74,7 +74,7 @@ impl<'t> Lexer<'t> {
         Some(*join)
     }
 
-    /// Takes a redirection, and gives the file it writes; an empty name when it writes none.
+    /// Consumes a redirection and returns the file that it writes, or an empty name if it writes none.
     fn redirection(&mut self) -> Option<String> {
         let digits = self.rest.len() - self.rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let rest = &self.rest[digits..];
@@ -97,12 +97,12 @@ impl<'t> Lexer<'t> {
         Some(if writes { word } else { String::new() })
     }
 
-    /// The text given in place: the last one, when there are more.
+    /// Consumes the here-documents of a line and returns the text of the last one.
     fn here(&mut self) -> String {
         let mut text = String::new();
         for end in std::mem::take(&mut self.ends) {
             text.clear();
-            // The line end before the text stays for the operator.
+            // The line break before the text is skipped; the one after it separates the commands.
             let body = self.rest.strip_prefix('\n').unwrap_or(self.rest);
             let mut at = 0;
             for line in body.split_inclusive('\n') {
@@ -115,7 +115,7 @@ impl<'t> Lexer<'t> {
                 }
             }
             let after = &body[at..];
-            // What follows begins a line of its own.
+            // The line break stays, since the text after it begins a new line.
             self.rest = if body[..at].ends_with('\n') { &body[at - 1..] } else { after };
         }
         text
@@ -180,7 +180,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Takes so many bytes as they are.
+    /// Takes this many bytes as they are.
     fn raw(&mut self, bytes: usize, word: &mut String) {
         let (text, rest) = self.rest.split_at(bytes);
         word.push_str(text);
@@ -198,7 +198,8 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// How long a substitution is, from its `$(` on: to the bracket that closes it, over quotes and texts given in place.
+/// Returns the length of a substitution that begins with `$(`, up to the closing bracket, skipping quotes and
+/// here-documents.
 fn substitution(text: &str) -> usize {
     let mut depth = 0;
     let mut at = 1;
@@ -226,7 +227,7 @@ fn substitution(text: &str) -> usize {
     text.len()
 }
 
-/// How long a text given in place is, from its `<<` to the end of the line that ends it.
+/// Returns the length of a here-document, from its `<<` to the end of the line with its delimiter.
 fn here_length(text: &str) -> usize {
     let Some((first, body)) = text.split_once('\n') else { return text.len() };
     let named = first.trim_start_matches(['<', '-', ' ']);

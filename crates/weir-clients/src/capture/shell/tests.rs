@@ -1,4 +1,4 @@
-//! Scripts, and what is understood of them.
+//! Tests how scripts are split.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;

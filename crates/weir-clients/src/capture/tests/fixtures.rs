@@ -1,4 +1,4 @@
-//! What the real client sent.
+//! Tests with input recorded from the real client.
 
 use expect_test::{Expect, expect};
 use serde_json::Value;

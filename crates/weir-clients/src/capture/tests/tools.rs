@@ -1,4 +1,4 @@
-//! What tools did.
+//! Tests of the events that tool calls turn into.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -272,7 +272,7 @@ fn what_is_no_failure_is_no_error() {
     );
 }
 
-/// The errors of the first hooks, oldest first, and what the last one repairs.
+/// Checks the fix that the last hook reports, given the errors of the hooks before it, oldest first.
 fn check_fix(failed: &[Hook], then: &Hook, expected: Expect) {
     let mut open: Vec<_> = failed.iter().flat_map(events).collect();
     open.reverse();

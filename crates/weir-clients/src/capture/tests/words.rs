@@ -1,11 +1,11 @@
-//! What the user said.
+//! Tests of the events that the user's words turn into.
 
 use expect_test::{Expect, expect};
 
 use super::{check, in_subagent, prompt, shown};
 use crate::capture::events;
 
-/// What is found beside the prompt itself.
+/// Checks the events apart from the prompt itself.
 fn found(text: &str, expected: Expect) {
     let all = events(&prompt(text));
     expected.assert_eq(&shown(all.get(1..).unwrap_or_default()));

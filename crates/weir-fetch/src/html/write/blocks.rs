@@ -1,18 +1,18 @@
-//! Lines as they are written: words are gathered to a line, lines go out as a block behind the marks of lists and quotes.
+//! Collects words into lines, and writes lines as blocks with the markers of lists and quotes.
 
-/// The output holds at most so much.
+/// The maximum length of the output, in bytes.
 const MOST: usize = 24 << 20;
-/// Lists and quotes that are nested deeper are set in no further.
+/// The maximum depth of lists and quotes that are indented.
 const DEEPEST: usize = 10;
 
 #[derive(Default)]
 pub(super) struct Blocks {
     out: String,
     line: String,
-    /// Counts lines that were begun.
+    /// The number of lines that were started.
     lines: u32,
     indents: Vec<Indent>,
-    /// The next block follows without an empty line.
+    /// Whether the next block follows without an empty line.
     pub is_tight: bool,
     is_cut: bool,
 }
@@ -24,7 +24,7 @@ struct Indent {
 }
 
 impl Blocks {
-    /// Adds words, with one space where there is any.
+    /// Adds words, collapsing white space.
     pub(super) fn words(&mut self, text: &str) {
         if self.is_full() {
             return;
@@ -48,7 +48,7 @@ impl Blocks {
         }
     }
 
-    /// Ends a line of text that is kept as it is.
+    /// Ends a line of preformatted text.
     pub(super) fn raw_line_end(&mut self) {
         if !self.line.is_empty() && !self.line.ends_with('\n') {
             self.line.push('\n');
@@ -64,12 +64,12 @@ impl Blocks {
         }
     }
 
-    /// Where the line stands, and which it is.
+    /// Returns the length of the current line and its number.
     pub(super) fn place(&self) -> (usize, u32) {
         (self.line.len(), self.lines)
     }
 
-    /// Changes what was written since a place, without the space around it, if it is still the same line.
+    /// Replaces the text written since a position, without the white space around it, if the line is still the same.
     pub(super) fn around(&mut self, start: usize, line: u32, change: impl FnOnce(&str) -> String) {
         if line != self.lines || self.is_full() {
             return;
@@ -86,13 +86,13 @@ impl Blocks {
         self.line.replace_range(start + before..end, &changed);
     }
 
-    /// The line, which is then empty.
+    /// Takes the current line, leaving it empty.
     pub(super) fn take(&mut self) -> String {
         self.lines += 1;
         std::mem::take(&mut self.line)
     }
 
-    /// Writes the line as a block, if there is something on it.
+    /// Writes the current line as a block, unless it is empty.
     pub(super) fn flush(&mut self) {
         if self.line.trim().is_empty() {
             self.line.clear();
@@ -125,17 +125,17 @@ impl Blocks {
         }
     }
 
-    /// What follows is set in.
+    /// Indents the following blocks.
     pub(super) fn indent(&mut self, first: &str, rest: &str) {
         self.indents.push(Indent { first: first.to_owned(), rest: rest.to_owned(), is_fresh: true });
     }
 
-    /// What follows is set in no longer.
+    /// Ends the innermost indentation.
     pub(super) fn outdent(&mut self) {
         self.indents.pop();
     }
 
-    /// Everything that was written, and whether it was cut.
+    /// Returns the output and whether it was cut.
     pub(super) fn finish(mut self) -> (String, bool) {
         if !self.out.is_empty() {
             self.out.push('\n');

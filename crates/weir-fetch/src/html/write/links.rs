@@ -2,17 +2,17 @@
 
 use url::Url;
 
-/// Longer addresses say nothing to a reader.
+/// The maximum length of a link. A longer one says nothing to a reader.
 const LONGEST: usize = 500;
 
-/// Makes links whole.
+/// Resolves links.
 pub(super) struct Links {
     page: Option<Url>,
     base: Option<Url>,
 }
 
 impl Links {
-    /// For a page at this address, which may say that its links start elsewhere.
+    /// Creates the resolver for a page at this URL, which may set another base for its links.
     pub(super) fn of(page: Option<&Url>, said: Option<&str>) -> Self {
         let base = match (page, said) {
             (Some(page), Some(said)) => page.join(said).ok().or_else(|| Some(page.clone())),
@@ -21,7 +21,8 @@ impl Links {
         Self { page: page.cloned(), base }
     }
 
-    /// A link as it is written: a path if it leads to the page's own host. Nothing if it leads nowhere else, or runs code.
+    /// Returns a link's target as it is written: a path if it is on the page's own host. Returns `None` for a link
+    /// within the page or to code.
     pub(super) fn whole(&self, link: &str) -> Option<String> {
         if link.is_empty() || link.starts_with('#') {
             return None;
@@ -41,16 +42,16 @@ impl Links {
     }
 }
 
-/// An address that would end early is enclosed.
+/// Encloses a target that would otherwise end early.
 fn enclosed(link: &str) -> String {
     let link: String = link.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();
     if link.contains([' ', '(', ')']) { format!("<{link}>") } else { link }
 }
 
-/// A link as Markdown.
+/// Formats a link as Markdown.
 pub(super) fn link(text: &str, link: Option<&str>) -> String {
     match link {
-        // A sign that leads to its own heading.
+        // A sign that links to its own heading.
         None if matches!(text, "¶" | "#" | "§" | "🔗" | "Permalink" | "[link]") => String::new(),
         None => text.to_owned(),
         Some(link) if link == text && link.starts_with("http") => format!("<{link}>"),
@@ -61,7 +62,7 @@ pub(super) fn link(text: &str, link: Option<&str>) -> String {
     }
 }
 
-/// Code within a line.
+/// Formats code within a line.
 pub(super) fn code(text: &str) -> String {
     let text = text.replace('\n', " ");
     if text.contains('`') {
@@ -72,7 +73,7 @@ pub(super) fn code(text: &str) -> String {
     }
 }
 
-/// More ticks than stand together in a text.
+/// Returns more backticks than any run in a text has.
 pub(super) fn ticks(text: &str, least: usize) -> String {
     let (mut most, mut now) = (0, 0);
     for byte in text.bytes() {

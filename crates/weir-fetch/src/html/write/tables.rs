@@ -1,11 +1,11 @@
-//! Tables. Those that hold data become Markdown tables; those that only place things are seen through.
+//! Tables. Those with data become Markdown tables; those that are only layout are transparent.
 
 use std::collections::HashMap;
 
 use super::super::tags::Tag;
 use super::super::tree::{NONE, Tree};
 
-/// A cell that is longer is not one of data.
+/// The maximum length of a cell in a table of data.
 const LONGEST_CELL: u32 = 4_000;
 
 #[derive(Default)]
@@ -15,10 +15,10 @@ struct Shape {
     holds_blocks: bool,
 }
 
-/// The places of all tables that hold data, in order.
+/// Returns the indices of all tables with data, in order.
 pub(super) fn find(tree: &Tree) -> Vec<u32> {
     let mut shapes: HashMap<u32, Shape> = HashMap::new();
-    // For each node the nearest table around it, and how long the text of its cell is so far.
+    // For each node, the nearest table around it; for each table, the length of the current cell's text so far.
     let mut around = vec![NONE; tree.nodes.len()];
     let mut cell: HashMap<u32, u32> = HashMap::new();
     for (place, node) in tree.nodes.iter().enumerate() {
@@ -51,7 +51,7 @@ pub(super) fn find(tree: &Tree) -> Vec<u32> {
     found
 }
 
-/// A table as it is written.
+/// A table that is being written.
 pub(super) struct Table {
     is_data: bool,
     pub is_in_cell: bool,
@@ -59,10 +59,10 @@ pub(super) struct Table {
     rows: usize,
 }
 
-/// A row.
+/// A row of a table.
 pub(super) struct Row {
     pub text: String,
-    /// It follows another.
+    /// Whether it follows another row.
     pub is_tight: bool,
 }
 
