@@ -95,7 +95,7 @@ pub struct Record {
     pub session: Option<SessionKey>,
     /// The work it belongs to.
     pub work: Option<String>,
-    /// The fact.
+    /// The event.
     pub event: Event,
     /// The entry that the event refers to, if any.
     pub reference: Option<Reference>,

@@ -88,7 +88,7 @@ pub fn each_spelling(text: &str, mut give: impl FnMut(&str)) {
 }
 
 /// Calls `give` with a word as the vocabulary stores it: in lower case, and for a name also its parts. Skips words that
-/// nobody misspells or looks for by a part: one or two letters, numbers, hashes, and scripts without spaces, whose
+/// are never misspelt or looked for by a part: one or two letters, numbers, hashes, and scripts without spaces, whose
 /// pairs are indexed anyway.
 pub fn spellings(word: &str, mut give: impl FnMut(&str)) {
     if !is_telling(word) {

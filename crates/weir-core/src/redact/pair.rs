@@ -14,8 +14,8 @@ use super::window::Window;
 const LONGEST_NAME: usize = 64;
 /// Maximum length of a value, in bytes. Longer values are data.
 const LONGEST_VALUE: usize = 8192;
-/// Maximum length of a password without quotes, in bytes. Nobody types a longer one, and much text would be read more
-/// than once.
+/// Maximum length of a password without quotes, in bytes. People do not type longer ones, and much text would be read
+/// more than once.
 const LONGEST_BARE_PASSWORD: usize = 256;
 
 /// Returns the secret that the name with `key` at `at` announces, and the rule that found it.

@@ -169,7 +169,7 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
                 remove(tx, change.entry_id)?;
                 tx.prepare_cached("UPDATE progress SET residue = 1 WHERE id = 1")?.execute([])?;
             }
-            // Nobody asked to wipe these without a trace, and someone may be waiting.
+            // These need not be wiped without a trace, and someone may be waiting.
             What::OtherwiseGone => {
                 let removed = remove(tx, change.entry_id)?;
                 tx.prepare_cached("UPDATE progress SET removed = removed + ?1 WHERE id = 1")?

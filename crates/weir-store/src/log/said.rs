@@ -1,4 +1,4 @@
-//! Events that are searchable once they become entries. Invariant: each event is looked at once, in the order of the
+//! Events that are searchable once they become entries. Invariant: each event is processed once, in the order of the
 //! log.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
@@ -38,12 +38,12 @@ impl Spoken {
     }
 }
 
-/// Returns how far the events have been looked at.
+/// Returns how far the events have been processed.
 pub(crate) fn taken_to(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("SELECT said_to FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))
 }
 
-/// Records how far the events have been looked at.
+/// Records how far the events have been processed.
 pub(crate) fn note_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE totals SET said_to = ?1 WHERE id = 1")?.execute([id]).map(drop)
 }

@@ -37,7 +37,7 @@ impl Store {
             }
             spool.remove(&names);
             spool.tidy();
-            // A hook without patience left leaves the rest of a long spool to the next one.
+            // A hook whose patience is used up leaves the rest of a long spool to the next one.
             if matches!(self.log.patience(), Patience::InAll(left) if left.is_zero()) {
                 return Ok(taken);
             }
