@@ -1,7 +1,7 @@
-//! Cuts a text into chunks, the unit of ranking, by what the text is.
+//! Cuts a text into chunks, the unit of ranking, according to its form.
 //!
-//! Invariant: the pieces follow one another without gap or overlap, none is longer than `LIMIT`, and where they lie
-//! does not depend on the parts in which the text came. The time is linear in the text, whatever it is.
+//! Invariant: the pieces follow one another without gap or overlap, none is longer than `LIMIT`, and their boundaries
+//! do not depend on the parts in which the text arrived. The time is linear in the text, whatever it is.
 
 mod form;
 mod heading;
@@ -18,28 +18,28 @@ use std::ops::Range;
 pub use form::Form;
 use pack::{Block, Packer};
 
-/// The size a chunk grows to, in bytes: 300 to 500 tokens of ordinary text.
+/// Size that a chunk grows to, in bytes: 300 to 500 tokens of ordinary text.
 const TARGET: usize = 1_600;
-/// The size a chunk never passes.
+/// Maximum size of a chunk, in bytes.
 const LIMIT: usize = 2_400;
 
 /// A chunk of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it lies.
+    /// The range of the chunk in the text.
     pub span: Range<usize>,
-    /// The path of headings, symbols or keys that it stands under; empty where there is none.
+    /// The path of headings, symbols or keys above the chunk; empty if there is none.
     pub heading: String,
 }
 
-/// Cuts a text that comes in parts.
+/// Cuts a text that arrives in parts.
 #[derive(Debug)]
 pub struct Cutter {
     scanner: Scanner,
     packer: Packer,
 }
 
-/// What finds the blocks of a text: one for each form, with what is open at the place it has come to.
+/// The scanner for each form, with its state at the current position. It finds the blocks of a text.
 #[derive(Debug)]
 enum Scanner {
     Plain,
@@ -50,7 +50,7 @@ enum Scanner {
 }
 
 impl Cutter {
-    /// One for a text of this form.
+    /// Creates a cutter for a text of this form.
     pub fn new(form: Form) -> Self {
         let scanner = match form {
             Form::Plain => Scanner::Plain,
@@ -62,7 +62,8 @@ impl Cutter {
         Self { scanner, packer: Packer::default() }
     }
 
-    /// Cuts a beginning of `text`, which is what was not taken before and what came since; all of it if `is_last`.
+    /// Cuts off chunks from the beginning of `text`, which consists of what was not taken before and what arrived
+    /// since. Cuts all of it if `is_last`.
     ///
     /// What waits for more text is never more than a few chunks.
     pub fn cut(&mut self, text: &[u8], is_last: bool) -> Vec<Piece> {
@@ -80,7 +81,7 @@ impl Cutter {
 }
 
 impl Scanner {
-    /// The block that `rest` begins with; none at its end, or where more text is needed to say.
+    /// Returns the block that `rest` begins with. Returns `None` at the end, or if more text is needed to decide.
     fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
         match self {
             Self::Plain => plain::next(rest, is_last),

@@ -1,17 +1,17 @@
-//! What is stored: an entry is one thing kept, found again by its reference.
+//! Entries: stored texts, each found again by its reference.
 
 use std::ops::Range;
 
 use crate::{Level, Note, Reference, RunFacts, Timestamp};
 
-/// How much of the beginning of a text the index takes. Full text costs about a second for each 8 MiB and as much room
-/// again; a gigabyte would take minutes, and what matters in it mostly stands at an end.
+/// Size of the head of a text that is indexed, in bytes. Full-text indexing takes about a second for each 8 MiB, and as
+/// much disk space again. A gigabyte would take minutes, and what matters in it is usually at one of its ends.
 pub const INDEXED_HEAD: u64 = 4 << 20;
-/// How much of the end of a text the index takes.
+/// Size of the tail of a text that is indexed, in bytes.
 pub const INDEXED_TAIL: u64 = 4 << 20;
 
 crate::written_enum! {
-    /// What an entry is. The kind decides how long it is kept.
+    /// What an entry is. The kind decides how long the entry is kept.
     pub enum EntryKind {
         /// The output of a run.
         Run = "run",
@@ -23,7 +23,7 @@ crate::written_enum! {
         Page = "page",
         /// A file that was read.
         File = "file",
-        /// Something taken over from a client's transcript.
+        /// Something imported from a client's transcript.
         Import = "import",
         /// Something that was said or that happened in a session.
         Said = "said",
@@ -44,31 +44,31 @@ crate::written_enum! {
     }
 }
 
-/// An entry about to be stored.
+/// An entry to be stored.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
-    /// What it is.
+    /// What the entry is.
     pub kind: EntryKind,
-    /// Who wrote it.
+    /// Who wrote the text.
     pub origin: Origin,
-    /// How far it is seen.
+    /// How far the entry is visible.
     pub level: Level,
-    /// One line that names it.
+    /// A title of one line.
     pub title: String,
     /// Where the text came from: a path, a URL, a command.
     pub source: Option<String>,
-    /// The text itself, byte for byte; empty when it was written to the store piece by piece.
+    /// The text itself, byte for byte; empty if it was written to the store piece by piece.
     pub text: Vec<u8>,
-    /// What makes it a note, when it is one.
+    /// The note's own fields, if the entry is a note.
     pub note: Option<Note>,
-    /// How the run went, when it is the output of one.
+    /// The result of the run, if the entry is the output of one.
     pub run: Option<RunFacts>,
-    /// The reference to keep it under, drawn earlier; none for a new one.
+    /// The reference to store the entry under, if one was drawn earlier.
     pub reference: Option<Reference>,
 }
 
 impl NewEntry {
-    /// An entry with nothing but what every entry has. The rest is set as with `..NewEntry::new(…)`.
+    /// Creates an entry with only the required fields. The others are set as in `..NewEntry::new(…)`.
     pub fn new(kind: EntryKind, origin: Origin, level: Level, title: impl Into<String>) -> Self {
         Self {
             kind,
@@ -84,53 +84,53 @@ impl NewEntry {
     }
 }
 
-/// An entry as stored, without its text.
+/// A stored entry, without its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Its handle.
+    /// The entry's reference.
     pub reference: Reference,
-    /// What it is.
+    /// What the entry is.
     pub kind: EntryKind,
-    /// Who wrote it.
+    /// Who wrote the text.
     pub origin: Origin,
-    /// How far it is seen.
+    /// How far the entry is visible.
     pub level: Level,
-    /// One line that names it.
+    /// A title of one line.
     pub title: String,
     /// Where the text came from.
     pub source: Option<String>,
-    /// When it was kept.
+    /// When the entry was kept.
     pub at: Timestamp,
-    /// When it will be removed, if ever.
+    /// When the entry expires, if ever.
     pub expires_at: Option<Timestamp>,
-    /// Kept whatever its age, because a note cites it.
+    /// Whether the entry is kept regardless of its age, because a note cites it.
     pub pinned: bool,
-    /// Size of the text in bytes.
+    /// The size of the text, in bytes.
     pub bytes: u64,
-    /// How many secrets were removed before storing.
+    /// The number of secrets removed before storing.
     pub redactions: u32,
-    /// What makes it a note, when it is one.
+    /// The note's own fields, if the entry is a note.
     pub note: Option<Note>,
-    /// The newer note that took its place.
+    /// The newer note that superseded this one.
     pub superseded_by: Option<Reference>,
-    /// How the run went, when it is the output of one.
+    /// The result of the run, if the entry is the output of one.
     pub run: Option<RunFacts>,
 }
 
 impl Entry {
-    /// The parts of the text that the index takes, in order. One part, unless the text is large. Of a binary text it
-    /// takes less: [`crate::terminal::is_binary`].
+    /// Returns the parts of the text that are indexed, in order. There is one part unless the text is large. Less of a
+    /// binary text is indexed: see [`crate::terminal::is_binary`].
     pub fn indexed(&self) -> Vec<Range<u64>> {
         indexed(self.bytes)
     }
 
-    /// Whether the index takes the whole text.
+    /// Returns whether the whole text is indexed.
     pub fn is_indexed_whole(&self) -> bool {
         self.bytes <= INDEXED_HEAD + INDEXED_TAIL
     }
 }
 
-/// The parts of a text of this many bytes that the index takes, in order.
+/// Returns the parts of a text of this many bytes that are indexed, in order.
 pub fn indexed(bytes: u64) -> Vec<Range<u64>> {
     if bytes <= INDEXED_HEAD + INDEXED_TAIL {
         return std::iter::once(0..bytes).collect();

@@ -19,39 +19,39 @@ crate::written_enum! {
         Git = "git",
         /// Something failed.
         Error = "error",
-        /// What failed was repaired.
+        /// A failure was repaired.
         Fix = "fix",
         /// The environment changed: a folder, a variable, a dependency.
         Environment = "environment",
-        /// A rules file was loaded.
+        /// A file with rules was loaded.
         Rule = "rule",
         /// A tool was used.
         Tool = "tool",
-        /// A subagent was started or came back.
+        /// A subagent was started or returned.
         Subagent = "subagent",
         /// A plan was made or approved.
         Plan = "plan",
         /// A goal was set.
         Goal = "goal",
-        /// Something stands in the way.
+        /// Something blocks the work.
         Blocker = "blocker",
         /// An approach was tried and given up.
         Rejected = "rejected",
         /// The user pasted a lot of data.
         Data = "data",
-        /// What the session is for.
+        /// The purpose of the session.
         Intent = "intent",
         /// The model said something at the end of a turn, or before it was compacted.
         Said = "said",
         /// An entry was kept.
         Kept = "kept",
-        /// An entry is gone: expired, evicted or forgotten.
+        /// An entry is gone, or events were removed.
         Gone = "gone",
     }
 }
 
 crate::written_enum! {
-    /// How much an event matters when there is not room for all.
+    /// How much an event matters if there is not enough room for all.
     pub enum Priority {
         /// Never dropped while anything less important is left.
         P1 = "P1",
@@ -59,58 +59,58 @@ crate::written_enum! {
         P2 = "P2",
         /// Ordinary.
         P3 = "P3",
-        /// First to go.
+        /// First to be dropped.
         P4 = "P4",
     }
 }
 
-/// A fact about to be appended.
+/// An event to be appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// What happened.
     pub kind: EventKind,
     /// How much it matters.
     pub priority: Priority,
-    /// One sentence or line that says it.
+    /// The event in one sentence or line.
     pub text: String,
-    /// More, as JSON.
+    /// Details, as JSON.
     pub data: Option<String>,
 }
 
 impl Event {
-    /// Whether the model said it, of kinds that the user says too.
+    /// Returns whether the model said it, for kinds of events that the user may say too.
     pub fn is_by_model(&self) -> bool {
         self.data.as_deref().is_some_and(|data| data.contains(r#""by":"model""#))
     }
 }
 
-/// A fact as stored, with where and when.
+/// A stored event, with its time and place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Its place in the order of the log.
+    /// The position of the event in the log.
     pub seq: i64,
-    /// When it was appended.
+    /// When the event was appended.
     pub at: Timestamp,
-    /// The session it happened in.
+    /// The session in which it happened.
     pub session: Option<SessionKey>,
     /// The work it belongs to.
     pub work: Option<String>,
-    /// The fact.
+    /// The event.
     pub event: Event,
-    /// The entry it speaks of, if it speaks of one.
+    /// The entry that the event refers to, if any.
     pub reference: Option<Reference>,
 }
 
-/// The longest a line of an event gets, in bytes; what the user asked for may be longer.
+/// Maximum length of the line of an event, in bytes. A request of the user may be longer.
 pub const LONGEST_TEXT: usize = 400;
 
-/// Where there is less room than this, a cut is shown but not counted.
+/// Minimum length at which a cut says how much it left out. A shorter line only shows that it was cut.
 const SHORTEST_SAID: usize = 32;
 
-/// A text as one line of at most `most` bytes, which says how much of it was left out.
+/// Returns a text as one line of at most `most` bytes, which says how much of it was left out.
 ///
-/// Escape sequences, control characters, line ends of any script and characters that turn or hide text are gone: what
-/// is left cannot pass for a line of its own. The cost grows with `most`, not with the text.
+/// Escape sequences, control characters, line ends of any script, and characters that reverse or hide text are removed,
+/// so that the result cannot pass for more than one line. The cost grows with `most`, not with the text.
 pub fn line(text: &str, most: usize) -> String {
     let text = text.trim();
     let head = &text[..text.floor_char_boundary(most.saturating_mul(4).saturating_add(1_024))];
@@ -138,15 +138,15 @@ pub fn line(text: &str, most: usize) -> String {
     written
 }
 
-/// Whether a character is not seen, or changes how others are: marks of direction, joiners, tags.
+/// Returns whether a character is invisible or changes how others are shown: direction marks, joiners, tags.
 fn is_hidden(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Makes room for the words that say how much is missing.
+/// Cuts the text to make room for the words that say how much is missing.
 fn cut(written: &mut String, mut left: usize, most: usize) {
-    // The number itself may get longer as more has to go.
+    // The number itself may get longer as more is cut.
     let tries = if most < SHORTEST_SAID { 0 } else { 3 };
     for _ in 0..tries {
         let mark = format!("… ({left} more bytes)");
@@ -163,8 +163,8 @@ fn cut(written: &mut String, mut left: usize, most: usize) {
     }
 }
 
-/// Which events to drop so that at most `most` are left: the least important first, of those the oldest. Their priorities
-/// are in their order, oldest first; the answer is in that order too.
+/// Returns which events to drop so that at most `most` are left: the least important first, and of those the oldest.
+/// `priorities` is in the order of the events, oldest first, and so is the result.
 pub fn least(priorities: &[Priority], most: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..priorities.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(priorities[at]), at));

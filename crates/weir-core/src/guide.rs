@@ -1,11 +1,12 @@
-//! The guide: what restores a session after its client has compacted it.
+//! The guide: the text that restores a session after its client has compacted it.
 //!
-//! Made of the session's facts alone, in a fixed order: the request that began the work, the last one, what the user
-//! laid down, where the work stood, and the names at hand. Each section gets its most important line before any gets a
-//! second one, and a cut is said. What the client's own summary says already is left out.
+//! It is made only from the facts of the session, in a fixed order: the request that began the work, the last request,
+//! what the user laid down, the state of the work, and the names at hand. Each section gets its most important line
+//! before any gets a second one, and a cut is indicated. What the client's own summary already says is left out.
 //!
-//! Invariants: never above the budget, whatever the history; the same facts give the same text; every text of others
-//! stands within one line of ours that says whose words it is; nothing here asks anybody to do anything.
+//! Invariants: the guide never exceeds the budget, whatever the history; the same facts give the same text; foreign
+//! text is always within one of our lines, which says whose words they are; nothing in the guide asks anyone to do
+//! anything.
 
 mod data;
 mod errors;
@@ -27,43 +28,43 @@ use crate::{EntryKind, Event, Reference, Timestamp};
 /// Something that happened in the session.
 #[derive(Debug, Clone, Copy)]
 pub struct Fact<'a> {
-    /// The number by which history knows it.
+    /// The number of the event in the history.
     pub number: i64,
-    /// What.
+    /// The event.
     pub event: &'a Event,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// The entry it speaks of.
+    /// The entry that the event refers to.
     pub reference: Option<Reference>,
-    /// What that entry is, and its title.
+    /// The kind and title of that entry.
     pub entry: Option<(EntryKind, &'a str)>,
 }
 
-/// What is wanted of a guide.
+/// The parameters of a guide.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// How many tokens it may have.
+    /// Maximum number of tokens.
     pub budget: usize,
     /// Counts the tokens of a text.
     pub count: fn(&str) -> usize,
-    /// The time at which it is read.
+    /// The time at which the guide is read.
     pub now: Timestamp,
-    /// The line above all others; none when empty.
+    /// The first line; left out if empty.
     pub head: &'a str,
-    /// What the model has been given in place of the conversation; empty when that is not known.
+    /// The client's summary that the model was given in place of the conversation; empty if unknown.
     pub summary: &'a str,
 }
 
-/// The share of the budget that is kept for names, in hundredths.
+/// Share of the budget reserved for names, in hundredths.
 const NAMES_SHARE: usize = 60;
-/// With a smaller budget, names get what the rest leaves.
+/// Minimum budget for reserving that share. With a smaller budget, names get what the rest leaves.
 const NAMES_FROM: usize = 150;
 
-/// Writes the guide. `facts` are in their order, oldest first. Empty when there is nothing to say.
+/// Writes the guide. `facts` are in order, oldest first. Empty if there is nothing to say.
 pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     let requests = requests::write(facts, wanted);
     let mut sections = sections::gather(facts);
-    // What the requests and the summary say is not said twice.
+    // Do not repeat what the requests and the summary say.
     for section in &mut sections {
         section.items.retain(|item| {
             let is_said = |said: &str| item.whose == Whose::User && said.contains(item.text.as_ref());
@@ -83,12 +84,12 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     let told = fill::fill(opening, &sections, &Wanted { budget: wanted.budget - reserved, ..*wanted });
     let left = wanted.budget.saturating_sub((wanted.count)(&told) + 1);
     let whole = format!("{told}\n{}", named(left)).trim().to_owned();
-    // Tokens may reach over the end of a line.
+    // Tokens may span the end of a line.
     if (wanted.count)(&whole) <= wanted.budget { whole } else { told }
 }
 
-/// Unfinished work as one line, for a session that begins: open tasks and errors without a fix, with the last request.
-/// None when nothing is known to be unfinished.
+/// Returns unfinished work as one line, for the start of a session: open tasks and errors without a fix, with the last
+/// request. Returns `None` if nothing is known to be unfinished.
 pub fn open_work(facts: &[Fact<'_>]) -> Option<String> {
     let tasks = tasks::gather(facts);
     let open: Vec<_> = tasks.iter().filter(|task| task.is_open()).collect();

@@ -1,7 +1,7 @@
-//! The domain of Weir, pure: no input, no output, no clock, no randomness.
+//! The domain of Weir. It is pure: no input, no output, no clock, no randomness.
 //!
-//! Everything here is a value or a function of values. Time and random numbers come in as arguments, so that the
-//! same input gives the same result in a test, in a hook and on a server.
+//! Everything here is a value or a function of values. Time and random numbers are arguments, so that the same input
+//! gives the same result in a test, in a hook and on a server.
 
 pub mod chunk;
 pub mod entry;
@@ -31,11 +31,11 @@ pub use run::{Ended, Pieces, RunFacts, Stream};
 pub use scope::{Level, ProjectKey, Scope, SessionKey};
 pub use time::Timestamp;
 
-/// An enum with one written form for each variant, made by [`written_enum!`].
+/// An enum with one written form for each variant, declared with [`written_enum!`].
 pub trait Written: Copy + Send + Sync + 'static {
     /// Every variant, in order of declaration.
     const ALL: &'static [Self];
-    /// The written form.
+    /// Returns the written form.
     fn as_str(self) -> &'static str;
 }
 
@@ -56,12 +56,12 @@ macro_rules! written_enum {
             /// Every variant, in order of declaration.
             pub const ALL: &[Self] = &[ $( Self::$variant ),+ ];
 
-            /// The written form.
+            /// Returns the written form.
             pub fn as_str(self) -> &'static str {
                 match self { $( Self::$variant => $text ),+ }
             }
 
-            /// The variant with this written form.
+            /// Returns the variant with this written form.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $( $text => Some(Self::$variant), )+ _ => None }
             }

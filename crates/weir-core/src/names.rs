@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-/// The shortest name, in bytes.
+/// Minimum length of a name, in bytes.
 const SHORTEST: usize = 5;
 
-/// Calls `take` with every name in a text, and with whether it is an absolute path, whose first slash is left out. In JSON, line
-/// ends and tabs are escaped, and end a name all the same.
+/// Calls `take` with every name in a text, and with whether it is an absolute path, whose first slash is left out. JSON
+/// escapes line ends and tabs; these end a name too.
 pub fn each(text: &str, mut take: impl FnMut(&str, bool)) {
     let text: Cow<'_, str> = match text.contains('\\') {
         true => text.replace("\\n", "\n").replace("\\t", "\t").into(),
@@ -26,7 +26,7 @@ fn is_first(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Whether a word is a name: more than a word of prose, and more than a plain number.
+/// Returns whether a word is a name: more than a word of prose, and more than a plain number.
 pub fn is_name(word: &str) -> bool {
     let bytes = word.as_bytes();
     let has_hump = || bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());

@@ -1,13 +1,13 @@
-//! Notes: what someone decided or learned, with what was true when it was written.
+//! Notes: what someone decided or learned, with the state of the project when it was written.
 
 use crate::{Reference, Timestamp};
 
 crate::written_enum! {
-    /// What a note says.
+    /// The kind of a note.
     pub enum NoteKind {
         /// A choice that was made, and why.
         Decision = "decision",
-        /// Something learned.
+        /// Something that was learned.
         Finding = "finding",
         /// How things are done here.
         Convention = "convention",
@@ -18,31 +18,31 @@ crate::written_enum! {
     }
 }
 
-/// What a note has beyond its text.
+/// The fields of a note besides its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
-    /// What it says.
+    /// The kind of the note.
     pub kind: NoteKind,
-    /// A name for what it is about; a second note on the same topic is a new revision of the first.
+    /// The subject of the note. A second note on the same topic is a new revision of the first.
     pub topic: Option<String>,
-    /// Counts the revisions of a topic from 1.
+    /// The revision of the note on its topic, from 1.
     pub revision: u32,
-    /// The notes it takes the place of.
+    /// The notes that this one supersedes.
     pub supersedes: Vec<Reference>,
-    /// The files it speaks of, as they were.
+    /// The files that the note is about, as they were when it was written.
     pub files: Vec<BoundFile>,
     /// The commit that was checked out.
     pub commit: Option<String>,
     /// The branch that was checked out.
     pub branch: Option<String>,
-    /// When the user confirmed a note that a model wrote.
+    /// When the user confirmed the note, if a model wrote it.
     pub confirmed_at: Option<Timestamp>,
 }
 
-/// A file and the content it had when a note was made about it.
+/// A file with the content it had when a note was made about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundFile {
-    /// The path, relative to the project where it lies inside.
+    /// The path, relative to the project if the file is inside it.
     pub path: String,
     /// The BLAKE3 hash of its content, in hexadecimal.
     pub hash: String,

@@ -1,12 +1,12 @@
-//! What someone searches for, and the terms it amounts to.
+//! Queries, and the terms they consist of.
 //!
-//! Invariant: any text makes a query. Words are joined by *any*, never by *all*, so that one unknown word does not
-//! hide everything; ranking prefers what has more of them.
+//! Invariant: any text is a valid query. Words are joined by *any*, never by *all*, so that one unknown word does not
+//! hide everything; ranking prefers chunks with more of them.
 
 use crate::words::{camel_parts, is_cjk, is_stop_word, pairs};
 use crate::{EntryKind, Level, Timestamp};
 
-/// More terms than this add time and no meaning.
+/// Maximum number of terms. More would take time without adding meaning.
 const MOST_TERMS: usize = 64;
 
 /// A search.
@@ -18,18 +18,18 @@ pub struct Query {
     pub within: Option<Level>,
     /// Only entries of this kind.
     pub kind: Option<EntryKind>,
-    /// Only entries from this source, or from below it where it is a folder.
+    /// Only entries from this source, or from below it if it is a folder.
     pub source: Option<String>,
     /// Only entries kept at or after this time.
     pub since: Option<Timestamp>,
-    /// The time of asking, so that what is new goes before what is old; without it age does not matter.
+    /// The time of the query, for ranking new entries before old ones. Without it, age does not matter.
     pub now: Option<Timestamp>,
     /// At most this many hits.
     pub limit: usize,
 }
 
 impl Query {
-    /// A search for `text` without filters.
+    /// Creates a query for `text` without filters.
     pub fn new(text: impl Into<String>, limit: usize) -> Self {
         Self { text: text.into(), within: None, kind: None, source: None, since: None, now: None, limit }
     }
@@ -40,11 +40,11 @@ impl Query {
 pub struct Term {
     /// The words, in lower case; never empty.
     pub words: Vec<String>,
-    /// Whether the last word may go on.
+    /// Whether the last word is a prefix.
     pub prefix: bool,
 }
 
-/// The terms of a query. Empty only when the text has no letter and no digit.
+/// Returns the terms of a query. The result is empty only if the text has no letter and no digit.
 pub fn terms(text: &str) -> Vec<Term> {
     let all = every_term(text);
     let telling: Vec<Term> = all.iter().filter(|term| !is_idle(term)).cloned().collect();
@@ -62,7 +62,7 @@ fn is_idle(term: &Term) -> bool {
 fn every_term(text: &str) -> Vec<Term> {
     let mut terms = Vec::new();
     for (i, part) in text.split('"').enumerate() {
-        // Odd parts stand between quotes: the words belong together.
+        // Odd parts are inside quotes, so their words belong together.
         if i % 2 == 1 {
             push(&mut terms, words_of(part));
         } else {
@@ -72,7 +72,7 @@ fn every_term(text: &str) -> Vec<Term> {
     terms
 }
 
-/// A piece between spaces: `foo-bar` is looked for as it stands, and as each of its words.
+/// Adds the terms of a piece between spaces: `foo-bar` is searched for as a phrase, and as each of its words.
 fn push_piece(terms: &mut Vec<Term>, piece: &str) {
     let words = words_of(piece);
     if let [word] = words.as_slice()
@@ -105,7 +105,7 @@ fn push_word(terms: &mut Vec<Term>, word: &str, piece: &str) {
 fn push_cjk(terms: &mut Vec<Term>, word: &str) {
     let mut pairs = pairs(word);
     if pairs.len() > 1 {
-        // The last character alone is indexed only at the end of a run, so it is no part of the phrase.
+        // The last character alone is indexed only at the end of a run, so it is not part of the phrase.
         pairs.pop();
         push(terms, pairs);
     } else {

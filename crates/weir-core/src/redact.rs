@@ -1,12 +1,12 @@
-//! Removes secrets from text before it is stored, and marks in place what was removed.
+//! Removes secrets from text before it is stored, and puts a mark in the place of each.
 //!
-//! The rules are data (`rules`), after gitleaks' list of token shapes. One pass finds their literals (`scan`), small
-//! matchers look at what surrounds them (`token`, `pair`, `context`, `block`). A text with escape sequences and other
-//! bytes that are not seen is looked at a second time as it is seen (`seen`). The work is linear in the text, whatever
-//! it says, and nothing is built or compiled at start: a hook calls this.
+//! The rules are data (`rules`), based on gitleaks' list of token shapes. One pass finds their literals (`scan`), and
+//! small matchers look at what surrounds them (`token`, `pair`, `context`, `block`). A text with escape sequences and
+//! other invisible bytes is searched a second time in its visible form (`seen`). The work is linear in the text,
+//! whatever it says, and nothing is built or compiled at start, since a hook calls this.
 //!
-//! Invariants: bytes outside the findings stay as they are, findings are sorted and disjoint, and redacting twice is
-//! redacting once (`window` says why).
+//! Invariants: bytes outside the findings are unchanged, findings are sorted and disjoint, and redaction is idempotent
+//! (`window` explains why).
 
 mod block;
 mod class;
@@ -36,23 +36,23 @@ pub use stream::Passed;
 use view::Search;
 use window::Window;
 
-/// A text without its secrets, and where they were.
+/// A text without its secrets, and their positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted<'a> {
-    /// The text with a mark in place of each secret; borrowed when there was none.
+    /// The text with a mark in place of each secret; borrowed if there was none.
     pub text: Cow<'a, [u8]>,
     /// The secrets in the order of the text, disjoint.
     pub found: Vec<Finding>,
 }
 
-/// One secret that was found.
+/// A secret that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that found it, as the mark names it.
+    /// The rule that found the secret, as named in the mark.
     pub rule: &'static str,
-    /// Its first byte in the original text.
+    /// The position of its first byte in the original text.
     pub start: usize,
-    /// The byte after its last in the original text.
+    /// The position after its last byte in the original text.
     pub end: usize,
 }
 
@@ -62,7 +62,7 @@ impl Finding {
     }
 }
 
-/// Replaces each secret in `text` by a mark that names the rule: `[redacted:github-pat]`.
+/// Replaces each secret in `text` with a mark that names the rule: `[redacted:github-pat]`.
 pub fn redact(text: &[u8]) -> Redacted<'_> {
     if let Search::Found(_) = view::search(text, 0) {
         return redact_as_seen(text);
@@ -82,7 +82,7 @@ pub fn redact(text: &[u8]) -> Redacted<'_> {
     Redacted { text: Cow::Owned(out), found }
 }
 
-/// The same for a text that is not seen as it is stored.
+/// Redacts a text whose visible form differs from its stored form.
 fn redact_as_seen(text: &[u8]) -> Redacted<'_> {
     let mut redactor = Redactor::new();
     let (mut found, mut out, mut at) = (Vec::<Finding>::new(), Vec::with_capacity(text.len()), 0);
@@ -112,7 +112,7 @@ fn find(text: &[u8]) -> Vec<Finding> {
     let marks: Vec<Range<usize>> = hits.iter().filter_map(|hit| mark_at(text, *hit)).collect();
     let private = block::private(text, &hits, &marks).into_iter();
     let mut found: Vec<Finding> = private.map(|span| Finding::new("private", span)).collect();
-    // The windows are what stands before, between and after the marks.
+    // The windows are the parts before, between and after the marks.
     let mut from = 0;
     let mut hits = hits.as_slice();
     for mark in marks.iter().cloned().chain(std::iter::once(text.len()..text.len())) {
@@ -127,7 +127,7 @@ fn find(text: &[u8]) -> Vec<Finding> {
 fn find_in(window: &Window, hits: &[Hit], found: &mut Vec<Finding>) {
     let mut covered = 0..0;
     for hit in hits {
-        // What begins within a secret is part of it. This also keeps the work linear.
+        // A literal within a secret is part of that secret. Skipping it also keeps the work linear.
         if hit.at > covered.start && hit.at < covered.end {
             continue;
         }
@@ -163,7 +163,7 @@ fn find_at(window: &Window, hit: Hit) -> Option<Finding> {
     Some(Finding::new(rule, range))
 }
 
-/// The mark of an earlier redaction at `hit`.
+/// Returns the mark of an earlier redaction at `hit`.
 fn mark_at(text: &[u8], hit: Hit) -> Option<Range<usize>> {
     const LONGEST_RULE: usize = 40;
     let Literal::Sign(Sign::Mark) = hit.literal() else { return None };

@@ -1,24 +1,24 @@
 //! The short handle given to the model instead of a text: `[ctx:k7f2m9q4xz]`.
 //!
-//! Invariant: a `Reference` is ten characters of lower-case base 32 in Crockford's alphabet, which has no letters
-//! that people or models confuse with digits. Parsing forgives brackets, capitals and the confusable letters.
+//! Invariant: a `Reference` is ten characters of lower-case base 32 in Crockford's alphabet, which has no letters that
+//! people or models confuse with digits. Parsing accepts brackets, capitals and the confusable letters.
 
 use std::fmt;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 10;
 
-/// A handle of one entry, unique in its store.
+/// The handle of one entry, unique in its store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reference([u8; LENGTH]);
 
-/// Why a text is not a reference.
+/// The error for a text that is not a reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a reference; one looks like [ctx:k7f2m9q4xz]")]
 pub struct NotAReference(String);
 
 impl Reference {
-    /// Makes a reference of 50 of the given random bits.
+    /// Creates a reference from 50 of the given random bits.
     pub fn from_bits(bits: u64) -> Self {
         let mut text = [0; LENGTH];
         for (i, byte) in text.iter_mut().enumerate() {
@@ -27,14 +27,14 @@ impl Reference {
         Self(text)
     }
 
-    /// Reads a reference with or without its bracket.
+    /// Parses a reference, with or without its brackets.
     pub fn parse(text: &str) -> Result<Self, NotAReference> {
         let bare = text.trim().trim_start_matches('[').trim_end_matches(']');
         let bare = bare.strip_prefix("ctx:").unwrap_or(bare);
         Self::from_bare(bare).ok_or_else(|| NotAReference(text.trim().chars().take(40).collect()))
     }
 
-    /// Every reference written with its bracket in `text`, in order, without repeats.
+    /// Returns every reference written with its brackets in `text`, in order and without repeats.
     pub fn cited_in(text: &str) -> Vec<Self> {
         let mut cited = Vec::new();
         for (start, _) in text.match_indices("[ctx:") {
@@ -49,7 +49,7 @@ impl Reference {
         cited
     }
 
-    /// The ten characters alone, as they are stored.
+    /// Returns only the ten characters, as they are stored.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }

@@ -1,17 +1,17 @@
-//! How long things are kept and how much room they may take.
+//! Retention periods and the quota.
 
 use crate::{EntryKind, Timestamp};
 
-/// The limits of a store. The defaults are what the documentation states.
+/// The limits of a store. The defaults are those in the documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Days a run's output is kept.
+    /// Number of days that the output of a run is kept.
     pub run_days: u32,
-    /// Days a page, a file or an import is kept.
+    /// Number of days that a page, a file or an import is kept.
     pub page_days: u32,
-    /// Days an event is kept that belongs to no entry, what was said, and what says that an entry is gone.
+    /// Number of days that events without an entry, what was said, and tombstones of entries are kept.
     pub event_days: u32,
-    /// Bytes a store may take on the disk, its index included; unpinned runs are evicted above it.
+    /// Maximum size of a store on disk in bytes, including its index. Above it, unpinned runs are evicted.
     pub quota_bytes: u64,
 }
 
@@ -22,7 +22,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// When an entry of this kind expires if it is kept now. Notes and documents never do.
+    /// Returns when an entry of this kind expires if it is kept now. Notes and documents never expire.
     pub fn expiry(&self, kind: EntryKind, now: Timestamp) -> Option<Timestamp> {
         match kind {
             EntryKind::Run => Some(now.plus_days(self.run_days)),
@@ -34,27 +34,27 @@ impl Limits {
 }
 
 crate::written_enum! {
-    /// Why an entry is no longer there.
+    /// Why an entry is gone.
     pub enum WhyGone {
-        /// Its time was over.
+        /// It expired.
         Expired = "expired",
-        /// The store was over its quota and this was the run used longest ago.
+        /// The store was over its quota, and this was the least recently used run.
         Evicted = "evicted",
-        /// Someone asked for it to be forgotten.
+        /// Someone asked to forget it.
         Forgotten = "forgotten",
-        /// A newer text of the same file or page took its place, or the file is gone.
+        /// A newer text of the same file or page replaced it, or the file no longer exists.
         Replaced = "replaced",
         /// Its text could not be read any more, after a power cut or on a damaged disk.
         Lost = "lost",
     }
 }
 
-/// What is left of an entry that is no longer there.
+/// The tombstone of an entry that is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gone {
-    /// Why.
+    /// Why the entry is gone.
     pub why: WhyGone,
-    /// Since when.
+    /// When it was removed.
     pub at: Timestamp,
     /// What kind of entry it was.
     pub kind: EntryKind,

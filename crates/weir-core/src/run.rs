@@ -1,35 +1,36 @@
-//! How a run went, and which bytes of its output came from which stream.
+//! The result of a run, and which bytes of its output came from which stream.
 //!
-//! Invariant: [`Pieces`] stays small whatever the program prints: neighbours of one stream are one piece, and past
-//! [`MOST_PIECES`] it only says that it does not know.
+//! Invariant: [`Pieces`] stays small whatever the program prints: adjacent bytes of one stream are one piece, and after
+//! [`MOST_PIECES`] no more pieces are recorded.
 
 use std::ops::Range;
 
-/// How many pieces are remembered: two to three bytes each, and more than a person or a model ever looks at.
+/// Maximum number of pieces that are recorded: two to three bytes each, and more than a person or a model ever looks
+/// at.
 pub const MOST_PIECES: usize = 100_000;
 
 crate::written_enum! {
-    /// How a run came to its end.
+    /// How a run ended.
     pub enum Ended {
-        /// By itself, or by a signal that was not ours.
+        /// The program exited, or was ended by a signal that Weir did not send.
         Exited = "exited",
-        /// It took too long.
+        /// The run exceeded its time limit.
         Timeout = "timeout",
-        /// Someone cancelled it.
+        /// The run was cancelled.
         Cancelled = "cancelled",
-        /// It printed more than it may.
+        /// The run printed more than allowed.
         Quota = "quota",
-        /// It took more memory than it may.
+        /// The run used more memory than allowed.
         Memory = "memory",
-        /// Something that it may not see was uncovered from outside.
+        /// A path that was hidden from the run was uncovered from outside.
         Unmasked = "unmasked",
-        /// Nobody was there to see it.
+        /// The end of the run was not observed.
         Lost = "lost",
     }
 }
 
 crate::written_enum! {
-    /// Where a program prints to.
+    /// An output stream of a program.
     pub enum Stream {
         /// Standard output.
         Out = "stdout",
@@ -38,27 +39,27 @@ crate::written_enum! {
     }
 }
 
-/// How a run went.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFacts {
-    /// What it returned, unless a signal ended it.
+    /// The exit code, unless a signal ended the run.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the run.
     pub signal: Option<i32>,
-    /// How long it took.
+    /// The duration, in milliseconds.
     pub millis: u64,
-    /// The sandbox it ran in, in the runner's words.
+    /// The sandbox of the run, as the runner describes it.
     pub sandbox: String,
-    /// How it came to its end.
+    /// How the run ended.
     pub ended: Ended,
-    /// Which bytes of the text came from which stream. The store fills it in when the text was written by stream.
+    /// Which bytes of the text came from which stream. The store fills this in if the text was written by stream.
     pub pieces: Pieces,
 }
 
-/// Which bytes of a text came from which stream, in the order of arrival. Empty when the streams were merged.
+/// Which bytes of a text came from which stream, in the order of arrival. Empty if the streams were merged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pieces {
-    /// Streams alternate, so the first one and the lengths say everything.
+    /// Streams alternate, so the first one and the lengths are enough.
     first: Option<Stream>,
     lengths: Vec<u64>,
     incomplete: bool,
@@ -81,28 +82,28 @@ impl Pieces {
         }
     }
 
-    /// Whether nothing is known, since the streams were merged.
+    /// Returns whether nothing is known because the streams were merged.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
 
-    /// Whether every byte is accounted for. If not, there were too many pieces, and [`Self::bytes`] says how far it
-    /// goes.
+    /// Returns whether every byte is accounted for. If not, there were too many pieces, and [`Self::bytes`] returns how
+    /// many bytes are covered.
     pub fn is_complete(&self) -> bool {
         !self.incomplete
     }
 
-    /// How many pieces there are.
+    /// Returns the number of pieces.
     pub fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// How many bytes are accounted for, from the beginning of the text.
+    /// Returns how many bytes are accounted for, from the beginning of the text.
     pub fn bytes(&self) -> u64 {
         self.lengths.iter().sum()
     }
 
-    /// Every piece: its stream and where it stands in the text.
+    /// Returns every piece: its stream and its range in the text.
     pub fn iter(&self) -> impl Iterator<Item = (Stream, Range<u64>)> {
         let mut at = 0;
         self.lengths.iter().enumerate().filter_map(move |(number, length)| {
@@ -112,12 +113,13 @@ impl Pieces {
         })
     }
 
-    /// Where the text of one stream stands, in order.
+    /// Returns the ranges of one stream in the text, in order.
     pub fn ranges(&self, stream: Stream) -> impl Iterator<Item = Range<u64>> {
         self.iter().filter(move |(of, _)| *of == stream).map(|(_, range)| range)
     }
 
-    /// As bytes: a byte that says which stream is the first and whether all is there, then the lengths as varints.
+    /// Encodes the pieces: a byte for the first stream and whether the pieces are complete, then the lengths as
+    /// varints.
     pub fn encode(&self) -> Vec<u8> {
         let first = u8::from(self.first == Some(Stream::Err));
         let mut bytes = vec![first | u8::from(self.incomplete) << 1];
@@ -132,7 +134,7 @@ impl Pieces {
         bytes
     }
 
-    /// Reads what [`Self::encode`] wrote; none when it is something else.
+    /// Decodes the output of [`Self::encode`]. Returns `None` for anything else.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (&flags, mut rest) = bytes.split_first()?;
         let mut lengths = Vec::new();
@@ -149,7 +151,7 @@ impl Pieces {
             lengths.push(length);
             rest = after;
         }
-        // A sum past what a number holds is no text.
+        // No text is so long that the sum of its lengths overflows.
         lengths.iter().try_fold(0_u64, |sum, length| sum.checked_add(*length))?;
         let first = if flags & 1 == 0 { Stream::Out } else { Stream::Err };
         let known = flags < 4 && (flags & 1 == 0 || !lengths.is_empty());

@@ -1,20 +1,20 @@
-//! Who sees what. Invariant: `Scope::sees` is the one rule, and every backend's filter is tested against it.
+//! Visibility. Invariant: `Scope::sees` is the only rule, and every backend's filter is tested against it.
 
 crate::written_enum! {
-    /// How far an entry is seen: session ⊂ work ⊂ project ⊂ user.
+    /// How far an entry is visible: session ⊂ work ⊂ project ⊂ user.
     pub enum Level {
-        /// Only the session that made it.
+        /// Only in the session that made it.
         Session = "session",
-        /// Every session of the same work.
+        /// In every session of the same work.
         Work = "work",
-        /// Every session in the project.
+        /// In every session in the project.
         Project = "project",
-        /// Every project of this user.
+        /// In every project of this user.
         User = "user",
     }
 }
 
-/// The identity of a project: what its folder and its git repository amount to.
+/// The identity of a project, derived from its folder and its git repository.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct ProjectKey(pub String);
 
@@ -27,24 +27,24 @@ pub struct SessionKey {
     pub key: String,
 }
 
-/// Where a call stands, and so what it may see. Every call on the store takes one.
+/// The session, work and project of a call, which decide what it may see. Every call on the store takes one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// The project the call is made in.
+    /// The project of the call.
     pub project: ProjectKey,
-    /// The unit of work: a branch, a ticket or a name given.
+    /// The unit of work: a branch, a ticket or a given name.
     pub work: Option<String>,
     /// The session of the client.
     pub session: Option<SessionKey>,
 }
 
 impl Scope {
-    /// A scope that stands in a project and in nothing narrower.
+    /// Creates a scope with a project, but no work or session.
     pub fn project(key: ProjectKey) -> Self {
         Self { project: key, work: None, session: None }
     }
 
-    /// Whether something made in `origin` and seen as far as `level` is seen from here.
+    /// Returns whether an entry made in `origin` with this level is visible in this scope.
     pub fn sees(&self, level: Level, origin: &Scope) -> bool {
         let same_project = self.project == origin.project;
         match level {
@@ -55,7 +55,7 @@ impl Scope {
         }
     }
 
-    /// Whether an entry of this level can be made here: a session's entry needs a session.
+    /// Returns whether an entry of this level can be made in this scope: a session's entry needs a session.
     pub fn can_hold(&self, level: Level) -> bool {
         match level {
             Level::Session => self.session.is_some(),

@@ -1,19 +1,20 @@
-//! What a terminal would show of a text, line by line.
+//! Reduces a text to what a terminal would show, line by line.
 //!
-//! Programs colour their output, draw progress bars and set titles. What is left here is what a person would have seen
-//! at the end of each line, without the means:
+//! Programs colour their output, draw progress bars and set titles. The result is what a person would finally have seen
+//! on each line, without the control characters:
 //!
-//! - Escape sequences go. A string sequence (a title, an image) that does not end by the end of the line or within
-//!   [`LONGEST_STRING`] was none: what it swallowed is shown, so that no output can hide behind an unfinished title.
-//! - After a lone carriage return the text before it is overwritten: the last segment that is not empty is shown. A
-//!   terminal would leave the tail of a longer one standing behind a shorter one; that is noise, and is dropped. `ESC[K`
-//!   and `ESC[2K` erase what was there. Going to the first column counts as a carriage return.
-//! - A backspace takes a character away. Tabs and line ends stay, other control characters go.
-//! - Bytes that are not UTF-8 stay, but those that stand for eight-bit control characters act as these.
+//! - Escape sequences are removed. A string sequence (a title, an image) that does not end by the end of the line or
+//!   within [`LONGEST_STRING`] does not count as one: the text in it is shown, so that no output can hide behind an
+//!   unfinished title.
+//! - A lone carriage return overwrites the text before it: the last segment that is not empty is shown. A terminal
+//!   would leave the tail of a longer segment visible behind a shorter one; that is noise, and is dropped. `ESC[K` and
+//!   `ESC[2K` erase text. Moving to the first column counts as a carriage return.
+//! - A backspace removes a character. Tabs and line ends stay, other control characters are removed.
+//! - Bytes that are not UTF-8 stay, except that eight-bit control characters act as such.
 //!
-//! Invariants: the number of line ends never changes, so lines are numbered as in the raw text; cleaning twice is
-//! cleaning once; no piece of the text decides by where it was cut. Memory is bounded: a line longer than
-//! [`LONGEST_LINE`] is shown in pieces, and what follows cannot overwrite a piece that was shown.
+//! Invariants: the number of line ends never changes, so lines are numbered as in the raw text; cleaning is idempotent;
+//! the result does not depend on how the text was cut into pieces. Memory is bounded: a line longer than
+//! [`LONGEST_LINE`] is shown in pieces, and a piece that was shown cannot be overwritten.
 
 pub(crate) mod decode;
 pub(crate) mod sequence;
@@ -22,23 +23,23 @@ use std::borrow::Cow;
 
 use sequence::{Control, Parser, Screen};
 
-/// How much of a line is held back because it may still be overwritten.
+/// Maximum bytes of a line that are held back because they may still be overwritten.
 pub const LONGEST_LINE: usize = 64 << 10;
-/// How long a string sequence may be. Titles and links are shorter.
+/// Maximum length of a string sequence, in bytes. Titles and links are shorter.
 pub const LONGEST_STRING: usize = 4 << 10;
-/// How long any other sequence may be. Colours take some twenty bytes.
+/// Maximum length of any other sequence, in bytes. Colours take about twenty.
 const LONGEST_SEQUENCE: usize = 256;
-/// How much of a text is looked at to see whether it is one.
+/// Size of the head of a text that is checked for binary data, in bytes.
 pub const BINARY_HEAD: usize = 8 << 10;
 
 const ESCAPE: u8 = 0x1b;
 
-/// Whether a text that begins like this is no text: it has a NUL in its first 8 KiB.
+/// Returns whether a text that begins like this is binary: whether it has a NUL in its first 8 KiB.
 pub fn is_binary(head: &[u8]) -> bool {
     head[..head.len().min(BINARY_HEAD)].contains(&0)
 }
 
-/// What a terminal would show of `text`, which begins at the beginning of a line.
+/// Returns what a terminal would show of `text`, which must begin at the beginning of a line.
 pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
     let plain = plain_lines(text);
     if plain == text.len() || is_plain(&text[plain..]) {
@@ -68,12 +69,12 @@ struct Line {
 }
 
 impl Cleaner {
-    /// A cleaner at the beginning of a line.
+    /// Creates a cleaner at the beginning of a line.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes more text and writes what is settled of it.
+    /// Takes more text, and writes the part of it that can no longer change.
     pub fn push(&mut self, text: &[u8], out: &mut Vec<u8>) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -100,20 +101,20 @@ impl Cleaner {
 }
 
 impl Line {
-    /// What is seen of it.
+    /// Returns the visible part of the line.
     fn seen(&mut self) -> &mut Vec<u8> {
         if self.segment.is_empty() { &mut self.shown } else { &mut self.segment }
     }
 }
 
-/// Writes lines as they are seen in the end.
+/// Writes lines as they finally look.
 struct Lines<'a> {
     line: &'a mut Line,
     out: &'a mut Vec<u8>,
 }
 
 impl Screen for Lines<'_> {
-    /// Adds to the line. A line that grows too long is settled as far as it goes.
+    /// Adds to the line. The part of a line that exceeds the maximum length is written out.
     fn show(&mut self, text: &[u8]) {
         let Line { shown, segment } = self.line;
         let mut rest = text;
@@ -154,11 +155,11 @@ impl Screen for Lines<'_> {
     }
 }
 
-/// How many bytes from the beginning are whole lines with nothing to clean.
+/// Returns how many bytes from the beginning are whole lines with nothing to clean.
 fn plain_lines(text: &[u8]) -> usize {
     let mut plain = 0;
     loop {
-        // Most text is plain ASCII, and a block of it is seen to be so at once.
+        // Most text is plain ASCII, which is recognised a block at a time.
         let rest = &text[plain..];
         let blocks = rest.chunks(64).take_while(|block| is_plain_ascii(block)).map(<[u8]>::len).sum::<usize>();
         plain += rest[..blocks].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
@@ -176,7 +177,7 @@ fn is_plain_ascii(block: &[u8]) -> bool {
     !block.iter().fold(false, |any, &byte| any | special(byte))
 }
 
-/// Whether there is nothing to clean: valid text without control characters.
+/// Returns whether there is nothing to clean: valid text without control characters.
 fn is_plain(text: &[u8]) -> bool {
     if is_plain_ascii(text) {
         return true;

@@ -1,4 +1,4 @@
-//! Points in time. The clock is read in the binary; everything else is handed a `Timestamp`.
+//! Points in time. Only the binary reads the clock; everything else takes a `Timestamp`.
 
 /// Milliseconds since 1970-01-01 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -8,7 +8,7 @@ pub struct Timestamp(pub i64);
 pub const DAY: i64 = 24 * 60 * 60 * 1000;
 
 impl Timestamp {
-    /// The time `days` later.
+    /// Returns the time `days` later.
     pub fn plus_days(self, days: u32) -> Self {
         Self(self.0.saturating_add(i64::from(days) * DAY))
     }

@@ -1,13 +1,13 @@
-//! Numbers and texts as answers word them.
+//! Formats numbers and texts for answers.
 
 use crate::Reference;
 
-/// A number of things, in words.
+/// Formats a count with its noun.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A number of bytes, in words.
+/// Formats a number of bytes with its unit.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1_024 {
@@ -15,7 +15,7 @@ pub fn size(bytes: u64) -> String {
     }
     let mut value = bytes as f64 / 1_024.0;
     let mut unit = 0;
-    // What would be rounded up to 1024 of one unit is one of the next.
+    // A value that would be rounded up to 1024 of one unit is one of the next.
     while value >= 1_023.95 && unit + 1 < UNITS.len() {
         value /= 1_024.0;
         unit += 1;
@@ -23,8 +23,8 @@ pub fn size(bytes: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// A text between marks that carry its reference. A text was written before its reference was drawn, so it cannot hold
-/// its own closing mark.
+/// Encloses a text in marks that contain its reference. The text was written before its reference was drawn, so it
+/// cannot contain its own closing mark.
 pub fn fence(reference: Reference, text: &str) -> String {
     let mark = reference.as_str();
     match text.trim_end_matches('\n') {
@@ -33,7 +33,7 @@ pub fn fence(reference: Reference, text: &str) -> String {
     }
 }
 
-/// As much of a text as makes one short line.
+/// Returns the beginning of a text as one line of at most `most` characters.
 pub fn one_line(text: &str, most: usize) -> String {
     let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
     if text.chars().count() > most {

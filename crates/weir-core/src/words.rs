@@ -1,6 +1,6 @@
-//! Words as the index sees them: which carry no meaning, and the words hidden inside other words.
+//! Words as the index sees them: stop words, and words hidden inside other words.
 
-/// Words so common that they only cost time. Kept short: a word that can be a command or a name is not here.
+/// Words so common that they only cost time. Words that can be a command or a name are not included.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
     "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in",
@@ -9,19 +9,19 @@ const STOP_WORDS: &[&str] = &[
     "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Whether a lower-case word carries no meaning of its own.
+/// Returns whether a lower-case word carries no meaning of its own.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// Whether a character belongs to a script written without spaces.
+/// Returns whether a character belongs to a script written without spaces.
 pub fn is_cjk(c: char) -> bool {
     matches!(c,
         '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The words hidden inside the words of `text`, for the index: the parts of camelCase names, and the pairs of
+/// Returns the words hidden inside the words of `text`, for the index: the parts of camelCase names, and the pairs of
 /// characters of scripts written without spaces. Snake case needs nothing, since the tokeniser splits it anyway.
 pub fn hidden_words(text: &str) -> String {
     let mut found = String::new();
@@ -38,8 +38,8 @@ pub fn hidden_words(text: &str) -> String {
     found
 }
 
-/// The runs of letters and digits of a text. Most bytes of most texts are ASCII, and are told apart by a table: this
-/// stands in the way of everything that is indexed.
+/// Calls `give` with each run of letters and digits in a text. Everything that is indexed passes through here. Most
+/// bytes of most texts are ASCII, and a table classifies those.
 pub fn each_word(text: &str, mut give: impl FnMut(&str)) {
     let bytes = text.as_bytes();
     let (mut start, mut at) = (0, 0);
@@ -76,18 +76,20 @@ const IN_WORD: [bool; 128] = {
     table
 };
 
-/// Whether a name may have parts: a capital letter after its first letter.
+/// Returns whether a name may have parts: whether it has a capital letter after its first letter.
 fn has_capital_inside(word: &str) -> bool {
     word.as_bytes().iter().skip(1).any(u8::is_ascii_uppercase)
 }
 
-/// The words of a text as the vocabulary keeps them, each as often as it stands there: [`spellings`] of all its words.
+/// Calls `give` with the words of a text as the vocabulary stores them, including repeats: the [`spellings`] of all its
+/// words.
 pub fn each_spelling(text: &str, mut give: impl FnMut(&str)) {
     each_word(text, |word| spellings(word, &mut give));
 }
 
-/// A word as the vocabulary keeps it: in lower case, a name also by its parts. Nothing for what nobody looks for by a part
-/// or misspells: one or two letters, numbers, hashes, and scripts without spaces, whose pairs are indexed anyway.
+/// Calls `give` with a word as the vocabulary stores it: in lower case, and for a name also its parts. Skips words that
+/// are never misspelt or looked for by a part: one or two letters, numbers, hashes, and scripts without spaces, whose
+/// pairs are indexed anyway.
 pub fn spellings(word: &str, mut give: impl FnMut(&str)) {
     if !is_telling(word) {
         return;
@@ -103,7 +105,7 @@ pub fn spellings(word: &str, mut give: impl FnMut(&str)) {
     }
 }
 
-/// Whether a word is one that people write, and not a number or a hash.
+/// Returns whether a word is one that people write, and not a number or a hash.
 fn is_telling(word: &str) -> bool {
     if !(3..=48).contains(&word.len()) {
         return false;
@@ -128,10 +130,10 @@ fn is_telling(word: &str) -> bool {
     true
 }
 
-/// The parts of a camelCase or PascalCase name in lower case: `parseHTTPRequest` has `parse`, `http`, `request`.
-/// A name without such parts is its own only part.
+/// Returns the parts of a camelCase or PascalCase name in lower case: `parseHTTPRequest` has `parse`, `http`,
+/// `request`. A name without such parts is its own only part.
 pub fn camel_parts(word: &str) -> Vec<String> {
-    // Only ASCII letters take part: the case of other scripts says little about names in code.
+    // Only ASCII letters are considered: the case of other scripts says little about names in code.
     let bytes = word.as_bytes();
     let mut cuts = vec![0];
     for i in 1..bytes.len() {
@@ -146,7 +148,7 @@ pub fn camel_parts(word: &str) -> Vec<String> {
     cuts.windows(2).map(|cut| word[cut[0]..cut[1]].to_ascii_lowercase()).collect()
 }
 
-/// The overlapping pairs of characters of a word, and its last character alone so that it can be found too.
+/// Returns the overlapping pairs of characters of a word, and its last character alone so that it can be found too.
 pub fn pairs(word: &str) -> Vec<String> {
     let chars: Vec<char> = word.chars().collect();
     let mut pairs: Vec<String> = chars.windows(2).map(|pair| pair.iter().collect()).collect();

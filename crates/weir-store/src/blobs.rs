@@ -1,10 +1,10 @@
-//! Holds texts: compressed in frames of 1 MiB, addressed by content, the small ones in the log's database and the
-//! large ones in files of their own.
+//! Stores texts: compressed in frames of 1 MiB, addressed by content, small ones in the log's database and large ones
+//! in files of their own.
 //!
 //! Invariants: a row is committed only after its file is complete under its final name, on the disk; a file is removed
-//! only once the removal of its row is on the disk too, by a process that holds the write lock and has seen that no row
-//! names it. So a crash or a power cut leaves at worst a file too many, and a reader that finds no file can ask whether
-//! the row is gone too.
+//! only once the removal of its row is on the disk too, by a process that holds the write lock and has checked that no
+//! row refers to it. So a crash or a power cut leaves at worst an extra file, and a reader that finds no file can check
+//! whether the row is gone too.
 
 mod check;
 mod frames;
@@ -30,23 +30,24 @@ use stage::{Place, Stage};
 pub use writer::TextWriter;
 pub(crate) use writer::Written;
 
-/// Up to this size as stored, a text lies in the database: the engine reads it faster than the file system would.
+/// Maximum stored size of a text in the database. Up to this size, the engine reads it faster than the file system
+/// would.
 const LARGEST_HELD: usize = 16 << 10;
 
-/// How often a text is looked for again whose file is missing, before that is taken for damage.
+/// Number of times a text with a missing file is looked up again before the store counts as damaged.
 const MOST_TRIES: usize = 5;
 
 /// The texts of one store.
 pub(crate) struct Blobs {
     folder: PathBuf,
     database: PathBuf,
-    /// Whether files got their names and the folder was not written to the disk since.
+    /// Whether files were renamed since the folder was last synced to the disk.
     unsettled: Cell<bool>,
 }
 
 /// A text whose row was removed.
 pub(crate) struct RemovedText {
-    /// The file it was in, if it was large.
+    /// The file of the text, if it was large.
     pub(crate) file: Option<blake3::Hash>,
 }
 
@@ -62,14 +63,14 @@ impl Blobs {
         stage.finish()
     }
 
-    /// Begins a text that is written piece by piece, and removes those that killed processes have begun.
+    /// Starts a text that is written piece by piece, and removes unfinished ones that killed processes left.
     pub(crate) fn writer(&self) -> TextWriter {
         parts::sweep(&self.folder);
         TextWriter::new(&self.folder)
     }
 
-    /// Gives a staged text its row, or finds the row of the same text. [`Self::settle`] must follow before the transaction
-    /// is committed.
+    /// Adds a row for a staged text, or finds the row of an identical text. [`Self::settle`] must be called before the
+    /// transaction is committed.
     pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &Staged) -> Result<i64, Fault> {
         let known: Option<i64> = tx
             .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")
@@ -103,12 +104,12 @@ impl Blobs {
         Ok(id)
     }
 
-    /// Waits until the names that texts got are on the disk. Their bytes are there already.
+    /// Waits until the new file names are on the disk. The contents of the files are there already.
     pub(crate) fn settle(&self) -> Result<()> {
         if self.unsettled.replace(false) { sync_folder(&self.folder) } else { Ok(()) }
     }
 
-    /// Puts a text that is kept again in the place of its file, should that be missing or cut short.
+    /// Restores the file of a text that is kept again, if it is missing or cut short.
     fn replace_lost_file(&self, staged: &Staged) -> Result<()> {
         match &staged.place {
             Place::File(part) if !self.is_whole(&staged.hash, part.length()) => self.name(part, &staged.hash),
@@ -122,8 +123,8 @@ impl Blobs {
         Ok(())
     }
 
-    /// Removes the row of a text if no entry names it any more. Its file, if it has one, is left for
-    /// [`Self::remove_files`]: should this transaction fail, the row is there again and needs it.
+    /// Removes the row of a text that no entry refers to any more. Its file, if any, is left for
+    /// [`Self::remove_files`], because a rollback of this transaction brings back the row, which needs the file.
     pub(crate) fn remove_if_unused(&self, tx: &Transaction<'_>, id: i64) -> Result<Option<RemovedText>, Fault> {
         let used = tx
             .prepare_cached("SELECT 1 FROM entries WHERE blob_id = ?1 LIMIT 1")
@@ -134,7 +135,7 @@ impl Blobs {
         let (hash, stored, held): (Vec<u8>, i64, bool) = tx
             .prepare_cached("DELETE FROM blobs WHERE id = ?1 RETURNING hash, stored, data IS NOT NULL")
             .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))?;
-        // Its share of the index goes with it, though later.
+        // Its share of the index will be freed too, but later.
         tx.prepare_cached(
             "UPDATE totals SET index_bytes = index_bytes - CAST(index_bytes * 1.0 * ?1 / max(stored, 1) AS INTEGER),
                  stored = stored - ?1, filed = filed - ?2 WHERE id = 1",
@@ -158,7 +159,7 @@ impl Blobs {
         Ok(())
     }
 
-    /// Opens the text of what `find` finds, for reading. `find` gives what it found with the id of its text.
+    /// Opens for reading the text of what `find` finds. `find` returns what it found and the id of its text.
     pub(crate) fn open<T>(
         &self,
         log: &Db,
@@ -174,7 +175,7 @@ impl Blobs {
             })?;
             let Some((found, row)) = found else { return Ok(None) };
             match self.reader(row) {
-                // Another process may have removed it since we looked; then it is not found the next time.
+                // Another process may have removed the text since the lookup. If so, the next lookup does not find it.
                 Err(StoreError::Unreadable { .. }) if tries < MOST_TRIES => tries += 1,
                 other => return other.map(|reader| Some((found, reader))),
             }
@@ -200,8 +201,8 @@ impl Blobs {
         Ok(BlobReader::new((hash, bytes as u64), Frames::from_bytes(&frames), lines, data))
     }
 
-    /// Files that no row names: what a killed process left. Young ones are left alone, since another process may be about
-    /// to commit them. Those in the making have locks, and are removed at once.
+    /// Returns files that no row refers to, left by killed processes. Recent ones are skipped, since another process
+    /// may be about to commit them. Unfinished ones have locks, so those without one are removed at once.
     pub(crate) fn orphans(&self, connection: &Connection) -> Result<Orphans, Fault> {
         let parts = parts::sweep(&self.folder);
         let mut files = Vec::new();
@@ -217,7 +218,7 @@ impl Blobs {
         Ok(Orphans { parts, files })
     }
 
-    /// Removes those that still no row names. Returns how many files went, with the parts.
+    /// Removes the files that still no row refers to. Returns how many files were removed, including unfinished ones.
     pub(crate) fn remove_orphans(&self, tx: &Transaction<'_>, orphans: &Orphans) -> Result<usize, Fault> {
         let mut removed = orphans.parts;
         for path in &orphans.files {
@@ -235,7 +236,7 @@ impl Blobs {
         }
     }
 
-    /// A file holds whole zstd frames one after the other, so any zstd reads it.
+    /// Returns the path of the file for a hash. The file consists of whole zstd frames, so any zstd tool can read it.
     fn path_of(&self, hash: &blake3::Hash) -> PathBuf {
         self.folder.join(file_name(hash.as_bytes()))
     }
@@ -248,19 +249,19 @@ impl Blobs {
     }
 }
 
-/// Files that no row names.
+/// Files that no row refers to.
 pub(crate) struct Orphans {
-    /// How many texts in the making were removed already.
+    /// Number of unfinished files that were already removed.
     parts: usize,
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// The text that a file is named after.
+/// Returns the hash that a file is named after.
 fn hash_of(path: &Path) -> Option<blake3::Hash> {
     path.file_stem().and_then(|stem| stem.to_str()).and_then(|hex| blake3::Hash::from_hex(hex).ok())
 }
 
-/// The name of the file of a text with this hash.
+/// Returns the file name for the text with this hash.
 pub(crate) fn file_name(hash: &[u8]) -> String {
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{hex}.zst")
@@ -272,16 +273,16 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
 }
 
-/// Whether a row names the file of this text.
+/// Returns whether a row refers to the file of this text.
 fn named(connection: &Connection, hash: &blake3::Hash) -> rusqlite::Result<bool> {
     connection
         .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND data IS NULL")
         .and_then(|mut statement| statement.exists([hash.as_bytes()]))
 }
 
-/// A file's new name survives a power cut only once its folder is written too.
+/// Syncs a folder to the disk. Only then does a new file name in it survive a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    // Elsewhere a folder cannot be opened like a file.
+    // Other systems cannot open a folder like a file.
     if cfg!(unix) {
         std::fs::File::open(folder).and_then(|file| file.sync_all()).map_err(|error| from_system(folder, &error))?;
     }

@@ -1,5 +1,5 @@
-//! Opens databases. Invariant: opening, pragmas, waiting for other processes and transactions live here and nowhere
-//! else, so every connection behaves the same.
+//! Opens databases. Invariant: opening, pragmas, waiting for other processes and transactions are implemented only
+//! here, so that every connection behaves the same.
 
 mod connect;
 mod file_id;
@@ -19,18 +19,18 @@ use crate::private;
 /// What an acknowledged write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// The end of the process, however it comes. A loss of power may take the last moments.
+    /// Survives any end of the process. A power cut may lose the most recent writes.
     Process,
-    /// A loss of power too: the write waits for the disk.
+    /// Survives a power cut too: the write waits for the disk.
     Power,
 }
 
 /// How long a database waits for other processes.
 #[derive(Debug, Clone, Copy)]
 pub enum Patience {
-    /// Each write as long as this.
+    /// Time limit for each write.
     Each(Duration),
-    /// All writes together as long as this. What they do themselves does not count.
+    /// Time limit for all writes together. Only waiting counts, not the writes themselves.
     InAll(Duration),
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Db {
     mapped: bool,
     access: Access,
     keeps_log_small: bool,
-    /// Which file it was when it was opened.
+    /// The identity of the file when it was opened.
     file: Option<FileId>,
 }
 
@@ -64,15 +64,14 @@ pub(crate) struct Db {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Writing,
-    /// The folder allows nothing else.
+    /// The folder is read-only.
     Reading,
-    /// The disk had no room for anything else.
+    /// The disk was full.
     ReadingFull,
 }
 
 impl Db {
-    /// Opens a database, making it or bringing it up to date first where needed. Where nothing can be written, it can be
-    /// read all the same.
+    /// Opens a database, creating or migrating it first if necessary. If nothing can be written, opens it read-only.
     pub(crate) fn open(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
         match Self::open_to_write(path, migrations, patience) {
             Err(error @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if path.exists() => {
@@ -92,8 +91,8 @@ impl Db {
     }
 
     fn open_to_read((path, patience): (&Path, Patience), migrations: &[Migration], access: Access) -> Result<Self> {
-        // Without a write-ahead log, the file itself is all there is. With one, the engine needs its side files, which are
-        // there after anything but an orderly end.
+        // Without a write-ahead log, the database file is complete. With one, the engine needs its side files, which
+        // exist unless the last process closed the database in an orderly way.
         let how = match std::fs::metadata(with_suffix(path, "-wal")) {
             Ok(about) if about.len() > 0 => How::Reading,
             _ => How::Unchanging,
@@ -111,25 +110,25 @@ impl Db {
         Ok(db)
     }
 
-    /// How long it waits for other processes.
+    /// Returns how long this database waits for other processes.
     pub(crate) fn patience(&self) -> Patience {
         self.patience
     }
 
-    /// Sets how long it waits for other processes. The engine's own waiting: sleeps of 1 to 100 ms. Shorter ones were
-    /// measured: they spare the unluckiest of eight writers half a second, and cost every hundredth append of all of them
-    /// some milliseconds.
+    /// Sets how long this database waits for other processes. The engine does the waiting, in sleeps of 1 to 100 ms.
+    /// Shorter sleeps were measured: the unluckiest of eight writers waits half a second less, but for all of them one
+    /// in a hundred appends takes some milliseconds longer.
     pub(crate) fn set_patience(&mut self, patience: Patience) -> Result<()> {
         self.patience = patience;
         self.read(|connection| connection.busy_timeout(patience.left()))
     }
 
-    /// Whether it can only be read.
+    /// Returns whether the database is read-only.
     pub(crate) fn is_read_only(&self) -> bool {
         self.access != Access::Writing
     }
 
-    /// Whether its path leads to another file by now, or to none.
+    /// Returns whether the path no longer leads to the file that was opened.
     pub(crate) fn was_moved(&self) -> bool {
         self.file.is_some() && FileId::of(&self.path) != self.file
     }
@@ -143,7 +142,7 @@ impl Db {
         }
     }
 
-    /// Bytes of the pages that are in use.
+    /// Returns the size of the pages in use, in bytes.
     pub(crate) fn bytes_in_use(&self) -> Result<i64> {
         self.read(bytes_in_use)
     }
@@ -155,9 +154,9 @@ impl Db {
         self.outside_transaction("PRAGMA wal_autocheckpoint = 0")
     }
 
-    /// Begins the write-ahead log again whenever a write has made it grow by another step. The engine does so only at a
-    /// moment without readers, which does not come while several processes search all the time: then the log grows until
-    /// the disk is full.
+    /// Restarts the write-ahead log whenever a write has made it grow by another step. The engine restarts it only at a
+    /// moment without readers. While several processes search continuously, that moment never comes, and the log grows
+    /// until the disk is full.
     pub(crate) fn keep_log_small(&mut self) {
         self.keeps_log_small = true;
     }
@@ -168,15 +167,15 @@ impl Db {
         if after < 2 * STEP || after / STEP <= before / STEP {
             return;
         }
-        // What was written is written, whatever becomes of this.
+        // The write is already committed, so errors here do not matter.
         let _ = self.connection.busy_timeout(self.wait_for_readers(after / STEP));
         let _ = self.outside_transaction("PRAGMA wal_checkpoint(RESTART)");
         let _ = self.connection.busy_timeout(self.patience.left());
     }
 
-    /// How long readers are waited for, by the size of the log: first a little longer than most searches take, then longer
-    /// with every step, so that slow readers cannot make it grow without end either. How long a write waits for its lock
-    /// says nothing about this, but a hook has no more time than it has.
+    /// Returns how long to wait for readers, by the size of the log: at first slightly longer than most searches take,
+    /// then longer with every step, so that slow readers cannot make the log grow without end. The usual patience for
+    /// the write lock does not apply here, except that a hook never waits longer than it may.
     fn wait_for_readers(&self, steps: u64) -> Duration {
         const EACH: Duration = Duration::from_millis(300);
         const LONGEST: Duration = Duration::from_secs(10);
@@ -191,9 +190,9 @@ impl Db {
         std::fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |about| about.len())
     }
 
-    /// Empties the write-ahead log once it has grown, unless another process uses it: a process that finds nobody else
-    /// reads all of it when it opens the database. The engine's own way would not do here: it begins the log anew only
-    /// when it remembers that all of it was copied, and nobody stays to remember.
+    /// Empties a write-ahead log that has grown, unless another process is using the database. Otherwise a process that
+    /// opens the database alone would read all of the log. The engine's own mechanism does not help: it restarts the
+    /// log only if it remembers that all of it was copied, and no process lives long enough to remember.
     pub(crate) fn empty_grown_log(&self) -> Result<()> {
         const GROWN: u64 = 256 << 10;
         if self.log_size() > GROWN {
@@ -203,8 +202,8 @@ impl Db {
         Ok(())
     }
 
-    /// Reads pages where the system has them, without a copy: a scan of vectors takes a fifth of the time. For readers
-    /// only, since the pages count as memory of the process, though the system takes them back when it needs to.
+    /// Reads pages from the system's memory map without copying them, which makes a scan of vectors five times as fast.
+    /// For readers only: the pages count as memory of the process, although the system reclaims them when it needs to.
     pub(crate) fn map_for_reading(&mut self) -> Result<()> {
         const MOST: i64 = 2 << 30;
         if !self.mapped {
@@ -223,7 +222,7 @@ impl Db {
         work(&self.connection).map_err(|error| error.into().at(&self.path))
     }
 
-    /// Runs many statements that only read: all see one state, and the lock is taken once for all of them.
+    /// Runs several statements that only read. All of them see the same state, and the lock is taken once.
     pub(crate) fn read_at_once<T, E: Into<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T> {
         let named = |error: rusqlite::Error| from_engine(&self.path, &error);
         let transaction = self.connection.unchecked_transaction().map_err(named)?;
@@ -232,7 +231,7 @@ impl Db {
         Ok(result)
     }
 
-    /// Runs one transaction that takes the write lock at once, so that it cannot fail half way for want of it.
+    /// Runs a transaction that takes the write lock at its start, so that it cannot fail half way for lack of the lock.
     pub(crate) fn write<T, E: Into<Fault>>(
         &mut self,
         durability: Durability,
@@ -250,7 +249,7 @@ impl Db {
         });
         if let Patience::InAll(left) = self.patience {
             self.patience = Patience::InAll(left.saturating_sub(waited));
-            // What was written is written, whatever becomes of this.
+            // The write is already committed, so errors here do not matter.
             let _ = self.connection.busy_timeout(self.patience.left());
         }
         if let Some(before) = before.filter(|_| written.is_ok()) {
@@ -262,7 +261,7 @@ impl Db {
         })
     }
 
-    /// The same if the lock can be had in this time; none if it cannot.
+    /// Like [`Self::write`], but returns `None` if the lock is not free within `patience`.
     pub(crate) fn write_within<T, E: Into<Fault>>(
         &mut self,
         patience: Duration,
@@ -280,7 +279,7 @@ impl Db {
         }
     }
 
-    /// The same if nobody else holds the lock at this moment; none if somebody does.
+    /// Like [`Self::write`], but returns `None` if another process holds the lock.
     pub(crate) fn write_if_free<T, E: Into<Fault>>(
         &mut self,
         durability: Durability,
@@ -289,22 +288,22 @@ impl Db {
         self.write_within(Duration::ZERO, durability, work)
     }
 
-    /// Runs a pragma or another statement that may not stand inside a transaction.
+    /// Runs a pragma or another statement that is not allowed in a transaction.
     pub(crate) fn outside_transaction(&self, statement: &str) -> Result<()> {
         self.read(|connection| connection.execute_batch(statement))
     }
 
-    /// Ends a running statement from another thread.
+    /// Returns a handle that ends a running statement from another thread.
     pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
         self.connection.get_interrupt_handle()
     }
 
-    /// Moves everything into the main file and empties the write-ahead log. False when a reader held it back.
+    /// Moves everything into the main file and empties the write-ahead log. Returns false if a reader prevented it.
     pub(crate) fn truncate_write_ahead_log(&self) -> Result<bool> {
         self.read(|c| c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))).map(|busy: i64| busy == 0)
     }
 
-    /// Writes a copy of the whole database, as it is at one moment, to a new file.
+    /// Writes a copy of the whole database, as of one moment, to a new file.
     pub(crate) fn copy_to(&self, path: &Path) -> Result<()> {
         let _ = std::fs::remove_file(path);
         create_private_file(path)?;
@@ -312,7 +311,7 @@ impl Db {
         self.read(|connection| connection.execute("VACUUM INTO ?1", [name]).map(drop))
     }
 
-    /// Gives the pages that nothing needs any more back to the system.
+    /// Returns unused pages to the file system.
     pub(crate) fn give_back_space(&self) -> Result<()> {
         // The engine frees one page for each step of the statement.
         self.read(|connection| -> rusqlite::Result<()> {
@@ -323,7 +322,7 @@ impl Db {
         })
     }
 
-    /// What the engine finds wrong with the file; empty when all is well.
+    /// Returns the problems that the engine finds in the file; empty if there are none.
     pub(crate) fn integrity_problems(&self) -> Result<Vec<String>> {
         self.read(|connection| -> rusqlite::Result<_> {
             let mut statement = connection.prepare("PRAGMA integrity_check(10)")?;
@@ -333,7 +332,7 @@ impl Db {
         })
     }
 
-    /// Sets write-ahead logging on a new file. Other processes may be doing the same at this moment.
+    /// Enables write-ahead logging on a new file. Other processes may be doing the same.
     pub(crate) fn set_write_ahead_logging(&self) -> Result<()> {
         let deadline = Instant::now() + self.patience.left();
         loop {
@@ -357,30 +356,31 @@ impl Db {
     }
 }
 
-/// Bytes of the pages that are in use.
+/// Returns the size of the pages in use, in bytes.
 pub(crate) fn bytes_in_use(connection: &Connection) -> rusqlite::Result<i64> {
     let number = |pragma: &str| connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
     Ok((number("PRAGMA page_count")? - number("PRAGMA freelist_count")?) * number("PRAGMA page_size")?)
 }
 
-/// A file beside the database's own.
+/// Returns the path of a side file of the database, such as its write-ahead log.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(suffix);
     name.into()
 }
 
-/// Makes a folder that only its owner can enter.
+/// Creates a folder that only its owner can enter.
 pub(crate) fn create_private_folder(path: &Path) -> Result<()> {
     private::folder(path).map_err(|error| from_system(path, &error))
 }
 
-/// Opens a file for writing that only its owner can read.
+/// Returns options for opening a file for writing that only its owner can read.
 pub(crate) fn private_file_options() -> std::fs::OpenOptions {
     private::options()
 }
 
-/// The engine would make the file readable for others, and its side files take the mode of the main one.
+/// Creates the file of a database. The engine would make it readable by others, and gives its side files the mode of
+/// the main file.
 fn create_private_file(path: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());
@@ -388,7 +388,7 @@ fn create_private_file(path: &Path) -> Result<()> {
     private::open(path, &private::options()).map(drop).map_err(|error| from_system(path, &error))
 }
 
-/// Waits before another try for a lock that the engine does not wait for.
+/// Waits before another attempt to take a lock that the engine does not wait for.
 #[expect(clippy::disallowed_methods, reason = "the lock of another process cannot be waited for, only tried again")]
 fn sleep() {
     std::thread::sleep(Duration::from_millis(2));
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn nor_do_readers_that_are_slow() {
-        // Half a second and more, longer than is waited for while the log is small.
+        // Half a second or more, which is longer than a writer waits for readers while the log is small.
         let numbers = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 2000000)";
         let slow = log_beside_readers(&format!("SELECT count(*) FROM sqlite_schema; {numbers} SELECT count(*) FROM n"));
         assert!(slow < 160 << 20, "{slow} bytes");

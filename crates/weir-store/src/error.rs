@@ -1,27 +1,27 @@
-//! What can go wrong in the store, in the words of the store: the engine below is not named.
+//! Errors of the store. They do not name the engine underneath.
 
 use std::path::{Path, PathBuf};
 
-/// Why a call on the store failed.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file is not a database, or not any more.
+    /// The file is not a database, or has become damaged.
     #[error("the store is damaged: {} ({detail})", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the engine said.
+        /// The engine's message.
         detail: String,
     },
-    /// The text of an entry is missing or is not what was stored.
+    /// The text of an entry is missing, or differs from what was stored.
     #[error("the text of an entry cannot be read: {} ({detail})", path.display())]
     Unreadable {
-        /// The file, or what stands for the text in the log.
+        /// The file, or the database if the text is stored there.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the text.
         detail: String,
     },
-    /// A newer version of Weir has written here.
+    /// A newer version of Weir has written to the store.
     #[error("the store was written by a newer version of Weir: {} has migration `{found}`", path.display())]
     Newer {
         /// The file.
@@ -29,7 +29,7 @@ pub enum StoreError {
         /// The migration this version does not know.
         found: String,
     },
-    /// The ledger does not agree with this version of Weir about the past.
+    /// The ledger of migrations differs from that of this version of Weir.
     #[error("the store has a different history: {} ran another version of migration `{name}`", path.display())]
     OtherHistory {
         /// The file.
@@ -60,54 +60,55 @@ pub enum StoreError {
     Unusable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         detail: String,
     },
-    /// The store belongs to another project than the scope of the call.
+    /// The store belongs to a different project than the scope of the call.
     #[error("this store belongs to another project")]
     OtherProject,
-    /// The scope has no session or work, and the level needs one.
+    /// The level needs a session or work that the scope does not have.
     #[error("cannot store this in {level} scope: there is no {level}")]
     NoSuchLevel {
-        /// The level asked for.
+        /// The requested level.
         level: weir_core::Level,
     },
-    /// A note to supersede is not there, or is not a note.
+    /// The note to supersede does not exist or is not visible, or the entry is not a note.
     #[error("no note {reference} is visible in this scope")]
     NoSuchNote {
         /// The reference given.
         reference: weir_core::Reference,
     },
-    /// The reference to keep something under is that of something else.
+    /// The reference for a new entry is already in use.
     #[error("reference {reference} is already taken")]
     ReferenceTaken {
         /// The reference given.
         reference: weir_core::Reference,
     },
-    /// The model made no vectors.
+    /// The model failed to make vectors.
     #[error("semantic search does not work: {detail}")]
     NoVectors {
-        /// What the model said.
+        /// The model's message.
         detail: String,
     },
-    /// What was planned to be forgotten is not what would be forgotten now.
+    /// The entries to forget have changed since the plan was made.
     #[error("the store has changed since the dry run")]
     PlanChanged,
     /// The call was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// Anything else the engine said.
+    /// Any other error of the engine.
     #[error("the store failed at {}: {detail}", path.display())]
     Engine {
         /// The file.
         path: PathBuf,
-        /// What the engine said.
+        /// The engine's message.
         detail: String,
     },
 }
 
 impl StoreError {
-    /// Whether the same write may work later: another process holds the store, the disk is full or fails.
+    /// Returns whether the same write may succeed later: another process holds the store, or the disk is full or
+    /// failing.
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Busy { .. } | Self::Full { .. } | Self::Engine { .. } | Self::Unusable { .. })
     }
@@ -115,11 +116,11 @@ impl StoreError {
 
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// What goes wrong inside a transaction, before it is known which file it happened at.
+/// An error inside a transaction, before the path of its file is known.
 pub(crate) enum Fault {
-    /// The engine failed; the database that ran the work puts its path to it.
+    /// The engine failed. The database that ran the transaction adds its path.
     Engine(rusqlite::Error),
-    /// Already in the words of the store.
+    /// Already an error of the store.
     Store(StoreError),
 }
 
@@ -136,7 +137,7 @@ impl From<StoreError> for Fault {
 }
 
 impl Fault {
-    /// Names the fault for the file it happened at.
+    /// Turns the fault into an error for the file it happened in.
     pub(crate) fn at(self, path: &Path) -> StoreError {
         match self {
             Self::Engine(error) => from_engine(path, &error),
@@ -145,10 +146,10 @@ impl Fault {
     }
 }
 
-/// How long a write waits for other processes.
+/// Default time that a write waits for other processes.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// Names what an engine error means for the file it happened at.
+/// Turns an error of the engine into an error for the file it happened in.
 pub(crate) fn from_engine(path: &Path, error: &rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode as Code;
     let path = path.to_owned();
@@ -157,7 +158,7 @@ pub(crate) fn from_engine(path: &Path, error: &rusqlite::Error) -> StoreError {
         Some(Code::DatabaseCorrupt | Code::NotADatabase) => StoreError::Damaged { path, detail },
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => StoreError::ReadOnly { path },
         Some(Code::DiskFull) => StoreError::Full { path },
-        // The engine could not make its shared file as large as it needs it, which has this one reason.
+        // The engine could not grow its shared-memory file. A full disk is the only reason for that.
         Some(Code::SystemIoFailure) if extended(error) == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => {
             StoreError::Full { path }
         }
@@ -171,7 +172,7 @@ fn extended(error: &rusqlite::Error) -> i32 {
     error.sqlite_error().map_or(0, |error| error.extended_code)
 }
 
-/// Names what a system error means for the file it happened at.
+/// Turns an error of the system into an error for the file it happened in.
 pub(crate) fn from_system(path: &Path, error: &std::io::Error) -> StoreError {
     use std::io::ErrorKind as Kind;
     let path = path.to_owned();

@@ -1,5 +1,5 @@
-//! Databases of other programs. Invariant: they are only read, and nothing of theirs is run: no view, no trigger, no function
-//! of a schema.
+//! Reads databases of other programs. Invariant: they are only read, and nothing in them is executed: no view, no
+//! trigger, no function of a schema.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub struct ForeignDb {
 }
 
 impl ForeignDb {
-    /// Opens one.
+    /// Opens the database at a path.
     #[expect(clippy::disallowed_methods, reason = "it is not ours: nothing of how a store is opened holds for it")]
     pub fn open(path: &Path) -> Result<Self> {
         let flags =
@@ -34,8 +34,8 @@ impl ForeignDb {
         }
     }
 
-    /// Hands on these columns of every row of a table as text, or of those rows only that have a value in a column. What is
-    /// not text comes as its digits; what is not there, as an empty text.
+    /// Passes these columns of every row of a table to `each` as text. If `whose` names a column and a value, only rows
+    /// with that value. Numbers are passed as their digits, missing values as empty text.
     pub fn rows(
         &self,
         table: &str,

@@ -1,5 +1,7 @@
-//! The index: finds chunks by their words and by what they mean. Invariant: everything here is derived from the log by
-//! [`apply`], and the vectors from that by [`embed`]; dropping the file loses nothing.
+//! The index: finds chunks by their words and by their meaning.
+//!
+//! Invariant: everything here is derived, the documents from the log by [`apply`], their vectors by [`embed`], and the
+//! map from the files of a project, so removing the index file loses nothing.
 
 pub(crate) mod apply;
 pub(crate) mod documents;
@@ -18,7 +20,7 @@ use weir_core::{Entry, Reference};
 use crate::migrate::Migration;
 pub(crate) use vocabulary::Learner;
 
-/// The history of the index's shape.
+/// The history of the index's schema.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_index", sql: include_str!("index/migrations/0001_index.sql") },
     Migration { name: "0002_knowledge", sql: include_str!("index/migrations/0002_knowledge.sql") },
@@ -26,23 +28,23 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0004_identity", sql: include_str!("index/migrations/0004_identity.sql") },
 ];
 
-/// What a search found, and how.
+/// The findings of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// Words that were taken for misspelt: as they were written, and what was looked for.
+    /// Words that were treated as misspelt: as written, and the words searched for instead.
     pub corrected: Vec<(String, String)>,
-    /// Words that nothing in the store is like.
+    /// Words without any similar word in the store.
     pub unknown: Vec<String>,
-    /// How many chunks are found by their words alone, since their vectors are not made yet.
+    /// Number of chunks that are found by keywords only because they have no vector yet.
     pub without_vectors: u64,
-    /// Whether not everything is indexed yet, since another process is at it or there is very much of it.
+    /// Whether not everything is indexed yet, because another process is indexing or there is very much to index.
     pub behind: bool,
-    /// Entries of the scope whose text could not be read, or not to its end: at most a few of them. They are found by
-    /// their titles and by what could be read.
+    /// Some of the visible entries whose text could not be read, or not to its end. They are found by their titles and
+    /// by the part that could be read.
     pub unreadable: Vec<Reference>,
-    /// Why the model could not say what the query means, if it should have.
+    /// Why the model could not embed the query, if it should have.
     pub words_alone: Option<String>,
 }
 
@@ -51,11 +53,11 @@ pub struct Findings {
 pub struct Hit {
     /// The entry.
     pub entry: Entry,
-    /// Which chunk of the entry, from 0.
+    /// The position of the chunk in the entry, from 0.
     pub ordinal: u32,
-    /// The line of the entry the excerpt begins at, from 1.
+    /// The line of the entry where the excerpt begins, from 1.
     pub line: u64,
-    /// The headings, symbols or keys that the chunk stands under; empty where there are none.
+    /// The headings, symbols or keys above the chunk; empty if there are none.
     pub heading: String,
     /// The text around the match.
     pub excerpt: String,
@@ -63,9 +65,9 @@ pub struct Hit {
     pub partial: bool,
     /// How well it matches.
     pub score: f64,
-    /// Whether it was found by what it means and shares no word with the query.
+    /// Whether the hit was found by its meaning and shares no word with the query.
     pub by_meaning: bool,
-    /// Another hit that says something newer on the same subject.
+    /// Another hit with something newer on the same subject.
     pub newer: Option<Reference>,
     /// Other outputs with the same passage.
     pub also: Vec<Reference>,

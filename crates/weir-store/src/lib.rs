@@ -1,11 +1,11 @@
 //! The local store of one project, or of the user: a log, an index and blobs.
 //!
-//! - The **log** is the record: entries, notes, events, sessions. What it has acknowledged is kept.
-//! - The **index** finds things. It is derived from the log, may lag behind it, and can be rebuilt at any time.
-//! - The **blobs** hold the texts, compressed and addressed by content.
+//! - The **log** is the record of truth: entries, notes, events and sessions. An acknowledged write is in it.
+//! - The **index** answers searches. It is derived from the log, may lag behind it, and can be rebuilt at any time.
+//! - The **blobs** are the texts, compressed and addressed by content.
 //!
-//! Invariants: the three meet only in [`Store`]; every call takes a [`weir_core::Scope`]; secrets are redacted before
-//! anything is written; every write costs what it writes, whatever the size of the store.
+//! Invariants: only [`Store`] combines the three; every call takes a [`weir_core::Scope`]; secrets are redacted before
+//! anything is written; the cost of a write depends on what it writes, not on the size of the store.
 
 mod blobs;
 mod db;

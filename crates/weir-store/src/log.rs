@@ -1,4 +1,4 @@
-//! The log: what happened and what was kept, in one order. Invariant: what it acknowledges is there after a crash.
+//! The log: events and entries, in one order. Invariant: an acknowledged write is still there after a crash.
 //!
 //! Functions here take a connection or a transaction and the ids of a place; [`crate::Store`] composes them.
 
@@ -27,7 +27,7 @@ use rusqlite::types::Type;
 
 use crate::migrate::Migration;
 
-/// The history of the log's shape.
+/// The history of the log's schema.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") },
     Migration { name: "0002_runs", sql: include_str!("log/migrations/0002_runs.sql") },
@@ -42,7 +42,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0011_confirmed", sql: include_str!("log/migrations/0011_confirmed.sql") },
 ];
 
-/// Reads a column that holds the written form of an enum.
+/// Reads a column with the stored name of an enum's variant.
 pub(crate) fn written<T>(row: &rusqlite::Row<'_>, column: usize, parse: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     parse(&text).ok_or_else(|| {

@@ -1,12 +1,12 @@
-//! Brings a database up to date. Invariant: each migration runs once, in a transaction of its own that also writes
-//! it into the ledger, by name and checksum; a database from the future is refused and left as it is.
+//! Migrates databases. Invariant: each migration runs once, in a transaction of its own that also adds its name and
+//! checksum to the ledger; a database from a newer version is refused and left unchanged.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::{Db, Durability};
 use crate::error::{Result, StoreError};
 
-/// One step in the history of a database's shape. Its text never changes once released.
+/// One step in the history of a database's schema. Its SQL never changes once released.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Migration {
     /// Its name in the ledger.
@@ -15,7 +15,7 @@ pub(crate) struct Migration {
     pub(crate) sql: &'static str,
 }
 
-/// Runs what has not run yet. The common case, nothing to do, reads one number.
+/// Runs the migrations that have not run yet. In the common case, where there are none, this reads one number.
 pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<()> {
     if version(db)? == migrations.len() {
         return Ok(());
@@ -28,13 +28,13 @@ pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<
     Ok(())
 }
 
-/// Makes sure that nothing has to run, for a database that cannot be written.
+/// Checks that no migration has to run, for a database that cannot be written.
 pub(crate) fn check_is_current(db: &Db, migrations: &[Migration]) -> Result<()> {
     check_ledger(db, migrations)?;
     if version(db)? == migrations.len() { Ok(()) } else { Err(StoreError::ReadOnly { path: db.path().to_owned() }) }
 }
 
-/// Compares the ledger with the migrations this version knows.
+/// Compares the ledger with the migrations that this version knows.
 pub(crate) fn check_ledger(db: &Db, migrations: &[Migration]) -> Result<()> {
     for (position, (name, checksum)) in db.read(ledger)?.into_iter().enumerate() {
         let path = db.path().to_owned();
@@ -54,7 +54,7 @@ fn version(db: &Db) -> Result<usize> {
         .map(|version| usize::try_from(version).unwrap_or(usize::MAX))
 }
 
-/// Names and checksums in the order they ran; empty for a new database.
+/// Returns names and checksums in the order the migrations ran; empty for a new database.
 fn ledger(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     let exists = connection
         .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'", [], |_| Ok(()))
@@ -68,7 +68,7 @@ fn ledger(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
 
 fn run_once(db: &mut Db, position: usize, migration: &Migration) -> Result<()> {
     db.write(Durability::Power, |tx| -> rusqlite::Result<()> {
-        // Another process may have run it since we looked; now that we hold the lock we know.
+        // Another process may have run the migration since the check above; under the lock we know.
         let done: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if done > position as i64 {
             return Ok(());

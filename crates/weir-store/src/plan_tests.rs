@@ -1,5 +1,5 @@
-//! Shows that nothing scans a table that grows: every statement that a workout of the store really ran is explained
-//! by the engine, and a plan with a full scan fails the test.
+//! Checks that no statement scans a table that grows. Exercises the store, has the engine explain every statement that
+//! ran, and fails if a plan has a full scan.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +21,11 @@ use crate::{
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 thread_local! {
-    /// The steps that the engine took for each statement of this thread.
+    /// The number of steps that the engine took for each statement of this thread.
     static STEPS: RefCell<BTreeMap<String, Steps>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Called for every connection of the test build: the connection, with its statements recorded from now on.
+/// Records the statements of a connection from now on. Called for every connection of the test build.
 pub(crate) fn recorded(mut connection: Connection) -> Connection {
     let codes = TraceEventCodes::SQLITE_TRACE_STMT | TraceEventCodes::SQLITE_TRACE_PROFILE;
     connection.trace_v2(codes, Some(record)).expect("tracing is built in");
@@ -43,7 +43,7 @@ fn record(event: TraceEvent<'_>) {
             let so_far = statement.get_status(StatementStatus::VmStep);
             STEPS.with_borrow_mut(|all| {
                 let steps = all.entry(statement.sql().into_owned()).or_default();
-                // The engine counts on as long as a statement is prepared.
+                // The engine keeps counting for as long as a statement is prepared.
                 let now = if so_far < steps.so_far { so_far } else { so_far - steps.so_far };
                 *steps = Steps { so_far, most: steps.most.max(now) };
             });
@@ -52,14 +52,14 @@ fn record(event: TraceEvent<'_>) {
     }
 }
 
-/// How many steps a statement took in all, and at one time at most.
+/// The number of steps of a statement: the engine's counter, and the most in a single execution.
 #[derive(Default)]
 struct Steps {
     so_far: i32,
     most: i32,
 }
 
-/// The most steps that each statement took at one time while something was done.
+/// Returns the most steps that each statement took in a single execution during `work`.
 fn steps_of(work: impl FnOnce()) -> BTreeMap<String, i32> {
     STEPS.with_borrow_mut(|all| all.values_mut().for_each(|steps| steps.most = 0));
     work();
@@ -77,7 +77,7 @@ fn no_statement_scans_a_table_that_grows() {
     let statements = STATEMENTS.lock().unwrap().clone();
     let mut explained = 0;
     let mut scans = Vec::new();
-    // A migration runs once.
+    // A migration runs only once.
     let migrations: Vec<&str> =
         [crate::log::MIGRATIONS, crate::index::MIGRATIONS].concat().iter().map(|m| m.sql).collect();
     let is_migration = |sql: &str| migrations.iter().any(|migration| migration.contains(sql.trim()));
@@ -91,8 +91,8 @@ fn no_statement_scans_a_table_that_grows() {
     assert!(scans.is_empty(), "{} of {explained} statements scan:\n{}", scans.len(), scans.join("\n"));
 }
 
-/// A plan without a scan can still walk through everything that a session or a client has. So what hooks do is done in a
-/// small store and in one that has grown, and no statement may take more steps there.
+/// A plan without a scan can still walk through everything in a session or client. So this test does what hooks do, in
+/// a small store and in one that has grown, and no statement may take many more steps in the second.
 #[test]
 fn no_statement_of_a_hook_takes_longer_in_a_store_that_has_grown() {
     let now = Timestamp(1_000_000_000_000);
@@ -104,12 +104,12 @@ fn no_statement_of_a_hook_takes_longer_in_a_store_that_has_grown() {
         let told = |kind| Event { kind, priority: Priority::P3, text: "something".into(), data: None };
         store.append(&scope, &told(EventKind::Prompt), now).unwrap();
         for n in 0..events {
-            // Sessions without a request, and one session with very much in it.
+            // Sessions without a request, and one very large session.
             let key = if n % 2 == 0 { format!("other {}", n % 100) } else { "s1".to_owned() };
             store.append(&Scope { session: session(key), ..scope.clone() }, &told(EventKind::File), now).unwrap();
         }
         let other = Scope { session: session("new".into()), ..scope.clone() };
-        // Twice, so that all statements are prepared and all pages known.
+        // Twice, so that all statements are prepared and all pages are cached.
         let mut run = || {
             call_as_hooks_do(&mut store, &scope, now);
             let _ = store.last_session(&other).unwrap();
@@ -135,7 +135,7 @@ fn open_plans(folder: &std::path::Path) -> (Store, Scope) {
 
 fn is_query(sql: &str) -> bool {
     let verb = sql.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
-    // The engine quotes the name of its schema in the statements it runs for its own full-text tables.
+    // The engine quotes the name of its schema in the statements that it runs for its own full-text tables.
     let engines_own = sql.contains("'main'.'");
     matches!(verb.as_str(), "SELECT" | "INSERT" | "UPDATE" | "DELETE") && !engines_own
 }
@@ -143,7 +143,7 @@ fn is_query(sql: &str) -> bool {
 fn is_scan(step: &str) -> bool {
     let Some(rest) = step.strip_prefix("SCAN ") else { return false };
     let table = rest.split_whitespace().next().unwrap_or_default();
-    // A full-text table is asked by MATCH (`M`) or by row; only an index number without either is a scan.
+    // A full-text table is queried by MATCH (`M`) or by row. Only an index number without either is a scan.
     let full_text = rest.contains("VIRTUAL TABLE INDEX") && (rest.contains(":M") || rest.contains('='));
     let constant = table == "CONSTANT" || rest.starts_with("CONSTANT ROW");
     !full_text && !constant && !SMALL.contains(&table)
@@ -154,7 +154,7 @@ fn explain(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     statement.raw_query().mapped(|row| row.get(3)).collect()
 }
 
-/// What every hook may ask.
+/// Makes every call that a hook may make.
 fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
     let told = Event { kind: EventKind::Tool, priority: Priority::P3, text: "it ran".into(), data: None };
     let seen = HookSeen { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
@@ -194,7 +194,7 @@ fn check_what_hooks_ask(store: &mut Store, scope: &Scope, now: Timestamp) {
     assert_eq!(store.thin(scope, now).unwrap(), 0);
 }
 
-/// Uses every call of the store at least once; returns connections to its two databases.
+/// Uses every call of the store at least once. Returns connections to its two databases.
 #[expect(clippy::disallowed_methods, reason = "the test looks at the databases from outside")]
 fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     let (mut store, scope) = open_plans(folder);
@@ -240,7 +240,7 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     (open("log.db"), open("index.db"))
 }
 
-/// A map of two folders, one of which goes again.
+/// Maps two folders and removes one of them again.
 fn map(store: &mut Store, scope: &Scope) {
     for root in ["/one", "/two", "/one"] {
         let file = MapFile { path: "a.rs".into(), spec: "rust 1".into(), count: 1, ..MapFile::default() };
@@ -257,7 +257,7 @@ fn map(store: &mut Store, scope: &Scope) {
     assert_eq!(store.mapped_folders(scope).unwrap(), ["/one"]);
 }
 
-/// The files of a session: two are used, one is forgotten, and the conversation is compacted.
+/// Uses two files in a session, forgets one of them, and compacts the conversation.
 fn use_files(store: &mut Store, scope: &Scope, now: Timestamp) {
     let told = Event { kind: EventKind::File, priority: Priority::P4, text: "read a.rs".into(), data: None };
     let file = |path: &str| SessionFile {
@@ -290,7 +290,7 @@ fn use_files(store: &mut Store, scope: &Scope, now: Timestamp) {
     store.keep_session_file(scope, &file("b.rs"), &told).unwrap();
 }
 
-/// Files, pages and vectors, and searches that use all of them.
+/// Keeps files, pages and vectors, and runs searches that use all of them.
 fn index_and_embed(store: &mut Store, scope: &Scope, now: Timestamp) {
     for modified in [1, 2] {
         let stamp = Stamp { bytes: 3, modified, hash: "00".into() };
@@ -312,7 +312,7 @@ fn index_and_embed(store: &mut Store, scope: &Scope, now: Timestamp) {
     store.rebuild_index(|_| ()).unwrap();
 }
 
-/// A run under a reference drawn earlier, large enough for several frames.
+/// Keeps a run under a reference drawn earlier, large enough for several frames.
 fn keep_a_written_run(store: &mut Store, scope: &Scope, now: Timestamp) {
     let mut writer = store.writer().unwrap();
     writer.write_from(Stream::Out, &b"a line of a log\n".repeat(200_000)).unwrap();
@@ -333,7 +333,7 @@ fn keep_a_written_run(store: &mut Store, scope: &Scope, now: Timestamp) {
     assert_eq!(found.run.map(|run| run.pieces.len()), Some(2));
 }
 
-/// Forgetting the whole store is left out: that is meant to touch everything.
+/// Forgets by each condition. Forgetting the whole store is left out, since that is meant to touch everything.
 fn forget_by_every_condition(store: &mut Store, scope: &Scope, now: Timestamp) {
     let any = store.history(scope, &HistoryFilter { limit: 50, ..HistoryFilter::default() }).unwrap();
     let references: Vec<_> = any.iter().filter_map(|moment| moment.record.reference).take(2).collect();
@@ -380,7 +380,7 @@ fn note(supersedes: Option<weir_core::Reference>) -> Note {
     }
 }
 
-/// Text that does not compress, so that it fills the quota.
+/// Returns text that does not compress, so that it fills the quota.
 fn noise(seed: i64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);

@@ -1,12 +1,13 @@
-//! Folders and files that only their owner can use, whatever the umask is. The one place that makes them.
+//! Creates folders and files that only their owner can use, whatever the umask. No other module creates them.
 //!
-//! Invariant: a folder that was made is 0700 and a file 0600, also under a umask that takes away the owner's own rights.
+//! Invariant: created folders have mode 0700 and files 0600, even under a umask that removes the owner's own
+//! permissions.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Makes a folder, and those above it that are missing. One that is there stays as it is.
+/// Creates a folder and its missing parents. An existing folder is left unchanged.
 pub fn folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -19,13 +20,13 @@ pub fn folder(path: &Path) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
         Ok(()) => set_mode(path, 0o700),
-        // Someone else was faster.
+        // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Options to open a file for writing, which is made if it is not there.
+/// Returns options to open a file for writing, creating it if it does not exist.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true);
@@ -34,13 +35,14 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Opens a file with [`options`] or what was made of them.
+/// Opens a file with [`options`] or with options derived from them.
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = options.open(path)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // The umask took away what the owner needs; a file that is shared on purpose has more, and keeps it.
+        // The umask removed permissions that the owner needs. A file that is shared on purpose has more than these and
+        // keeps them.
         if file.metadata()?.permissions().mode() & 0o600 != 0o600 {
             file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         }

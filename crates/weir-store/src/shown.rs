@@ -1,10 +1,10 @@
 //! The lines that a conversation has been shown, so that they need not be shown again.
 //!
-//! One file per conversation in `shown/` beside the log: keyed hashes of lines and a label per text, never the lines
-//! themselves. The key is random, so that no output can be made to pass for another.
+//! There is one file per conversation, in `shown/` next to the log. It has keyed hashes of lines and a label per text,
+//! never the lines themselves. The key is random, so that no output can be crafted to pass for another.
 //!
-//! Invariants: what cannot be read counts as never shown; a file never grows past [`MAX_BYTES`]; a record is appended with
-//! one write, and a file with a torn record is dropped.
+//! Invariants: lines that cannot be read back count as never shown; a file never grows past [`MAX_BYTES`]; a record is
+//! appended with one write, and a file with a torn record is removed.
 
 mod matching;
 mod record;
@@ -20,40 +20,40 @@ use record::{HEADER_BYTES, Record};
 use crate::private;
 use crate::store::redacted_text;
 
-/// The folder's name within that of the store.
+/// Name of the folder within the store's folder.
 const FOLDER: &str = "shown";
-/// A file that has grown this large is started over.
+/// Maximum size of a file in bytes. A file that reaches it is started over.
 const MAX_BYTES: u64 = 4 << 20;
-/// A file that was not written for this long belongs to a conversation that has ended.
+/// A file that has not been written for this long belongs to a conversation that has ended.
 const MAX_AGE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The lines that one conversation has been shown.
 pub struct ShownLines {
     path: PathBuf,
     key: [u8; blake3::KEY_LEN],
-    /// The file's bytes after its header; none while there is no file.
+    /// The file's bytes after its header; `None` if there is no file.
     records: Option<Vec<u8>>,
 }
 
-/// A text as hashes of its lines.
+/// A text, as hashes of its lines.
 pub struct HashedText {
     lines: Vec<u64>,
-    /// Bytes up to the end of each line.
+    /// The position of the end of each line, in bytes.
     ends: Vec<usize>,
 }
 
 impl HashedText {
-    /// The number of lines.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether there are no lines.
+    /// Returns whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// The bytes that a range of lines takes.
+    /// Returns the size of a range of lines, in bytes.
     pub fn bytes(&self, lines: &std::ops::Range<usize>) -> usize {
         let before = |line: usize| line.checked_sub(1).map_or(0, |last| self.ends[last]);
         before(lines.end) - before(lines.start)
@@ -61,7 +61,7 @@ impl HashedText {
 }
 
 impl ShownLines {
-    /// The lines shown to a conversation, by its name in the store at `folder`.
+    /// Opens the lines shown to a conversation, by its name in the store at `folder`.
     pub fn open(folder: &Path, conversation: &str) -> std::io::Result<Self> {
         let path = path_of(folder, conversation);
         if let Some((key, records)) = read(&path)? {
@@ -72,7 +72,7 @@ impl ShownLines {
         Ok(Self { path, key, records: None })
     }
 
-    /// A text as hashes of its lines, for this conversation.
+    /// Hashes the lines of a text with the key of this conversation.
     pub fn hash(&self, text: &str) -> HashedText {
         let mut end = 0;
         let ends = text.split_inclusive('\n').map(|line| {
@@ -81,38 +81,39 @@ impl ShownLines {
         });
         let ends = ends.collect();
         let lines = matching::without_numbers(text).into_iter().map(|line| match line.trim_end() {
-            // Blank lines are in every text: they continue a run and never begin one.
+            // Blank lines are in every text, so they continue a run but never begin one.
             "" => matching::BLANK,
             line => self.short_hash(line) | 1,
         });
         HashedText { lines: lines.collect(), ends }
     }
 
-    /// The runs of at least `least` lines of a text that were shown before, in order and without overlap.
+    /// Returns the runs of at least `least` lines of a text that were shown before, in order and without overlap.
     pub fn repeats(&self, text: &HashedText, least: usize) -> Vec<Repeat> {
         let records = record::live(self.records.as_deref().unwrap_or_default());
         matching::repeats(&records, &text.lines, least)
     }
 
-    /// Whether this call was answered with lines left out before.
+    /// Returns whether this call was once answered with lines left out.
     pub fn was_shortened(&self, call: &str) -> bool {
         let call = self.short_hash(call);
         let records = self.records.as_deref().unwrap_or_default();
         record::all(records).any(|record| matches!(record, Record::Shortened(hash) if hash == call))
     }
 
-    /// Notes that a text was shown, under a label that can be put after "same as in".
+    /// Records that a text was shown. The label is a phrase that can follow "same as in".
     pub fn add(&mut self, label: &str, text: &HashedText) -> std::io::Result<()> {
         self.append(&Record::text(&redacted_text(label), &text.lines).record())
     }
 
-    /// Notes that a call was answered with lines left out.
+    /// Records that a call was answered with lines left out.
     pub fn add_shortened(&mut self, call: &str) -> std::io::Result<()> {
         let call = self.short_hash(call);
         self.append(&Record::Shortened(call))
     }
 
-    /// Forgets what was shown under labels that contain this text: it is about to be needed again, word for word.
+    /// Forgets what was shown under labels that contain this text, because it is about to be needed again word for
+    /// word.
     pub fn forget_about(&mut self, part: &str) -> std::io::Result<()> {
         if self.records.is_none() {
             return Ok(());
@@ -120,13 +121,13 @@ impl ShownLines {
         self.append(&Record::Forgotten(&redacted_text(part)))
     }
 
-    /// How far the conversation's transcript has been searched.
+    /// Returns how far the conversation's transcript has been searched.
     pub fn transcript_searched(&self) -> u64 {
         let records = self.records.as_deref().unwrap_or_default();
         record::all(records).fold(0, |last, record| if let Record::Searched(to) = record { to } else { last })
     }
 
-    /// Notes how far the transcript has been searched.
+    /// Records how far the transcript has been searched.
     pub fn set_transcript_searched(&mut self, to: u64) -> std::io::Result<()> {
         self.append(&Record::Searched(to))
     }
@@ -171,7 +172,8 @@ impl ShownLines {
             if let Some(parent) = self.path.parent() {
                 private::folder(parent)?;
             }
-            // Another hook of the conversation may have been faster; its key is not ours, so this text is not noted.
+            // Another hook of the conversation may have been faster. Its key differs from ours, so this text is not
+            // recorded.
             match private::open(&self.path, private::options().create_new(true)) {
                 Ok(mut file) => file.write_all(&whole)?,
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),
@@ -187,7 +189,7 @@ impl ShownLines {
         }
         match File::options().append(true).open(&self.path) {
             Ok(mut file) => file.write_all(&bytes)?,
-            // Another process has started over; what this one knew no longer counts.
+            // Another process has started over, so the records of this one no longer count.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         }
@@ -209,7 +211,8 @@ fn path_of(folder: &Path, conversation: &str) -> PathBuf {
     folder.join(FOLDER).join(&name[..32])
 }
 
-/// The key and the records of a file; none when there is no file or it is damaged, which is then removed.
+/// Reads the key and the records of a file. Returns `None` if there is no file, or if it is damaged and had to be
+/// removed.
 fn read(path: &Path) -> std::io::Result<Option<([u8; blake3::KEY_LEN], Vec<u8>)>> {
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -218,7 +221,7 @@ fn read(path: &Path) -> std::io::Result<Option<([u8; blake3::KEY_LEN], Vec<u8>)>
     };
     let mut header = [0; HEADER_BYTES];
     let begun = file.read_exact(&mut header);
-    // Room for all of it at once: growing would copy it several times, while a client waits.
+    // Reserve everything at once: growing would copy it several times while a client waits.
     let mut records = Vec::with_capacity(file.metadata()?.len().min(MAX_BYTES + 1) as usize);
     file.take(MAX_BYTES + 1).read_to_end(&mut records)?;
     match record::key(&header).filter(|_| begun.is_ok() && record::is_whole(&records)) {

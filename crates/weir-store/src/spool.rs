@@ -1,4 +1,4 @@
-//! The spool: what could not be written to the log, in small files beside it until the next call takes them in.
+//! The spool: what hooks could not write to the log, in small files next to it until the next call takes them in.
 //!
 //! Invariants: a record is complete as soon as it has its name; names sort in the order of their times; the spool never
 //! grows past [`MOST_BYTES`] and [`MOST_RECORDS`].
@@ -15,19 +15,19 @@ use crate::error::{Result, StoreError, from_system};
 pub(crate) use record::Read;
 pub use record::Spooled;
 
-/// The folder's name within that of the store.
+/// Name of the folder within the store's folder.
 const FOLDER: &str = "spool";
-/// How many bytes the records may take together.
+/// Maximum size of all records together, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
-/// How many records there may be.
+/// Maximum number of records.
 const MOST_RECORDS: usize = 10_000;
-/// How many bytes the text of one output may have; a larger one is not spooled.
+/// Maximum size of the text of one output, in bytes. A larger output is not spooled.
 pub const LONGEST_TEXT: u64 = 8 << 20;
-/// How a record's file ends.
+/// File extension of a record.
 const RECORD: &str = "record";
-/// How a file ends that is still being written.
+/// File extension of a record that is still being written.
 const UNFINISHED: &str = "new";
-/// How a record ends that nobody can read.
+/// File extension of a record that cannot be read.
 const UNREADABLE: &str = "unreadable";
 
 /// The spool of one store.
@@ -36,12 +36,12 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// The spool of the store in `folder`.
+    /// Returns the spool of the store in `folder`.
     pub fn beside(folder: &Path) -> Self {
         Self { folder: folder.join(FOLDER) }
     }
 
-    /// Writes a record. It needs no lock, and one that cannot be written whole leaves nothing behind.
+    /// Writes a record. This needs no lock. If the record cannot be written completely, nothing is left behind.
     pub fn put(&self, scope: &Scope, spooled: &Spooled, limits: &Limits, at: Timestamp) -> Result<()> {
         create_private_folder(&self.folder)?;
         let bytes = record::encode(scope, spooled, limits, at);
@@ -59,24 +59,24 @@ impl Spool {
         })
     }
 
-    /// The names of the records, oldest first. Empty, and quick, when there is no spool.
+    /// Returns the names of the records, oldest first. Quick if there is no spool.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = self.with_ending(RECORD);
         names.sort_unstable();
         names
     }
 
-    /// How many records wait, and how many cannot be read.
+    /// Returns how many records are waiting, and how many cannot be read.
     pub fn waiting(&self) -> (usize, usize) {
         (self.names().len(), self.with_ending(UNREADABLE).len())
     }
 
-    /// The folder.
+    /// Returns the folder of the spool.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Reads a record; none when another process has taken it in, or set it aside.
+    /// Reads a record. Returns `None` if another process has taken it in or set it aside.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Read>> {
         let path = self.path_of(name);
         match std::fs::read(&path) {
@@ -88,24 +88,24 @@ impl Spool {
         }
     }
 
-    /// Whether a record is there.
+    /// Returns whether a record exists.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.path_of(name).exists()
     }
 
-    /// Removes records that are in the log. One that stays is recognised by its name.
+    /// Removes records that are in the log. A record that cannot be removed is recognised by its name later.
     pub(crate) fn remove(&self, names: &[String]) {
         for name in names {
             let _ = std::fs::remove_file(self.path_of(name));
         }
     }
 
-    /// Sets a record aside that cannot be taken in, so that it does not hold up those after it.
+    /// Sets aside a record that cannot be taken in, so that it does not block those after it.
     pub(crate) fn set_aside(&self, name: &str) {
         let _ = std::fs::rename(self.path_of(name), self.folder.join(format!("{name}.{UNREADABLE}")));
     }
 
-    /// Removes the folder once it is empty, and what killed processes left in it.
+    /// Removes what killed processes left, and the folder itself if it is empty.
     pub(crate) fn tidy(&self) {
         for name in self.with_ending(UNFINISHED) {
             let path = self.folder.join(format!("{name}.{UNFINISHED}"));
@@ -113,7 +113,7 @@ impl Spool {
                 let _ = std::fs::remove_file(path);
             }
         }
-        // It fails as long as anything is left.
+        // This fails while anything is left in the folder.
         let _ = std::fs::remove_dir(&self.folder);
     }
 

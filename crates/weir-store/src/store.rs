@@ -1,7 +1,7 @@
-//! The one way to a store: composes log, index and blobs.
+//! Composes log, index and blobs into [`Store`], the only way to access a store.
 //!
-//! Invariants: text is redacted before anything else sees it; an acknowledged write is in the log; the index is
-//! brought up to date before it is asked.
+//! Invariants: text is redacted before anything else sees it; an acknowledged write is in the log; the index is brought
+//! up to date before it is queried.
 
 mod backup;
 mod care;
@@ -51,64 +51,64 @@ pub use map::MapChange;
 pub use notes::NoteSeen;
 pub use sources::NewFile;
 
-/// How long keeping an entry indexes, and waits for a process that does: the entry is safe by then.
+/// Time limit for indexing after an entry is kept. The entry is already safe in the log by then.
 const SOON: Duration = Duration::from_secs(1);
-/// How long it waits for another process at once.
+/// Time limit for one wait on another process that is indexing.
 const A_MOMENT: Duration = Duration::from_millis(200);
-/// How far the index is.
+/// How far the index has followed the log.
 enum Progress {
-    /// It has taken in everything.
+    /// The index has taken in everything.
     Done,
-    /// Another process is working on it, or there is more than can be waited for.
+    /// Another process is indexing, or the rest would take too long to wait for.
     Behind,
 }
 
-/// Whose store it is.
+/// The owner of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
-    /// One project's: everything made in it.
+    /// One project. The store has everything made in it.
     Project(ProjectKey),
-    /// The user's: what is seen from every project.
+    /// The user. The store is visible from every project.
     User,
 }
 
-/// A store, open.
+/// An open store.
 pub struct Store {
     folder: PathBuf,
     owner: Owner,
     limits: Limits,
     log: Db,
-    /// Opened when first needed: a hook that only appends never pays for it.
+    /// Opened on first use, so that a hook that only appends never pays for it.
     index: Option<Db>,
     blobs: Blobs,
-    /// Finds by meaning, where there is one.
+    /// The model for semantic search, if there is one.
     model: Option<Arc<dyn Embed>>,
     learner: Learner,
 }
 
-/// What is behind a reference.
+/// The result of looking up a reference.
 #[derive(Debug)]
 pub enum Found {
-    /// The entry is there.
+    /// The entry exists.
     Here(Box<Entry>),
-    /// It was there.
+    /// The entry existed and was removed.
     Gone(Gone),
-    /// It never was, or is not seen from this scope.
+    /// The entry never existed, or is not visible in this scope.
     Never,
 }
 
 impl Store {
-    /// Opens the store in `folder`, making it if it is new.
+    /// Opens the store in `folder`, creating it if it does not exist.
     pub fn open(folder: &Path, owner: Owner, limits: Limits) -> Result<Self> {
         Self::open_within(folder, owner, limits, Patience::default())
     }
 
-    /// The same for a caller that waits no longer than this for other processes, now and later.
+    /// Like [`Self::open`], but with a limit on how long this store waits for other processes, now and in later calls.
     pub fn open_within(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
         let path = folder.join("log.db");
         if !path.exists() {
             create_private_folder(folder)?;
-            // The names of new folders have to be on the disk before anything in them can be.
+            // New folders have to be on disk before anything in them can be.
             for folder in folder.ancestors().take(3).filter(|folder| folder.is_dir()) {
                 let _ = crate::blobs::sync_folder(folder);
             }
@@ -126,12 +126,12 @@ impl Store {
             learner: Learner::default(),
         };
         store.check_owner()?;
-        // What waits in the spool waits on if it cannot be taken in now.
+        // If the spool cannot be taken in now, it waits for the next call.
         let _ = store.take_in();
         Ok(store)
     }
 
-    /// How long writes still wait for other processes.
+    /// Returns how long writes may still wait for other processes.
     pub fn patience(&self) -> Patience {
         self.log.patience()
     }
@@ -142,31 +142,31 @@ impl Store {
         self.index.as_mut().map_or(Ok(()), |index| index.set_patience(patience))
     }
 
-    /// Opens the store in `folder` for a process that writes a little and is gone. What would wait for the disk at its end
-    /// is left to [`Self::close_after_hook`].
+    /// Opens the store in `folder` for a short-lived process that writes a little. Work at the end that would wait for
+    /// the disk is left to [`Self::close_after_hook`].
     pub fn open_for_hook(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
         let store = Self::open_within(folder, owner, limits, patience)?;
         store.log.is_short_lived()?;
         Ok(store)
     }
 
-    /// Sets how long things are kept and how much room they may take, for whoever opened it before that was known.
+    /// Sets the retention periods and the quota, for a caller that opened the store before it knew them.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// How long things are kept and how much room they may take.
+    /// Returns the retention periods and the quota.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Sets the model that finds by meaning; without one, words alone decide.
+    /// Sets the model for semantic search. Without one, search uses keywords only.
     pub fn set_model(&mut self, model: Option<Arc<dyn Embed>>) {
         self.model = model;
     }
 
-    /// Makes the vectors of at most so many chunks that have none. Returns how many still have none. What is not indexed
-    /// yet is left alone: most outputs are never searched for.
+    /// Embeds at most `most` chunks that have no vector yet, and returns how many still have none. Entries that are not
+    /// indexed yet are skipped, since most outputs are never searched for.
     pub fn embed_some(&mut self, most: usize) -> Result<u64> {
         let Some(model) = self.model.clone() else { return Ok(0) };
         self.open_index()?;
@@ -174,7 +174,8 @@ impl Store {
         index::embed::some(index, model.as_ref(), most, Lock::Wait)
     }
 
-    /// The same while someone waits for an answer: only if the model is quick and nobody else is writing.
+    /// Like [`Self::embed_some`], for use while someone waits for an answer: does nothing unless the model is quick and
+    /// no other process is writing.
     pub fn embed_if_free(&mut self, most: usize) -> Result<()> {
         let Some(model) = self.model.clone().filter(|model| model.is_quick()) else { return Ok(()) };
         self.open_index()?;
@@ -182,17 +183,18 @@ impl Store {
         index::embed::some(index, model.as_ref(), most, Lock::IfFree).map(drop)
     }
 
-    /// Whether there is a model, and it is so quick that someone may wait for it.
+    /// Returns whether there is a model that is quick enough to wait for.
     pub fn embeds_quickly(&self) -> bool {
         self.model.as_ref().is_some_and(|model| model.is_quick())
     }
 
-    /// Closes the store, and tidies up where enough has gathered: once in some fifty hooks.
+    /// Closes the store. If the write-ahead log has grown large enough, about once in fifty hooks, this also empties
+    /// it.
     pub fn close_after_hook(self) -> Result<()> {
         self.log.empty_grown_log()
     }
 
-    /// Appends a fact: one transaction, nothing else. Returns its place in the order.
+    /// Appends an event in a single transaction. Returns its position in the log.
     pub fn append(&mut self, scope: &Scope, event: &Event, now: Timestamp) -> Result<i64> {
         self.check_scope(scope)?;
         let event = redacted_event(event);
@@ -203,7 +205,7 @@ impl Store {
         })
     }
 
-    /// Looks up a reference.
+    /// Looks up a reference, and records that the entry was used.
     pub fn get(&mut self, scope: &Scope, reference: Reference, now: Timestamp) -> Result<Found> {
         let place = self.place(scope)?;
         if let Some(stored) = self.log.read(|c| entries::by_reference(c, place, reference))? {
@@ -214,7 +216,7 @@ impl Store {
         Ok(gone.map_or(Found::Never, Found::Gone))
     }
 
-    /// Opens the text of an entry.
+    /// Opens the text of an entry for reading.
     pub fn text(&self, scope: &Scope, reference: Reference) -> Result<Option<BlobReader>> {
         let place = self.place(scope)?;
         let find = |c: &Connection| -> Result<_, Fault> {
@@ -223,18 +225,18 @@ impl Store {
         Ok(self.blobs.open(&self.log, find)?.map(|((), reader)| reader))
     }
 
-    /// What happened, newest first.
+    /// Returns the events that match the filter, newest first.
     pub fn history(&self, scope: &Scope, filter: &HistoryFilter) -> Result<Vec<Moment>> {
         self.check_scope(scope)?;
         self.log.read(|c| history::page(c, scope, filter))
     }
 
-    /// The newest sessions, newest first; those whose name begins so, if a name is given.
+    /// Returns at most `most` sessions, newest first. If `named` is given, only those whose name starts with it.
     pub fn sessions(&self, named: Option<&str>, most: usize) -> Result<Vec<SessionAbout>> {
         self.log.read(|c| sessions::list(c, named, most))
     }
 
-    /// Remembers in the user's store that a project was used.
+    /// Records in the user's store that a project was used, at most once an hour.
     pub fn remember_project(&mut self, project: &KnownProject) -> Result<()> {
         const HOUR: i64 = 60 * 60 * 1000;
         let known = self.log.read(|c| projects::find(c, &project.key))?;
@@ -242,17 +244,18 @@ impl Store {
         if fresh { Ok(()) } else { self.log.write(Durability::Process, |tx| projects::remember(tx, project)) }
     }
 
-    /// The projects the user has stores for.
+    /// Returns the projects that the user has stores for.
     pub fn projects(&self) -> Result<Vec<KnownProject>> {
         self.log.read(projects::all)
     }
 
-    /// Forgets that there was a project, once its store is another's.
+    /// Removes a project from the list of known projects, after its store was handed over to another one.
     pub fn forget_project(&mut self, key: &str) -> Result<()> {
         self.log.write(Durability::Process, |tx| projects::forget(tx, key))
     }
 
-    /// Brings the index up to the log. Called by whatever asks the index; cheap when there is nothing to do.
+    /// Brings the index up to date with the log, and returns how many changes it followed. Everything that queries the
+    /// index calls this; it is cheap if nothing has changed.
     pub fn catch_up(&mut self) -> Result<usize> {
         self.open_index()?;
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(0) };
@@ -261,7 +264,7 @@ impl Store {
         Ok(followed)
     }
 
-    /// Brings the index up to the log as far as that is a matter of a moment.
+    /// Brings the index up to date with the log as far as possible within [`SOON`].
     fn catch_up_soon(&mut self) -> Result<Progress> {
         self.open_index()?;
         let begun = Instant::now();
@@ -277,17 +280,18 @@ impl Store {
         Ok(if is_done { Progress::Done } else { Progress::Behind })
     }
 
-    /// Whether the folder leads to another store by now, or to none: it was moved, removed or restored.
+    /// Returns whether the folder no longer leads to this store, because it was moved, removed or restored.
     pub fn was_moved(&self) -> bool {
         self.log.was_moved()
     }
 
-    /// Whether it was opened for reading, because the folder or a full disk allowed nothing else at that moment.
+    /// Returns whether the store was opened read-only, because of the folder's permissions or a full disk.
     pub fn is_read_only(&self) -> bool {
         self.log.is_read_only()
     }
 
-    /// Ends whatever this store is doing, from another thread; the call then fails as cancelled.
+    /// Returns a function that stops the current call of this store from another thread. That call then fails as
+    /// cancelled.
     pub fn interrupter(&mut self) -> impl Fn() + Send + use<> {
         let handles: Vec<_> = self.index.iter().chain([&self.log]).map(Db::interrupt_handle).collect();
         move || handles.iter().for_each(rusqlite::InterruptHandle::interrupt)
@@ -298,7 +302,7 @@ impl Store {
     }
 
     fn opened_index(&mut self) -> Result<&mut Db> {
-        // Another process may have set the index aside, and a disk that was full may have room again.
+        // Another process may have set the index aside, and a full disk may have space again.
         let opened = match self.index.take().filter(|index| !index.was_moved() && !index.is_read_only()) {
             Some(index) => index,
             None => {
@@ -315,7 +319,7 @@ impl Store {
         self.folder.join("index.db")
     }
 
-    /// Use is noted at most once an hour, and never at the price of an answer.
+    /// Records the use of an entry at most once an hour. Errors are ignored, so that they never cost an answer.
     fn note_use(&mut self, id: i64, used_at: Timestamp, now: Timestamp) {
         const HOUR: i64 = 60 * 60 * 1000;
         if now.0 - used_at.0 > HOUR && !self.log.is_read_only() {
@@ -328,7 +332,7 @@ impl Store {
         self.log.read(|c| places::find(c, scope))
     }
 
-    /// The user's store knows no sessions and works: they belong to projects.
+    /// Returns the scope as this store records it. Sessions and works belong to projects, so the user's store has none.
     fn own_scope(&self, scope: &Scope) -> Scope {
         match self.owner {
             Owner::Project(_) => scope.clone(),
@@ -343,7 +347,7 @@ impl Store {
         }
     }
 
-    /// A folder copied or renamed to another project's place must not be taken for that project's store.
+    /// Rejects the store of another project, in case its folder was copied or renamed to this project's path.
     fn check_owner(&mut self) -> Result<()> {
         let key = owner_key(&self.owner);
         let read = |c: &Connection| {
@@ -359,7 +363,7 @@ impl Store {
     }
 }
 
-/// How an owner is written in the log.
+/// Returns the key under which the log stores an owner.
 fn owner_key(owner: &Owner) -> String {
     match owner {
         Owner::Project(key) => key.0.clone(),

@@ -1,25 +1,25 @@
-//! What a text is, and so how it is cut.
+//! The form of a text, which decides how it is cut.
 //!
-//! Invariant: a wrong guess costs only the place of the cuts.
+//! Invariant: a wrong guess only affects where the text is cut.
 
 use crate::EntryKind;
 
-/// What a text is.
+/// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Lines and paragraphs.
     Plain,
-    /// Markdown: by headings.
+    /// Markdown, cut by headings.
     Markdown,
-    /// A program: by its symbols.
+    /// A program, cut by its symbols.
     Source,
     /// One JSON value, or one on each line.
     Json,
-    /// A conversation: a chunk for each turn.
+    /// A conversation, with a chunk for each turn.
     Turns,
 }
 
-/// How much of a text is looked at.
+/// Size of the head of a text that is examined, in bytes.
 const LOOK: usize = 8 << 10;
 
 const MARKDOWN: &[&str] = &["md", "markdown", "mdx", "mdown", "mkd", "qmd", "rmd"];
@@ -39,15 +39,15 @@ const SOURCE_NAMES: &[&str] =
     &["makefile", "dockerfile", "rakefile", "gemfile", "justfile", "cmakelists.txt", "build", "workspace"];
 
 impl Form {
-    /// What a text is: by the ending of its source, else by a look at its beginning.
+    /// Determines the form of a text by the file extension of its source, otherwise by its beginning.
     pub fn of(kind: EntryKind, source: Option<&str>, head: &[u8]) -> Self {
         let head = &head[..head.len().min(LOOK)];
         match kind {
             EntryKind::Import => Self::Turns,
-            // Its source is a command, and what a program prints is Markdown only by chance.
+            // The source is a command, and the output of a program is Markdown only by chance.
             EntryKind::Run if looks_like_json(head) => Self::Json,
             EntryKind::Run => Self::Plain,
-            // A page was made into Markdown, whatever its address ends with.
+            // Pages were converted to Markdown, whatever their address ends with.
             EntryKind::Page if looks_like_json(head) => Self::Json,
             EntryKind::Page => Self::Markdown,
             EntryKind::Note | EntryKind::Document | EntryKind::File | EntryKind::Said => {
@@ -80,8 +80,8 @@ fn by_look(head: &[u8]) -> Form {
     }
 }
 
-/// A heading that stands apart, or a fence. A comment in a configuration begins with `#` too, but what it is about
-/// follows on the next line.
+/// Returns whether there is a heading between blank lines, or a fence. A comment in a configuration file begins with
+/// `#` too, but the next line is not blank.
 fn looks_like_markdown(head: &[u8]) -> bool {
     let mut is_apart = true;
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end).peekable();
@@ -97,7 +97,7 @@ fn looks_like_markdown(head: &[u8]) -> bool {
     false
 }
 
-/// Whether what is seen of it could be JSON, or a line of it for each value.
+/// Returns whether the head could be JSON, or JSON Lines.
 fn looks_like_json(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     if !matches!(text.first(), Some(b'{' | b'[')) {
@@ -118,13 +118,13 @@ fn looks_like_json(head: &[u8]) -> bool {
             _ if !takes_value => return false,
             _ => {}
         }
-        // Where a value has ended, the next may begin.
+        // The next value may begin where one has ended.
         before = if depth == 0 { b',' } else { byte };
     }
     true
 }
 
-/// The length of the token that `text` begins with. One that goes on beyond what is seen is taken as good.
+/// Returns the length of the token that `text` begins with. A token that continues past the head counts as valid.
 fn token(text: &[u8]) -> Option<usize> {
     let is_word = |word: &[u8]| text.starts_with(word) || word.starts_with(text);
     match text.first()? {

@@ -1,14 +1,14 @@
-//! The heading of a chunk: a path, short enough to stand on one line.
+//! The heading of a chunk: a path, short enough for one line.
 //!
-//! Invariant: never longer than [`LONGEST`] bytes; what does not fit is left out from its beginning.
+//! Invariant: a heading is never longer than [`LONGEST`] bytes; what does not fit is left out from its beginning.
 
-/// The longest heading, in bytes.
+/// Maximum length of a heading, in bytes.
 pub(super) const LONGEST: usize = 120;
-/// The longest part of a path.
+/// Maximum length of one part of a path, in bytes.
 const LONGEST_PART: usize = 72;
 const BETWEEN: &str = " > ";
 
-/// One part of a path: one line, without runs of spaces, cut between two characters.
+/// Returns one part of a path: one line, without runs of spaces, cut between two characters.
 pub(super) fn part(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_PART * 4)]);
     let mut part = String::new();
@@ -22,7 +22,7 @@ pub(super) fn part(text: &[u8]) -> String {
     part
 }
 
-/// A path of these parts. The last is the nearest, so the first are left out where they are too many.
+/// Returns a path of these parts. The last part is the closest, so the first ones are left out if there are too many.
 pub(super) fn path<'a>(parts: impl DoubleEndedIterator<Item = &'a str>) -> String {
     let mut chosen: Vec<&str> = Vec::new();
     let mut length = 0;
@@ -37,7 +37,7 @@ pub(super) fn path<'a>(parts: impl DoubleEndedIterator<Item = &'a str>) -> Strin
     chosen.join(BETWEEN)
 }
 
-/// Cuts `text` to at most this many bytes, the mark of the cut among them.
+/// Cuts `text` to at most this many bytes, including the mark of the cut.
 pub(super) fn shorten(text: &mut String, longest: usize) {
     if text.len() > longest {
         text.truncate(text.floor_char_boundary(longest - '…'.len_utf8()));

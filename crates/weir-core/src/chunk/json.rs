@@ -1,28 +1,28 @@
-//! JSON, also one value on each line: cut between members and elements, each chunk under the path of its first one.
+//! JSON and JSON Lines: cut between members and elements, each chunk under the path of its first one.
 //!
-//! Invariant: every byte is read at most a fixed number of times, and what is kept of it is bounded, however deep it
-//! nests and whether or not a string ever ends. What has no place to cut is cut as plain text.
+//! Invariant: every byte is read at most a fixed number of times, and the state is bounded, however deep the text nests
+//! and whether or not a string ever ends. Text without a place to cut is cut as plain text.
 
 use super::pack::{Block, Joint};
 use super::{LIMIT, TARGET, heading, plain};
 
-/// How deep paths are known. What is deeper is counted only.
+/// Maximum depth to which paths are recorded. Deeper levels are only counted.
 const DEEPEST: usize = 64;
-/// The longest key that is kept whole.
+/// Maximum length of a key that is stored in full, in bytes.
 const LONGEST_KEY: usize = 64;
 
-/// What is open at the place it has come to.
+/// The state at the current position.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Scanner {
     open: Vec<Level>,
-    /// How deep it is below what `open` knows.
+    /// Number of levels below those in `open`.
     deeper: usize,
     string: Text,
-    /// The string that was read last, which is a key if a colon follows.
+    /// The last string, which is a key if a colon follows.
     last: Vec<u8>,
 }
 
-/// Whether a byte stands in a string.
+/// Whether a byte is in a string.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Text {
     #[default]
@@ -32,7 +32,7 @@ enum Text {
     Escaped,
 }
 
-/// A container, and the place in it.
+/// A container, and the position in it.
 #[derive(Debug, Clone)]
 enum Level {
     Object(Vec<u8>),
@@ -40,7 +40,7 @@ enum Level {
 }
 
 impl Scanner {
-    /// About a chunk of what `rest` begins with.
+    /// Returns about a chunk from the beginning of `rest`.
     pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
         if rest.is_empty() || (rest.len() <= LIMIT && !is_last) {
             return None;
@@ -51,13 +51,13 @@ impl Scanner {
         Some(Block { length, joint: Joint::Follows, heading })
     }
 
-    /// The cut that is least deep, and of those the nearest to the target.
+    /// Returns the cut at the least depth, and of those the closest to the target.
     fn best_cut(mut self, rest: &[u8]) -> usize {
         let mut best: Option<(usize, usize)> = None;
         let distance = |at: usize| at.abs_diff(TARGET);
         let mut is_cut = false;
         for (at, &byte) in rest[..LIMIT].iter().enumerate() {
-            // The line end after a comma, and what is before it, stay with the comma.
+            // A comma keeps the line end after it and the blanks before that.
             let cuts_here = is_cut && !matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
             if cuts_here {
                 is_cut = false;
@@ -133,7 +133,7 @@ impl Scanner {
         }
     }
 
-    /// The path of what `rest` begins with. Its nearest parts, where it is too long for a heading.
+    /// Returns the path of what `rest` begins with, or its closest parts if it is too long for a heading.
     fn path(&self, rest: &[u8]) -> String {
         let mut path = String::new();
         for level in &self.open {
@@ -158,11 +158,11 @@ fn add_key(path: &mut String, key: &[u8]) {
     if !path.is_empty() {
         path.push('.');
     }
-    // A key is cut at a length, so its last character may be half of one.
+    // A key is cut at a fixed length, so its last character may be incomplete.
     path.push_str(heading::part(key).trim_end_matches('\u{fffd}'));
 }
 
-/// The key that follows.
+/// Returns the key that follows.
 fn key_ahead(rest: &[u8]) -> Vec<u8> {
     let Some((b'"', text)) = rest[..rest.len().min(LIMIT)].trim_ascii_start().split_first() else { return Vec::new() };
     text.iter().copied().take(LONGEST_KEY).take_while(|&byte| byte != b'"').collect()

@@ -1,23 +1,23 @@
-//! Lines as the forms read them.
+//! Lines, as the forms read them.
 //!
-//! Invariant: an answer about a line never changes when more text comes.
+//! Invariant: the result for a line never changes when more text arrives.
 
 use super::LIMIT;
 
-/// What is known of a line.
+/// What is known about a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
-    /// It ends here, after its line end.
+    /// The line ends here, after its line end.
     Ends(usize),
-    /// It is longer than a chunk may be.
+    /// The line is longer than a chunk may be.
     Long,
     /// There is no more text.
     Nothing,
-    /// More text is needed to say.
+    /// More text is needed to decide.
     Open,
 }
 
-/// The line that begins at `at`.
+/// Returns the line that begins at `at`.
 pub(super) fn line(text: &[u8], at: usize, is_last: bool) -> Line {
     let rest = text.get(at..).unwrap_or_default();
     let window = &rest[..rest.len().min(LIMIT)];
@@ -30,12 +30,12 @@ pub(super) fn line(text: &[u8], at: usize, is_last: bool) -> Line {
     }
 }
 
-/// Whether there is nothing to read on it.
+/// Returns whether the line is blank.
 pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0c))
 }
 
-/// How far it is indented, a tab counting for four, and the rest of it.
+/// Returns the indentation of a line, where a tab counts as four, and the rest of the line.
 pub(super) fn indented(line: &[u8]) -> (usize, &[u8]) {
     let mut width = 0;
     for (at, byte) in line.iter().enumerate() {

@@ -1,23 +1,22 @@
 //! Markdown: blocks as a reader sees them, each under its headings.
 //!
-//! Invariant: a fenced block that fits into a chunk is one block, and what stands in a fence or in a comment is never
-//! a heading.
+//! Invariant: a fenced block that fits into a chunk is one block, and text in a fence or a comment is never a heading.
 
 use super::lines::{Line, indented, is_blank, line};
 use super::pack::{Block, Joint};
 use super::{LIMIT, heading, plain};
 
-/// The headings that are open, and what a cut has left open.
+/// The open headings, and what a cut has left open.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     headings: Vec<(u8, String)>,
     inside: Inside,
     has_begun: bool,
-    /// A cut fell within a line, so what follows begins no block.
+    /// Whether a cut fell within a line, so that what follows does not begin a block.
     is_within_line: bool,
 }
 
-/// What a line stands in, where that is not Markdown.
+/// What a line is inside of, if that is not Markdown.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Inside {
     #[default]
@@ -31,18 +30,18 @@ enum Inside {
 
 /// A block that is being read.
 struct Reading {
-    /// It begins within a line.
+    /// Whether the block begins within a line.
     is_within_line: bool,
     kind: Kind,
     end: usize,
     inside: Inside,
-    /// Where the fence or the comment that is open begins.
+    /// The position where the open fence or comment begins.
     opened_at: usize,
-    /// Where the last of them ended.
+    /// The position where the last fence or comment ended.
     closed_at: usize,
-    /// Where the last item of a list begins.
+    /// The position where the last item of a list begins.
     item_at: usize,
-    /// The line before was blank.
+    /// Whether the line before was blank.
     has_gap: bool,
     lines: usize,
 }
@@ -52,22 +51,22 @@ enum Kind {
     Unknown,
     Paragraph,
     List,
-    /// It ends with its last line: a heading, a fence, a comment, a rule.
+    /// A block that ends with its last line: a heading, a fence, a comment, a rule.
     Closed,
 }
 
-/// What a line does to the block that is read.
+/// The effect of a line on the block being read.
 enum Step {
-    /// It belongs to it.
+    /// The line belongs to the block.
     Takes,
-    /// It begins another.
+    /// The line begins another block.
     Ends,
-    /// It makes a heading of it: its level.
+    /// The line turns the block into a heading of this level.
     Titles(u8),
 }
 
 impl Scanner {
-    /// The block that `rest` begins with, and the blank lines after it.
+    /// Returns the block that `rest` begins with, including the blank lines after it.
     pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
         if let Some(length) = self.front_matter(rest, is_last)? {
             return Some(self.block(length, Inside::Text));
@@ -112,7 +111,8 @@ impl Scanner {
         Some(block)
     }
 
-    /// The length of the front matter, if this is the beginning and there is one. `None` if more text is needed.
+    /// Returns the length of the front matter, if this is the beginning and there is one. The outer `None` means that
+    /// more text is needed.
     fn front_matter(&mut self, rest: &[u8], is_last: bool) -> Option<Option<usize>> {
         if self.has_begun {
             return Some(None);
@@ -138,7 +138,7 @@ impl Scanner {
         Some(found)
     }
 
-    /// Cuts a block that the line at its end makes too long.
+    /// Cuts a block that is too long with the line at its end.
     fn overflow(&mut self, rest: &[u8], line: &[u8], mut reading: Reading) -> Block {
         let mut inside = reading.inside;
         let begins_another = reading.kind != Kind::Unknown && matches!(reading.step(line), Step::Ends);
@@ -150,7 +150,7 @@ impl Scanner {
             Inside::Text if begins_another => reading.end,
             Inside::Text if between > 0 => between,
             Inside::Text => plain::cut(rest),
-            // What was opened here may yet fit into a chunk of its own.
+            // The fence or comment opened here may still fit into a chunk of its own.
             _ if reading.opened_at > 0 => reading.opened_at,
             _ => plain::cut(rest),
         };
@@ -207,7 +207,7 @@ impl Reading {
             Kind::Unknown => false,
             Kind::Closed => true,
             Kind::Paragraph => self.has_gap,
-            // A list goes on after a gap with another item, or with what is indented below one.
+            // After a gap, a list continues with another item, or with what is indented below one.
             Kind::List => self.has_gap && !is_item && indent < 2,
         };
         let starts_anew = level.is_some() || (begins_inside.is_some() && (self.kind == Kind::Paragraph || indent < 2));
@@ -256,7 +256,7 @@ impl Reading {
     }
 }
 
-/// What a line opens that is not Markdown.
+/// Returns what a line opens that is not Markdown.
 fn begins(first: u8, text: &[u8]) -> Option<Inside> {
     match first {
         b'`' | b'~' => {
@@ -297,7 +297,7 @@ fn is_item(text: &[u8]) -> bool {
     text.get(after).is_none_or(u8::is_ascii_whitespace)
 }
 
-/// The words of a heading, without the marks around them.
+/// Returns the words of a heading, without the marks around them.
 fn title(text: &[u8]) -> String {
     let text = text.trim_ascii();
     let marked = atx_level(text).is_some();

@@ -1,45 +1,46 @@
 //! Packs the blocks of a text into chunks.
 //!
-//! Invariant: a block is never cut, and a chunk is never longer than [`LIMIT`]. A chunk is given out when the one
-//! after it is known, so that a tail or a short opening can still join it.
+//! Invariant: a block is never cut, and a chunk is never longer than [`LIMIT`]. A chunk is only emitted once the next
+//! one is known, so that a tail or a short opening can still join it.
 
 use super::{LIMIT, Piece, TARGET};
 
-/// Chunks as short as this join their neighbour.
+/// Size below which a chunk joins its neighbour, in bytes.
 const TINY: usize = 200;
-/// A chunk is not cut before this, for the sake of a better place.
+/// Minimum size of a chunk when looking for a better place to cut, in bytes.
 const LEAST: usize = TARGET / 4;
 
-/// What a form finds: a part of the text that is best kept whole, never longer than a chunk may be.
+/// A block found by a scanner: a part of the text that is best kept whole, never longer than a chunk may be.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) length: usize,
     pub(super) joint: Joint,
-    /// The heading from here on, where it changes.
+    /// The heading from here on, if it changes.
     pub(super) heading: Option<String>,
 }
 
-/// How a block stands to the one before it.
+/// The relation of a block to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
-    /// It is a chunk of its own.
+    /// The block is a chunk of its own.
     Apart,
-    /// It is the heading of a section of this level: a chunk begins here.
+    /// The block is the heading of a section of this level: a chunk begins here.
     Section(u8),
-    /// It is a symbol that is indented so far: a chunk begins here rather than deeper or within a symbol.
+    /// The block is a symbol with this indentation. A cut here is better than one at a deeper symbol or within a
+    /// symbol.
     Symbol(usize),
-    /// It goes on.
+    /// The block continues the one before it.
     Follows,
 }
 
-/// What is gathered and not given out yet: a chunk that is full, and one that is growing.
+/// What is not emitted yet: a chunk that is full, and one that is growing.
 #[derive(Debug, Default)]
 pub(super) struct Packer {
     full: Option<Chunk>,
     growing: Vec<Block>,
     /// The length of `growing`.
     length: usize,
-    /// How much was given out in this call.
+    /// Number of bytes emitted in this call.
     given: usize,
     heading: String,
     level: u8,
@@ -50,14 +51,14 @@ pub(super) struct Packer {
 struct Chunk {
     length: usize,
     heading: String,
-    /// The level of the section it begins, if it begins one.
+    /// The level of the section that the chunk begins with, if any.
     opens: Option<u8>,
-    /// The level of the section it ends in.
+    /// The level of the section that the chunk ends in.
     level: u8,
 }
 
 impl Packer {
-    /// How much of the text was read and not given out. A call begins here.
+    /// Returns how many bytes were read but not emitted, and resets the count of this call.
     pub(super) fn waiting(&mut self) -> usize {
         self.given = 0;
         self.length + self.full.as_ref().map_or(0, |chunk| chunk.length)
@@ -87,7 +88,7 @@ impl Packer {
         }
     }
 
-    /// Gives out all there is.
+    /// Emits everything.
     pub(super) fn finish(&mut self, pieces: &mut Vec<Piece>) {
         self.close(self.growing.len(), pieces);
         if let Some(chunk) = self.full.take() {
@@ -112,7 +113,7 @@ impl Packer {
         })
     }
 
-    /// How many of the blocks make the chunk: up to the symbol that is indented least, else all of them.
+    /// Returns how many blocks form the chunk: up to the symbol with the least indentation, otherwise all of them.
     fn best_cut(&self, next: Joint) -> usize {
         let strength = |joint: Joint| match joint {
             Joint::Symbol(indent) => usize::MAX - indent,
@@ -146,7 +147,7 @@ impl Packer {
                 self.level = level;
             }
             if let Some(now) = block.heading {
-                // Titles without a text between them are one: the deepest says them all.
+                // Titles without text between them count as one: the path of the deepest contains them all.
                 if at == 0 || heading.is_empty() || matches!(block.joint, Joint::Section(_)) {
                     heading.clone_from(&now);
                 }
@@ -172,12 +173,12 @@ impl Packer {
     }
 }
 
-/// Whether a full chunk and the next one are better one.
+/// Returns whether a full chunk and the next one should be joined.
 fn joins(full: &Chunk, next: &Chunk) -> bool {
     let together = full.length + next.length;
     together <= LIMIT
         && match next.opens {
-            // The tail of a section, or what stands before its first symbol.
+            // The tail of a section, or the text before its first symbol.
             None => next.length < TINY || full.length < TINY,
             // A title with a line or two below it says little without the section that follows.
             Some(level) if level > full.level => full.length < TINY,

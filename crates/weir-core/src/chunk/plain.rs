@@ -1,11 +1,12 @@
-//! Plain text: cut at a blank line, else at a line end, else at a space, else between two characters.
+//! Plain text: cut at a blank line, otherwise at a line end, a space, or between two characters.
 //!
-//! Invariant: it looks at no more than [`LIMIT`] bytes. The other forms cut so what is too long for a chunk.
+//! Invariant: it looks at no more than [`LIMIT`] bytes. The other forms cut text that is too long for a chunk in this
+//! way.
 
 use super::pack::{Block, Joint};
 use super::{LIMIT, TARGET};
 
-/// The chunk that `rest` begins with.
+/// Returns the chunk that `rest` begins with.
 pub(super) fn next(rest: &[u8], is_last: bool) -> Option<Block> {
     let length = match rest.len() {
         0 => return None,
@@ -16,7 +17,7 @@ pub(super) fn next(rest: &[u8], is_last: bool) -> Option<Block> {
     Some(Block { length, joint: Joint::Apart, heading: None })
 }
 
-/// Where to cut `rest`, which is longer than a chunk may be.
+/// Returns where to cut `rest`, which is longer than a chunk may be.
 pub(super) fn cut(rest: &[u8]) -> usize {
     let window = &rest[..LIMIT];
     last_blank_line(window)
@@ -25,7 +26,7 @@ pub(super) fn cut(rest: &[u8]) -> usize {
         .unwrap_or_else(|| character_boundary(rest, LIMIT))
 }
 
-/// The end of the last blank line, if it leaves a chunk of at least half the target.
+/// Returns the end of the last blank line, if it leaves a chunk of at least half the target.
 fn last_blank_line(window: &[u8]) -> Option<usize> {
     let at = window.windows(2).rposition(|pair| pair == b"\n\n")? + 2;
     (at >= TARGET / 2).then_some(at)
@@ -36,7 +37,7 @@ fn last_after(window: &[u8], byte: u8) -> Option<usize> {
     (at >= TARGET / 2).then_some(at)
 }
 
-/// The nearest position at or before `at` that does not cut a UTF-8 sequence.
+/// Returns the closest position at or before `at` that does not cut a UTF-8 sequence.
 pub(super) fn character_boundary(text: &[u8], at: usize) -> usize {
     let is_continuation = |i: &usize| text.get(*i).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
     (at.saturating_sub(3)..=at).rev().find(|i| !is_continuation(i)).unwrap_or(at)

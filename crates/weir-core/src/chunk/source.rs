@@ -1,6 +1,6 @@
-//! Source text: cut between symbols, by how lines begin and how far they are indented.
+//! Source text: cut between symbols, based on how lines begin and how far they are indented.
 //!
-//! Invariant: it asks no grammar, so a broken file, or one of a language it does not know, is cut all the same.
+//! Invariant: it uses no grammar, so that a broken file, or one in an unknown language, can be cut too.
 
 mod symbol;
 
@@ -9,11 +9,11 @@ use super::pack::{Block, Joint};
 use super::{LIMIT, heading, plain};
 use symbol::Symbol;
 
-/// The symbols that are open at the place it has come to.
+/// The symbols that are open at the current position.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     open: Vec<Open>,
-    /// A cut fell within a line, so what follows begins no symbol.
+    /// Whether a cut fell within a line, so that what follows does not begin a symbol.
     is_within_line: bool,
 }
 
@@ -25,17 +25,17 @@ struct Open {
     is_container: bool,
 }
 
-/// How deep symbols are kept.
+/// Maximum nesting depth of open symbols.
 const DEEPEST: usize = 8;
 
 impl Scanner {
-    /// The block that `rest` begins with, up to a blank line or the next symbol.
+    /// Returns the block that `rest` begins with, up to a blank line or the next symbol.
     pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
         let mut open = self.open.clone();
         let mut joint = Joint::Follows;
         let mut heading = None;
         let mut end = 0;
-        // Where the comments and attributes begin that stand right above.
+        // Where the comments and attributes directly above begin.
         let mut above = 0;
         let (mut has_words, mut has_ended) = (false, false);
         loop {
@@ -96,7 +96,7 @@ fn path(open: &[Open]) -> String {
     heading::path(open.iter().map(|symbol| symbol.name.as_str()))
 }
 
-/// What is defined within a function is a part of it.
+/// Returns whether a symbol may begin here. A definition inside a function is part of that function.
 fn may_begin(open: &[Open], indent: usize) -> bool {
     open.iter().rev().find(|symbol| symbol.indent < indent).is_none_or(|symbol| symbol.is_container)
 }

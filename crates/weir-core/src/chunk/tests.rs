@@ -1,4 +1,4 @@
-//! What holds for every form, and what each makes of a sample.
+//! Tests the invariants of all forms, and the chunks of sample texts.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn whole(form: Form, text: &[u8]) -> Vec<Piece> {
     Cutter::new(form).cut(text, true)
 }
 
-/// Cuts a text that comes in parts of these sizes, one after the other and again.
+/// Cuts a text that arrives in parts of these sizes, which are repeated.
 fn in_parts(form: Form, text: &[u8], sizes: &[usize]) -> Vec<Piece> {
     let mut cutter = Cutter::new(form);
     let mut pieces: Vec<Piece> = Vec::new();
@@ -43,7 +43,7 @@ fn assert_covers(form: Form, text: &[u8]) {
     assert_eq!(end, text.len(), "{form:?}");
 }
 
-/// Each chunk with its heading, and the ends of what is in it.
+/// Checks each chunk: its heading, and the ends of its text.
 fn check(form: Form, text: &str, expected: Expect) {
     assert_covers(form, text.as_bytes());
     let mut shown = String::new();
@@ -181,7 +181,7 @@ fn source_is_cut_between_symbols() {
     );
 }
 
-/// A line for each way in which a symbol begins, and then some in which none does.
+/// Lines that begin a symbol in each possible way, followed by some that do not.
 const LINES: &str = r#"export default async function load(url) {
 export const keep = async (entry) => {
 func (s *Store) Keep(e Entry) error {
@@ -325,7 +325,7 @@ fn a_conversation_is_a_chunk_for_each_turn() {
     );
 }
 
-/// What texts of all forms are made of, so that chance finds their borders.
+/// Generates texts from units of all forms, so that their boundaries are found by chance.
 fn any_text() -> impl Strategy<Value = String> {
     const UNITS: &[&str] = &[
         "\n",
@@ -370,7 +370,7 @@ fn any_text() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn chunks_cover_any_bytes_without_gap(mut text in prop::collection::vec(any::<u8>(), 0..9_000)) {
-        // Line ends and spaces as often as in real text, or more so.
+        // Line ends and spaces at least as often as in real text.
         text.iter_mut().for_each(|byte| match *byte {
             200..220 => *byte = b'\n',
             220.. => *byte = b' ',

@@ -1,12 +1,12 @@
-//! A conversation: a chunk for each turn, which is a paragraph.
+//! A conversation: one chunk for each turn, which is a paragraph.
 //!
-//! Invariant: two turns never share a chunk. A long one is cut as plain text.
+//! Invariant: two turns never share a chunk. A long turn is cut as plain text.
 
 use super::lines::{Line, is_blank, line};
 use super::pack::{Block, Joint};
 use super::{LIMIT, plain};
 
-/// The turn that `rest` begins with, and the blank lines after it.
+/// Returns the turn that `rest` begins with, including the blank lines after it.
 pub(super) fn next(rest: &[u8], is_last: bool) -> Option<Block> {
     let mut end = 0;
     let (mut has_words, mut has_ended) = (false, false);
@@ -15,7 +15,7 @@ pub(super) fn next(rest: &[u8], is_last: bool) -> Option<Block> {
             Line::Ends(next) => next,
             Line::Open => return None,
             Line::Nothing => break,
-            // It has words, so it is another turn if this one has ended.
+            // The long line has words, so it is another turn if this one has ended.
             Line::Long if has_ended => break,
             Line::Long => return block(plain::cut(rest)),
         };

@@ -1,14 +1,14 @@
-//! Reads the data of an event. It is JSON that we wrote, but it has been through redaction and years of versions: what
-//! cannot be read is taken as not there.
+//! Reads the data of an event. This is JSON that Weir wrote, but it has been through redaction and may be from any
+//! earlier version. What cannot be read is treated as missing.
 
 use serde_json::Value;
 
-/// The data of an event, if it has any that can be read.
+/// Returns the data of an event, if it has any that can be read.
 pub(super) fn read(data: Option<&str>) -> Option<Value> {
     serde_json::from_str(data?).ok()
 }
 
-/// The text of a field; a number as it is written.
+/// Returns the text of a field, or a number as it is written.
 pub(super) fn text(data: &Value, key: &str) -> Option<String> {
     match data.get(key)? {
         Value::String(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Errors that nothing has repaired: an error is open until a fix of the same subject.
+//! Errors that were not repaired. An error is open until a fix of the same subject.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,11 +12,11 @@ pub(super) struct Failure<'a> {
     pub(super) event: &'a Event,
     /// How often it happened.
     pub(super) times: usize,
-    /// Where in the facts.
+    /// Its position in the facts.
     pub(super) at: usize,
 }
 
-/// The errors without a later fix, newest first, each subject once.
+/// Returns the errors without a later fix, newest first, one for each subject.
 pub(super) fn unresolved<'a>(facts: &[Fact<'a>]) -> Vec<Failure<'a>> {
     let mut fixed = HashSet::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
@@ -46,7 +46,7 @@ pub(super) fn unresolved<'a>(facts: &[Fact<'a>]) -> Vec<Failure<'a>> {
     open
 }
 
-/// What it was about; the text itself when that is not told.
+/// Returns the subject of an event, or its text if the data names none.
 fn subject(event: &Event) -> String {
     let told = read(event.data.as_deref()).and_then(|data| text(&data, "subject"));
     told.unwrap_or_else(|| event.text.clone())

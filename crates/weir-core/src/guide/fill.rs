@@ -1,32 +1,32 @@
-//! Fills a guide up to its budget. Invariant: what is written never counts more than the budget.
+//! Fills a guide up to its budget. Invariant: the result never has more tokens than the budget.
 
 use super::Wanted;
 use super::sections::Section;
 use crate::wording::counted;
 
-/// How many bytes of its words an item may have when its own length is too much.
+/// Maximum lengths in bytes to which an item's text is cut if it does not fit in full. They are tried in this order.
 const LENGTHS: [usize; 3] = [240, 120, 60];
 
-/// One section, as far as it is written.
+/// The part of a section that is written so far.
 struct Written<'s> {
     section: &'s Section<'s>,
-    /// The lines of its items and what each counts.
+    /// The lines of the items, with the tokens of each.
     lines: Vec<(String, usize)>,
-    /// What its heading counts.
+    /// The tokens of the heading.
     heading: usize,
-    /// Whether it has had all that it gets.
+    /// Whether the section gets no more lines.
     closed: bool,
 }
 
 impl Written<'_> {
-    /// What the section counts with another line of so many tokens.
+    /// Returns the tokens of the section with another line of `line` tokens.
     fn with(&self, count: fn(&str) -> usize, line: usize) -> usize {
         let lines: usize = self.lines.iter().map(|(_, tokens)| tokens).sum();
         let more = self.more(self.lines.len() + 1);
         self.heading + lines + line + if more.is_empty() { 0 } else { count(&more) }
     }
 
-    /// What the section counts as it is.
+    /// Returns the tokens of the section as it is.
     fn count(&self, count: fn(&str) -> usize) -> usize {
         if self.lines.is_empty() {
             return 0;
@@ -36,7 +36,7 @@ impl Written<'_> {
         self.heading + lines + if more.is_empty() { 0 } else { count(&more) }
     }
 
-    /// How many items are left out when so many are shown.
+    /// Returns the line that says how many items are left out if `shown` are shown.
     fn more(&self, shown: usize) -> String {
         match self.section.items.len().saturating_sub(shown) {
             0 => String::new(),
@@ -46,7 +46,7 @@ impl Written<'_> {
     }
 }
 
-/// The opening lines, then of each section as much as the budget allows.
+/// Writes the opening lines, then as much of each section as the budget allows.
 pub(super) fn fill(opening: Vec<String>, sections: &[Section<'_>], wanted: &Wanted<'_>) -> String {
     let count = wanted.count;
     let mut opening: Vec<String> = opening.into_iter().filter(|line| !line.is_empty()).collect();
@@ -80,7 +80,7 @@ pub(super) fn fill(opening: Vec<String>, sections: &[Section<'_>], wanted: &Want
             None => written[next].closed = true,
         }
     }
-    // Tokens may reach over the end of a line, so the sum is close but no proof: the whole is counted.
+    // Tokens may span the end of a line, so the sum is only an estimate: count the whole text.
     loop {
         let text = render(&opening, &written);
         let whole = format!("{text}{}", not_shown(&written)).trim_end().to_owned();
@@ -98,8 +98,8 @@ pub(super) fn fill(opening: Vec<String>, sections: &[Section<'_>], wanted: &Want
     }
 }
 
-/// The section whose turn it is: one that has no line yet, else the one whose next item matters most, and of those the
-/// one with the fewest lines.
+/// Returns the section whose turn it is: one without a line, otherwise the one whose next item matters most, and of
+/// those the one with the fewest lines.
 fn next(written: &[Written<'_>]) -> Option<usize> {
     let open = written.iter().enumerate().filter(|(_, section)| !section.closed);
     let rank = |section: &Written<'_>| {
@@ -127,7 +127,7 @@ fn render(opening: &[String], written: &[Written<'_>]) -> String {
     text
 }
 
-/// How many sections have something to say and no room to say it.
+/// Returns the line that says how many sections have items but no room for them.
 fn not_shown(written: &[Written<'_>]) -> String {
     let is_hidden = |section: &&Written<'_>| section.lines.is_empty() && !section.section.items.is_empty();
     match written.iter().filter(is_hidden).count() {

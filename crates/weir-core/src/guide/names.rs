@@ -1,7 +1,7 @@
-//! Names at hand: what the model itself wrote last and most, by file.
+//! Names at hand: those that the model itself wrote last and most, by file.
 //!
-//! A summary says what was done and leaves out what things are called, which is what the model needs next. The score of a
-//! name is the sum over the uses of tools that it was given to, each weighing less the longer ago it was.
+//! A summary says what was done but leaves out what things are called, which is what the model needs next. The score of
+//! a name is the sum over the tool calls that used it, each with less weight the longer ago it was.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,23 +10,23 @@ use super::data::{read, text};
 use crate::EventKind;
 use crate::event::line;
 
-/// After how many uses of tools a name weighs half.
+/// Number of tool calls after which a name has half its weight.
 const HALF: f64 = 10.0;
-/// How many names are looked at for those that fit.
+/// Maximum number of names that are tried.
 const MOST: usize = 400;
-/// What a path counts as long as, whatever its length.
+/// The length that a path counts as, whatever its actual length.
 const PATH_LENGTH: f64 = 12.0;
-/// The longest path.
+/// Maximum length of a path, in bytes.
 const LONGEST_PATH: usize = 300;
-/// The line above them.
+/// The line above the names.
 const HEADING: &str = "Names at hand, by file (what the model wrote last and most):\n";
-/// The line of those that belong to no file.
+/// The label of names that belong to no file.
 const ELSEWHERE: &str = "elsewhere";
 
-/// The names of a session, the one most at hand first.
+/// The names of a session, the most important first.
 pub(super) struct Names {
     ranked: Vec<Name>,
-    /// What became of each file that was changed.
+    /// The changes of each changed file.
     changed: HashMap<String, Change>,
 }
 
@@ -35,20 +35,20 @@ struct Name {
     text: String,
     file: Option<String>,
     score: f64,
-    /// Whether it is the path of a file itself.
+    /// Whether the name is itself the path of a file.
     is_file: bool,
 }
 
-/// What became of a file.
+/// The changes of a file.
 #[derive(Default)]
 struct Change {
     times: usize,
     deleted: bool,
-    /// Whether the summary names it.
+    /// Whether the summary names the file.
     known: bool,
 }
 
-/// The names at hand within a budget, with their heading; empty when there are none.
+/// Returns the names at hand within a budget, with their heading; empty if there are none.
 pub(super) fn write(names: &Names, budget: usize, count: fn(&str) -> usize) -> String {
     let mut chosen: Vec<&Name> = Vec::new();
     let mut places: HashSet<&str> = HashSet::new();
@@ -63,7 +63,7 @@ pub(super) fn write(names: &Names, budget: usize, count: fn(&str) -> usize) -> S
             chosen.push(name);
         }
     }
-    // Tokens may reach over the end of a name, so the sum is close but no proof: the whole is counted.
+    // Tokens may span the end of a name, so the sum is only an estimate: count the whole text.
     while !chosen.is_empty() {
         let written = names.render(&chosen);
         if count(&written) <= budget {
@@ -74,7 +74,7 @@ pub(super) fn write(names: &Names, budget: usize, count: fn(&str) -> usize) -> S
     String::new()
 }
 
-/// The line that a name stands in.
+/// Returns the label of the line that a name belongs to.
 fn place_of(name: &Name) -> &str {
     match &name.file {
         _ if name.is_file => &name.text,
@@ -100,7 +100,7 @@ impl Names {
                 places[at].1.push(&name.text);
             }
         }
-        // What belongs to no file comes last.
+        // Names that belong to no file come last.
         places.sort_by_key(|(place, _)| *place == ELSEWHERE);
         let written = |(place, names): &(&str, Vec<&str>)| match names.is_empty() {
             true => format!("- {}\n", self.noted(place)),
@@ -111,7 +111,7 @@ impl Names {
         format!("{HEADING}{lines}{}", self.not_named(&shown))
     }
 
-    /// A file, with what became of it.
+    /// Returns a file with a note on its changes.
     fn noted(&self, place: &str) -> String {
         match self.changed.get(place) {
             Some(Change { deleted: true, .. }) => format!("{place} (deleted)"),
@@ -121,7 +121,7 @@ impl Names {
         }
     }
 
-    /// How many changed files have no line.
+    /// Returns the line that says how many changed files have no line.
     fn not_named(&self, shown: &HashSet<&str>) -> String {
         let is_hidden = |(path, change): &(&String, &Change)| !change.known && !shown.contains(path.as_str());
         match self.changed.iter().filter(is_hidden).count() {
@@ -132,14 +132,14 @@ impl Names {
     }
 }
 
-/// Gathers the names of a session. Those that the summary has are left out.
+/// Gathers the names of a session, except those that the summary has.
 pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
     let mut names: HashMap<String, Name> = HashMap::new();
     let mut changed: HashMap<String, Change> = HashMap::new();
     let mut age = 0.0;
-    // The client loads rules by itself.
+    // The client loads rules itself.
     for fact in facts.iter().rev().filter(|fact| fact.event.kind != EventKind::Rule) {
-        // What a subagent wrote is its own.
+        // Ignore what a subagent wrote.
         let data = read(fact.event.data.as_deref()).filter(|data| data.get("agent").is_none());
         let Some(data) = data else { continue };
         let path = text(&data, "path").map(|path| line(&path, LONGEST_PATH)).filter(|path| !path.is_empty());
@@ -159,7 +159,7 @@ pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
             });
             name.score += weight;
             name.is_file |= is_file;
-            // The newest file counts; facts come newest first.
+            // Facts come newest first, so the first file is kept.
             name.file = name.file.take().or(file);
         };
         let own = path.as_deref().unwrap_or_default();
@@ -179,7 +179,8 @@ pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
     });
     let is_new = |name: &Name| !known.contains(name.text.trim_matches('/'));
     let mut ranked: Vec<Name> = names.into_values().filter(is_new).collect();
-    // Of two that are as much at hand, the shorter leaves more room for others. The path of a file is worth its room.
+    // Of two equally important names, the shorter one leaves more room for others. The path of a file is worth its
+    // room.
     let length = |name: &Name| if name.text.contains('/') { PATH_LENGTH } else { name.text.len() as f64 };
     let worth = |name: &Name| name.score / length(name).sqrt();
     ranked.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.text.cmp(&b.text)));
@@ -187,7 +188,7 @@ pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
     Names { ranked, changed }
 }
 
-/// Whether a word has only the characters of names: redaction may have put others in its place.
+/// Returns whether a word has only the characters of names. Redaction may have inserted others.
 fn is_plain(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:+-".contains(&byte))
 }

@@ -1,10 +1,11 @@
-//! Questions that the model asked and nobody has answered yet.
+//! Questions of the model that are not answered yet.
 
 use super::Fact;
 use super::data::{read, text};
 use crate::EventKind;
 
-/// The open questions, newest first, each with its place in the facts. What the user says after a question answers it.
+/// Returns the open questions, newest first, each with its position in the facts. What the user says after a question
+/// answers it.
 pub(super) fn open(facts: &[Fact<'_>]) -> Vec<(usize, String)> {
     let mut answered: Vec<String> = Vec::new();
     let mut open: Vec<(usize, String)> = Vec::new();

@@ -1,7 +1,7 @@
-//! The reflection on a session or on a piece of work: what was asked for, done, decided, what failed and what is open. For a
-//! person, a pull request, or the session that takes over.
+//! The reflection on a session or a piece of work: what was asked for, done and decided, what failed and what is open.
+//! It is meant for a person, for a pull request, or for the session that takes over.
 //!
-//! The same facts give the same text. Every line ends with the number by which history knows it.
+//! The same facts give the same text. A line about an event ends with its number in the history.
 
 use std::collections::HashMap;
 
@@ -12,30 +12,30 @@ use super::sections::{self, Item, Section, Whose};
 use super::{Fact, Wanted, questions, requests, tasks};
 use crate::{EventKind, Priority};
 
-/// A pause of more than this is not counted as work, in milliseconds.
+/// Maximum pause that still counts as work, in milliseconds.
 const PAUSE: i64 = 30 * 60 * 1000;
-/// How many changed files are named.
+/// Maximum number of changed files that are named.
 const FILES: usize = 12;
 
-/// How a reflection is written.
+/// The format of a reflection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// With a line above each section.
+    /// Plain text, with a line above each section.
     Text,
-    /// As Markdown.
+    /// Markdown.
     Markdown,
 }
 
-/// How long something took.
+/// A duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// The time in which something happened, in milliseconds.
+    /// The time without pauses, in milliseconds.
     pub millis: i64,
-    /// How many pauses of more than half an hour were left out.
+    /// Number of pauses of more than half an hour that were left out.
     pub pauses: usize,
 }
 
-/// How long these facts took, without pauses.
+/// Returns how long these facts took, without pauses.
 pub fn span(facts: &[Fact<'_>]) -> Span {
     let steps = facts.windows(2).map(|pair| pair[1].at.0.saturating_sub(pair[0].at.0).max(0));
     steps.fold(Span { millis: 0, pauses: 0 }, |span, step| match step {
@@ -44,7 +44,7 @@ pub fn span(facts: &[Fact<'_>]) -> Span {
     })
 }
 
-/// Writes the reflection. `facts` are in their order, oldest first.
+/// Writes the reflection. `facts` are in order, oldest first.
 pub fn reflect(facts: &[Fact<'_>], wanted: &Wanted<'_>, form: Form) -> String {
     let section = |name: &str, called, items| Section {
         heading: match form {
@@ -69,7 +69,7 @@ pub fn reflect(facts: &[Fact<'_>], wanted: &Wanted<'_>, form: Form) -> String {
     let written = fill(vec![wanted.head.to_owned()], &sections, wanted);
     match form {
         Form::Text => written,
-        // A line break more is a token less than a heading that some renderers do not see.
+        // Some renderers need a blank line before a heading, which costs a token.
         Form::Markdown => {
             let spaced = written.replace("\n## ", "\n\n## ");
             if (wanted.count)(&spaced) <= wanted.budget { spaced } else { written }
@@ -77,14 +77,14 @@ pub fn reflect(facts: &[Fact<'_>], wanted: &Wanted<'_>, form: Form) -> String {
     }
 }
 
-/// What the user asked for, oldest first.
+/// Returns what the user asked for, oldest first.
 fn asked<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let is_request = |fact: &Fact<'_>| fact.event.kind == EventKind::Prompt && !requests::says_little(&fact.event.text);
     let asked = facts.iter().enumerate().filter(|(_, fact)| is_request(fact));
     asked.map(|(at, fact)| sections::item(at, fact, Whose::User)).collect()
 }
 
-/// What was committed, which tasks were done and which files were changed.
+/// Returns what was committed, which tasks were done and which files were changed.
 fn done<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let commits =
         sections::of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| fact.event.text.starts_with("git commit"));
@@ -97,7 +97,7 @@ fn done<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     items
 }
 
-/// The files that were changed, those that were changed most first.
+/// Returns the changed files, those with the most changes first.
 fn changed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let mut files: HashMap<String, (usize, usize)> = HashMap::new();
     for (at, fact) in facts.iter().enumerate().filter(|(_, fact)| fact.event.kind == EventKind::File) {
@@ -122,7 +122,7 @@ fn changed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     items
 }
 
-/// What failed: what was repaired, and what was not.
+/// Returns what failed, with whether it was repaired.
 fn failed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let open = errors::unresolved(facts).into_iter().map(|Failure { event, times, at }| {
         let times = if times > 1 { format!(", {times} times") } else { String::new() };
@@ -131,12 +131,12 @@ fn failed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     });
     let fixed = sections::of_kinds(facts, &[EventKind::Fix]);
     let mut items: Vec<Item<'a>> = open.chain(fixed.map(|(at, fact)| sections::item(at, fact, Whose::Plain))).collect();
-    // What could not be read or found stands in nobody's way.
+    // A file that could not be read or found matters less than other failures.
     items.sort_by_key(|item| item.priority);
     items
 }
 
-/// What is left to do: open tasks, unanswered questions, and what the model said last.
+/// Returns what is left to do: open tasks, unanswered questions, and what the model said last.
 fn open<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let tasks = tasks::gather(facts).into_iter().filter(tasks::Task::is_open);
     let mut items: Vec<Item<'a>> =
@@ -146,7 +146,7 @@ fn open<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
         ..sections::plain(format!("asked: {question}"), Priority::P1, at)
     };
     items.extend(questions::open(facts).into_iter().map(asked));
-    // What the model said before the last request was answered by it.
+    // What the model said before the last request was answered by that request.
     let is_word = |fact: &Fact<'_>| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt);
     let last = facts.iter().enumerate().rev().find(|(_, fact)| is_word(fact));
     let said = last.filter(|(_, fact)| fact.event.kind == EventKind::Said);

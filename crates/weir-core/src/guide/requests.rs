@@ -4,9 +4,9 @@ use super::{Fact, Wanted};
 use crate::EventKind;
 use crate::event::line;
 
-/// The share of the budget that each of the two may take, in hundredths.
+/// Maximum share of the budget for each of the two, in hundredths.
 const SHARE: usize = 20;
-/// What each gets however small the budget is, in tokens.
+/// Minimum for each of the two however small the budget is, in tokens.
 const LEAST: usize = 40;
 
 /// Words that say nothing without the request before them: "ok, go on".
@@ -16,23 +16,23 @@ const SAY_LITTLE: &[&str] = &[
     "keep", "going", "lgtm", "hi", "hello", "hey", "again", "retry", "resume",
 ];
 
-/// What the user asked for, newest first.
+/// Returns the requests of the user, newest first.
 pub(super) fn newest_first<'f, 'a>(facts: &'f [Fact<'a>]) -> impl DoubleEndedIterator<Item = &'f Fact<'a>> {
     facts.iter().rev().filter(|fact| fact.event.kind == EventKind::Prompt && !fact.event.text.trim().is_empty())
 }
 
-/// The requests that a guide begins with.
+/// The requests at the beginning of a guide.
 #[derive(Clone, Copy)]
 pub(super) struct Told<'f, 'a> {
-    /// The one that began the work, unless it is one of the others.
+    /// The request that began the work, unless it is one of the others.
     first: Option<&'f Fact<'a>>,
-    /// The one before the last, where the last says little by itself.
+    /// The request before the last, if the last one says little by itself.
     before: Option<&'f Fact<'a>>,
     last: &'f Fact<'a>,
 }
 
 impl<'f, 'a> Told<'f, 'a> {
-    /// Picks them; none when the user asked for nothing.
+    /// Picks the requests. Returns `None` if there are none.
     pub(super) fn pick(facts: &'f [Fact<'a>]) -> Option<Self> {
         let mut newest = newest_first(facts);
         let last = newest.next()?;
@@ -42,13 +42,13 @@ impl<'f, 'a> Told<'f, 'a> {
         Some(Self { first: first.filter(|first| !none.has(&first.event.text)), ..none })
     }
 
-    /// Whether one of them has these words.
+    /// Returns whether one of the requests has this text.
     pub(super) fn has(&self, text: &str) -> bool {
         [self.first, self.before, Some(self.last)].iter().flatten().any(|told| told.event.text == text)
     }
 }
 
-/// The lines with them, each within its share of the budget.
+/// Writes the lines with the requests, each within its share of the budget.
 pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
     let Some(Told { first, before, last }) = Told::pick(facts) else { return Vec::new() };
     let goal = first.map(|first| {
@@ -71,10 +71,11 @@ pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
     goal.into_iter().chain([request]).filter(|line| !line.is_empty()).collect()
 }
 
-/// A line with as many bytes of a text of this length as its share of the budget allows; empty when those say nothing.
+/// Returns a line with as many bytes of a text of this length as its share of the budget allows. Empty if too few bytes
+/// would fit.
 fn within(wanted: &Wanted<'_>, length: usize, written: impl Fn(usize) -> String) -> String {
     let share = (wanted.budget.saturating_mul(SHARE) / 100).max(wanted.budget.min(LEAST));
-    // No text has fewer tokens than an eighth of its bytes in words that people write.
+    // Text that people write has at least one token in eight bytes; the bound allows twice that.
     let (mut fits, mut above) = (0, length.min(share.saturating_mul(16)) + 1);
     while fits + 1 < above {
         let middle = fits.midpoint(above);
@@ -86,13 +87,13 @@ fn within(wanted: &Wanted<'_>, length: usize, written: impl Fn(usize) -> String)
     if fits < length.min(12) { String::new() } else { written(fits) }
 }
 
-/// Whether a request says nothing by itself.
+/// Returns whether a request says nothing by itself.
 pub fn says_little(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
     text.len() < 60 && words.all(|word| SAY_LITTLE.contains(&word.to_ascii_lowercase().as_str()))
 }
 
-/// How long ago something was, in words; nothing when it was just now.
+/// Returns how long ago something was, in words; empty if it was just now.
 fn age(millis: i64) -> String {
     let minutes = millis / 60_000;
     match minutes {

@@ -1,4 +1,4 @@
-//! What each section of a guide has to say, the most important first. Nothing here knows the budget.
+//! The items of each section of a guide, the most important first. Nothing here depends on the budget.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,11 +12,11 @@ use crate::{EntryKind, EventKind, Priority};
 /// A section.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
-    /// The line above its items.
+    /// The line above the items.
     pub(super) heading: String,
-    /// What one and what many of its items are called when they are left out.
+    /// The singular and plural of what the items are called when they are left out.
     pub(super) called: (&'static str, &'static str),
-    /// The most important first.
+    /// The items, the most important first.
     pub(super) items: Vec<Item<'a>>,
 }
 
@@ -27,16 +27,16 @@ pub(super) struct Item<'a> {
     pub(super) whose: Whose,
     /// The words.
     pub(super) text: Cow<'a, str>,
-    /// What we have to add.
+    /// Our addition.
     pub(super) note: String,
     pub(super) priority: Priority,
-    /// Where in the facts, for the order.
+    /// The position in the facts, for sorting.
     pub(super) at: usize,
-    /// How many bytes of its words it may have.
+    /// Maximum length of the words, in bytes.
     pub(super) longest: usize,
 }
 
-/// Whose words an item has.
+/// Whose words an item contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
     /// The user's, in quotation marks.
@@ -48,7 +48,7 @@ pub(super) enum Whose {
 }
 
 impl Item<'_> {
-    /// The item as one line, with at most so many bytes of its words.
+    /// Returns the item as one line, with at most `most` bytes of its words.
     pub(super) fn line(&self, most: usize) -> String {
         let (text, note) = (line(&self.text, most), &self.note);
         match self.whose {
@@ -59,7 +59,7 @@ impl Item<'_> {
     }
 }
 
-/// Every section in its place, those with nothing to say too.
+/// Returns all sections in order, including empty ones.
 pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<Section<'a>> {
     vec![
         section("Instructions and decisions:", ("statement", "statements"), decided(facts)),
@@ -74,7 +74,7 @@ pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<Section<'a>> {
     ]
 }
 
-/// What the user laid down, and what was decided; goals, blockers and what was given up among it.
+/// What the user laid down and what was decided, including goals, blockers and what was given up.
 const DECIDED: &[EventKind] = &[
     EventKind::Decision,
     EventKind::Correction,
@@ -84,21 +84,21 @@ const DECIDED: &[EventKind] = &[
     EventKind::Blocker,
 ];
 
-/// How many bytes of its words an item may have.
+/// Maximum length of an item's words, in bytes.
 const LONGEST: usize = 240;
-/// How many open tasks are named.
+/// Maximum number of open tasks that are named.
 const TASKS: usize = 4;
-/// How many failures are named.
+/// Maximum number of failures that are named.
 const FAILURES: usize = 3;
 
-/// A section with its items in order: by importance, then the newest first.
+/// Creates a section with its items sorted by importance, then newest first.
 fn section<'a>(heading: &str, called: (&'static str, &'static str), mut items: Vec<Item<'a>>) -> Section<'a> {
     items.retain(|item| !item.text.trim().is_empty());
     items.sort_by_key(|item| (item.priority, std::cmp::Reverse(item.at)));
     Section { heading: heading.to_owned(), called, items }
 }
 
-/// Where the work stood: the task in hand, what fails, and what the model said last.
+/// Returns the state of the work: the current task, what fails, and what the model said last.
 fn standing<'a>(facts: &[Fact<'a>]) -> Section<'a> {
     let tasks = tasks::gather(facts);
     let done = tasks.iter().filter(|task| !task.is_open()).count();
@@ -120,7 +120,7 @@ fn standing<'a>(facts: &[Fact<'a>]) -> Section<'a> {
         last.note.push_str(&format!(" (+{more} more open)"));
     }
     items.extend(errors::unresolved(facts).into_iter().filter(is_failing).take(FAILURES).map(fails));
-    // Words from before the last request are answered by it.
+    // What the model said before the last request was answered by that request.
     let last =
         facts.iter().enumerate().rev().find(|(_, fact)| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt));
     if let Some((at, fact)) = last.filter(|(_, fact)| fact.event.kind == EventKind::Said) {
@@ -130,7 +130,7 @@ fn standing<'a>(facts: &[Fact<'a>]) -> Section<'a> {
     Section { heading: "Where the work stood:".to_owned(), called: ("line", "lines"), items }
 }
 
-/// Whether a failure stands in the way: what could not be read or found does not.
+/// Returns whether a failure blocks the work. A file that could not be read or found does not.
 fn is_failing(failure: &Failure<'_>) -> bool {
     failure.event.priority < Priority::P3
 }
@@ -141,13 +141,13 @@ fn fails<'a>(failure: Failure<'a>) -> Item<'a> {
     Item { note: times, ..plain(format!("fails (tool): {}", event.text), event.priority, at) }
 }
 
-/// What was decided, each sentence once.
+/// Returns what was decided, each sentence once.
 pub(super) fn decided<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let whole = |(at, fact): (usize, &Fact<'a>)| Item { longest: LONGEST_TEXT, ..item(at, fact, whose(fact)) };
     of_kinds(facts, DECIDED).map(whole).collect()
 }
 
-/// What the user asked for, each request once; what says nothing by itself is left out.
+/// Returns the requests of the user, each once. Requests that say nothing by themselves are left out.
 fn requested<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let told = requests::Told::pick(facts);
     let is_told = |text: &str| told.is_some_and(|told| told.has(text));
@@ -157,12 +157,12 @@ fn requested<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
         .collect()
 }
 
-/// What changed around the work, and what the user pasted.
+/// Returns changes of the environment, and what the user pasted.
 fn surroundings<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     of_kinds(facts, &[EventKind::Environment, EventKind::Data]).map(|(at, fact)| item(at, fact, Whose::Plain)).collect()
 }
 
-/// The facts of these kinds, newest first, each text once.
+/// Returns the facts of these kinds, newest first, each text once.
 pub(super) fn of_kinds<'f, 'a>(
     facts: &'f [Fact<'a>],
     kinds: &[EventKind],
@@ -181,12 +181,12 @@ pub(super) fn item<'a>(at: usize, fact: &Fact<'a>, whose: Whose) -> Item<'a> {
     Item { whose, text, note: String::new(), priority: event.priority, at, longest: LONGEST }
 }
 
-/// An item in words of ours.
+/// Returns an item in our own words.
 pub(super) fn plain<'a>(text: String, priority: Priority, at: usize) -> Item<'a> {
     Item { whose: Whose::Plain, text: text.into(), note: String::new(), priority, at, longest: LONGEST }
 }
 
-/// Whose words a decision has: what a tool was refused is in ours, and the model decides too.
+/// Returns whose words a decision contains. A refused tool call is in our words, and the model decides too.
 fn whose(fact: &Fact<'_>) -> Whose {
     let data = read(fact.event.data.as_deref()).unwrap_or_default();
     match () {
@@ -196,12 +196,12 @@ fn whose(fact: &Fact<'_>) -> Whose {
     }
 }
 
-/// What was committed, with the branch that git was last told of first.
+/// Returns what was committed, with the current branch first, as far as git commands name it.
 fn git<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let commits = of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| fact.event.text.starts_with("git commit"));
     let mut items: Vec<_> = commits.map(|(at, fact)| item(at, fact, Whose::Plain)).collect();
     let branch = facts.iter().rev().filter(|fact| fact.event.kind == EventKind::Git).find_map(|fact| {
-        // What is done in another folder is done to another work tree.
+        // A command in another folder concerns another work tree.
         let data = read(fact.event.data.as_deref()).filter(|data| data.get("folder").is_none())?;
         text(&data, "branch")
     });
@@ -211,7 +211,7 @@ fn git<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     items
 }
 
-/// What the model proposed, and what it asked and nobody has answered.
+/// Returns what the model proposed, and its questions that are not answered.
 fn plans<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let is_plan = |fact: &Fact<'_>| read(fact.event.data.as_deref()).is_none_or(|data| data.get("question").is_none());
     let plans = of_kinds(facts, &[EventKind::Plan]).filter(|(_, fact)| is_plan(fact));
@@ -224,7 +224,8 @@ fn plans<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     items
 }
 
-/// What subagents came back with. A client may tell it twice, when the subagent ends and when its tool returns.
+/// Returns the results of subagents. A client may report a result twice, when the subagent ends and when its tool
+/// returns.
 fn subagents<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let mut seen = HashSet::new();
     let result = |fact: &Fact<'_>| read(fact.event.data.as_deref()).and_then(|data| text(&data, "result"));
@@ -235,14 +236,15 @@ fn subagents<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
         .collect()
 }
 
-/// What was kept and is not gone since, newest first: the entries of one kind, or those that no other section has.
+/// Returns entries that were kept and are not gone, newest first: those of one kind, or those that no other section
+/// has.
 fn entries<'a>(facts: &[Fact<'a>], kind: Option<EntryKind>) -> Vec<Item<'a>> {
     let mut seen = HashSet::new();
     let mut items = Vec::new();
     for (at, fact) in facts.iter().enumerate().rev() {
         let Some(reference) = fact.reference.filter(|reference| seen.insert(*reference)) else { continue };
         let is_note = fact.entry.is_some_and(|(kind, _)| kind == EntryKind::Note);
-        // The client's own summary is read beside the guide, and a file can be read again.
+        // The client's own summary is read along with the guide, and a file can be read again.
         let is_at_hand = fact.entry.is_some_and(|(kind, _)| matches!(kind, EntryKind::Said | EntryKind::File));
         if fact.event.kind == EventKind::Gone || is_note != kind.is_some() || is_at_hand {
             continue;

@@ -1,4 +1,4 @@
-//! The tasks as they stand: the last whole list, and what was changed since.
+//! The current tasks: the last complete list, with the changes since.
 
 use super::Fact;
 use serde_json::Value;
@@ -15,23 +15,23 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Whether it is still to be done.
+    /// Returns whether the task is still to be done.
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.state.as_str(), "done" | "dropped")
     }
 
-    /// Whether it is being done.
+    /// Returns whether the task is in progress.
     pub(super) fn is_now(&self) -> bool {
         self.state == "now"
     }
 }
 
-/// Every task, in the order of the list.
+/// Returns every task, in the order of the list.
 pub(super) fn gather(facts: &[Fact<'_>]) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     for fact in facts.iter().filter(|fact| fact.event.kind == EventKind::Task) {
         let Some(data) = read(fact.event.data.as_deref()) else { continue };
-        // A subagent keeps a list of its own, which is not the session's.
+        // A subagent has a list of its own, which is not the session's.
         if data.get("agent").is_some() {
             continue;
         }
@@ -50,7 +50,7 @@ fn task(value: &Value) -> Task {
     Task { key: text("key"), text: text("text"), state: text("state") }
 }
 
-/// Puts a task into the list, or what it says anew into the one that is there.
+/// Adds a task to the list, or updates the one with the same key or text.
 fn change(tasks: &mut Vec<Task>, new: Task) {
     let same = |task: &&mut Task| if new.key.is_empty() { task.text == new.text } else { task.key == new.key };
     match tasks.iter_mut().find(same) {

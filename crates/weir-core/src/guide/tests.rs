@@ -1,4 +1,4 @@
-//! Guides of whole histories.
+//! Tests guides of whole histories.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::*;
 use crate::EventKind;
 use crate::Priority::{self, P1, P2, P3, P4};
 
-/// What happened: its kind, how much it matters, its line and its data.
+/// An event: its kind, its priority, its line and its data.
 type Told = (EventKind, Priority, String, Option<String>);
 
 fn told(kind: EventKind, priority: Priority, text: &str, data: &str) -> Told {
@@ -24,7 +24,7 @@ fn events(history: &[Told]) -> Vec<Event> {
     history.iter().map(event).collect()
 }
 
-/// One fact a minute; what was kept has a reference.
+/// Returns one fact a minute. Facts about entries have a reference.
 fn facts<'a>(events: &'a [Event]) -> Vec<Fact<'a>> {
     let fact = |(at, event): (usize, &'a Event)| {
         let has_entry = matches!(event.kind, EventKind::Kept | EventKind::Gone);
@@ -61,7 +61,7 @@ fn check(history: &[Told], budget: usize, expected: Expect) {
     expected.assert_eq(&write(&facts(&events(history)), &wanted(budget)));
 }
 
-/// A session with something of everything.
+/// Returns a session with some of everything.
 fn session() -> Vec<Told> {
     use EventKind::*;
     vec![
@@ -372,7 +372,7 @@ fn errors_are_open_until_their_fix() {
     assert_eq!(open, [("cargo bench: error: no bench target named `x`", 2)]);
 }
 
-/// Every line of a guide is ours: an opening, a heading, an item, or what is left out.
+/// Returns whether a line of a guide is ours: an opening, a heading, an item, or a count of what is left out.
 fn is_ours(line: &str, headings: &[String]) -> bool {
     line.starts_with("- ")
         || (line.starts_with('+') && line.ends_with(" not shown") && line.len() < 30)

@@ -6,11 +6,11 @@ use super::class::{BASE64, BASE64_EQ, Class, UPPER_ALNUM, WORD};
 use super::scan::{Hit, Literal, Sign};
 use super::window::Window;
 
-/// The spans between `<private>` and `</private>`, tags included.
+/// Returns the spans between `<private>` and `</private>`, tags included.
 ///
-/// Fails closed: a span without an end reaches to the end of the text, and an inner opening wants its own end. Only
-/// where the opening is glued to a word an end has to follow, else the `Local<Private>` of a C++ file would take the
-/// rest of that file.
+/// Fails closed: a span without an end extends to the end of the text, and a nested opening tag needs its own end. If
+/// the opening tag directly follows a word, it only counts if an end follows. Otherwise the `Local<Private>` of a C++
+/// file would remove the rest of that file.
 pub(super) fn private(text: &[u8], hits: &[Hit], marks: &[Range<usize>]) -> Vec<Range<usize>> {
     let tags: Vec<Tag> = hits.iter().filter_map(|hit| tag_at(text, *hit)).collect();
     let last_close = tags.iter().rev().find(|tag| !tag.opens).map_or(0, |tag| tag.range.start);
@@ -44,7 +44,7 @@ pub(super) struct Tag {
     pub(super) range: Range<usize>,
 }
 
-/// The tag at `hit`, if it is one.
+/// Returns the tag at `hit`, if it is one.
 pub(super) fn tag_at(text: &[u8], hit: Hit) -> Option<Tag> {
     let opens = match hit.literal() {
         Literal::Sign(Sign::PrivateOpen) => true,
@@ -56,10 +56,10 @@ pub(super) fn tag_at(text: &[u8], hit: Hit) -> Option<Tag> {
     (text.get(end - 1) == Some(&b'>')).then_some(Tag { opens, range: hit.at..end })
 }
 
-/// The inside of the PEM private key that begins at `at`, without the line ends next to its BEGIN and END.
+/// Returns the inside of the PEM private key that begins at `at`, without the line ends next to its BEGIN and END.
 ///
-/// It is read line by line as long as the lines look like a key's. So it also ends where a cut-off key ends, and code
-/// that merely mentions the BEGIN line loses nothing.
+/// Reads line by line, as long as the lines look like those of a key. So it also finds the end of a truncated key, and
+/// code that merely mentions the BEGIN line loses nothing.
 pub(super) fn pem(window: &Window, at: usize) -> Option<Range<usize>> {
     let mut at = next_line(window, label_end(window, at)?);
     let (mut first, mut end) = (None, None);
@@ -87,7 +87,7 @@ pub(super) fn pem(window: &Window, at: usize) -> Option<Range<usize>> {
     Some(window.skip_blanks(first?)..end?)
 }
 
-/// The end of `-----BEGIN … PRIVATE KEY-----`.
+/// Returns the end of `-----BEGIN … PRIVATE KEY-----`.
 fn label_end(window: &Window, at: usize) -> Option<usize> {
     let label = at + "-----BEGIN".len();
     let end = window.run_while(label, 64, |byte| byte == b' ' || UPPER_ALNUM.has(byte));
@@ -96,7 +96,7 @@ fn label_end(window: &Window, at: usize) -> Option<usize> {
     (is_private && window.has(end, b"-----")).then_some(end + "-----".len())
 }
 
-/// What a line says of the key it may belong to.
+/// How a line relates to the key it may belong to.
 pub(super) enum Step {
     /// The line belongs to the key, and what follows may too.
     Key { end: usize, next: usize },
@@ -106,8 +106,8 @@ pub(super) enum Step {
     End { end: Option<usize> },
 }
 
-/// Looks at one more line of a key that is too long to be looked at as a whole. The rest of a line of the key is of the
-/// key, whatever it looks like.
+/// Reads one more line of a key that is too long to be read as a whole. The rest of a line that belongs to the key
+/// belongs to it too, whatever it looks like.
 pub(super) fn step(window: &Window, at: usize, is_rest_of_line: bool) -> Step {
     let line = line_at(window, at);
     let next = next_line(window, line.end);
@@ -121,7 +121,7 @@ pub(super) fn step(window: &Window, at: usize, is_rest_of_line: bool) -> Step {
     }
 }
 
-/// A line up to its end, which may be written as an escape, or to the dashes of the next BEGIN or END.
+/// Returns a line up to its end, which may be written as an escape, or up to the dashes of the next BEGIN or END.
 fn line_at(window: &Window, at: usize) -> Range<usize> {
     let mut end = at;
     loop {
@@ -133,7 +133,7 @@ fn line_at(window: &Window, at: usize) -> Range<usize> {
     }
 }
 
-/// Where the line after a line end begins; `at` itself where there is no line end.
+/// Returns where the line after a line end begins, or `at` itself if there is no line end.
 fn next_line(window: &Window, at: usize) -> usize {
     let mut next = at;
     loop {
@@ -146,7 +146,7 @@ fn next_line(window: &Window, at: usize) -> usize {
     }
 }
 
-/// Whether a line that is too short to look like a key's is the last one of a key: END stands on the next line, or
+/// Returns whether a line that is too short to look like a key's is the last line of a key: END is on the next line, or
 /// on this one after at least one group of base64.
 fn is_last(window: &Window, line: &Range<usize>) -> bool {
     let next = next_line(window, line.end);
@@ -157,12 +157,12 @@ fn is_last(window: &Window, line: &Range<usize>) -> bool {
     text.len() >= 4 && BASE64_EQ.has_all(text) && window.has(line.end, b"-----END")
 }
 
-/// The private part of a PuTTY key, in the lines after `Private-Lines:`, whose last part stands at `at`.
+/// Returns the private part of a PuTTY key: the lines after `Private-Lines:`, whose last part is at `at`.
 pub(super) fn putty(window: &Window, at: usize) -> Option<Range<usize>> {
     window.follows(at, b"private").then(|| lines_after(window, at, BASE64_EQ)).flatten()
 }
 
-/// The lines of nothing but `class` after the line that `at` stands in.
+/// Returns the lines that consist only of `class` after the line at `at`.
 pub(super) fn lines_after(window: &Window, at: usize, class: Class) -> Option<Range<usize>> {
     const HEAD: usize = 64;
     const LONGEST: usize = 160;
@@ -198,7 +198,8 @@ enum Line {
     Other,
 }
 
-/// Line numbers, quotes and indentation may stand around the key's characters, as long as these are the larger part.
+/// Classifies a line. Line numbers, quotes and indentation may surround the key's characters, as long as these are the
+/// larger part.
 fn kind_of(window: &Window, line: &Range<usize>) -> Line {
     const LONG_RUN: usize = 16;
     const HEADERS: &[&[u8]] = &[b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Hash:", b"Charset:"];

@@ -1,6 +1,6 @@
 //! Byte classes: which bytes a part of a secret may consist of.
 //!
-//! A class is a set of atoms, an atom is one bit, and one table says which atoms each byte has. So a class test is one
+//! A class is a set of atoms, an atom is one bit, and one table contains the atoms of each byte. So a class test is one
 //! load and one `and`, and a new class is a sum of atoms. Only ASCII has atoms: a byte of a multi-byte character is in
 //! no class and therefore ends every run.
 
@@ -61,12 +61,12 @@ pub(super) const BASE64_EQ: Class = either(BASE64, EQUALS);
 pub(super) const URL64_BASE64: Class = either(URL64, BASE64);
 /// `A-Za-z0-9_~.-`
 pub(super) const AZURE: Class = either(URL64_DOT, TILDE);
-/// What RFC 6750 allows in a bearer token: `A-Za-z0-9-._~+/=`
+/// The characters that RFC 6750 allows in a bearer token: `A-Za-z0-9-._~+/=`
 pub(super) const TOKEN68: Class = either(AZURE, BASE64_EQ);
 
 /// Base64 as it is written in a URL: `A-Za-z0-9_+/=%-`
 pub(super) const IN_URL: Class = either(either(URL64, BASE64_EQ), PERCENT);
-/// What hashes of passwords and their salts consist of: `A-Za-z0-9+/.$`
+/// The characters of password hashes and their salts: `A-Za-z0-9+/.$`
 pub(super) const CRYPT: Class = either(either(BASE64, DOT), DOLLAR);
 
 static ATOMS: [u16; 256] = atoms();
@@ -97,18 +97,18 @@ const fn atoms() -> [u16; 256] {
 }
 
 impl Class {
-    /// Whether `byte` belongs to the class.
+    /// Returns whether `byte` belongs to the class.
     #[inline]
     pub(super) fn has(self, byte: u8) -> bool {
         ATOMS[usize::from(byte)] & self.0 != 0
     }
 
-    /// Whether every byte belongs to the class.
+    /// Returns whether every byte belongs to the class.
     pub(super) fn has_all(self, bytes: &[u8]) -> bool {
         bytes.iter().all(|&byte| self.has(byte))
     }
 
-    /// Whether any byte belongs to the class.
+    /// Returns whether any byte belongs to the class.
     pub(super) fn has_any(self, bytes: &[u8]) -> bool {
         bytes.iter().any(|&byte| self.has(byte))
     }

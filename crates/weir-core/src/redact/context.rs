@@ -1,4 +1,4 @@
-//! Finds secrets that are known by what stands around them: in addresses, in headers, in commands and statements.
+//! Finds secrets by their surroundings: in addresses, headers, commands and statements.
 //!
 //! Invariant: user, host, scheme and header name stay; only the credential is the finding.
 
@@ -9,10 +9,10 @@ use super::rules::{BASIC_AUTH, BEARER_TOKEN, URL_PASSWORD, URL_TOKEN};
 use super::value;
 use super::window::Window;
 
-/// The longest `user:password` that is looked for.
+/// Maximum length of a `user:password`, in bytes.
 const LONGEST_USERINFO: usize = 512;
 
-/// The password in the address whose `://` stands at `at`, or the token in place of a user.
+/// Returns the password in the address whose `://` is at `at`, or the token in place of a user.
 pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<usize>)> {
     if !window.before(at).is_some_and(|byte| ALNUM.has(byte)) {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<
     let ends = |byte: u8| byte <= b' ' || b"/?#\"'`<>\\".contains(&byte);
     let end = window.run_while(start, LONGEST_USERINFO, |byte| !ends(byte));
     let authority = window.slice(start..end);
-    // A password may hold an `@` that nobody escaped, so the last one counts.
+    // A password may contain an unescaped `@`, so the last one counts.
     let at_sign = authority.iter().rposition(|&byte| byte == b'@')?;
     let Some(colon) = authority[..at_sign].iter().position(|&byte| byte == b':') else {
         let is_token = at_sign >= 20 && value::is_random(&authority[..at_sign]);
@@ -36,7 +36,7 @@ pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<
     (is_secret && !is_documentation).then_some((URL_PASSWORD, start + colon + 1..start + at_sign))
 }
 
-/// The credential after the word `Authorization` that ends at `end`.
+/// Returns the credential after the word `Authorization` that ends at `end`.
 pub(super) fn authorization(window: &Window, end: usize) -> Option<(&'static str, Range<usize>)> {
     let punctuation = |byte: u8| b"\"'`\\ \t:=,>]".contains(&byte);
     let scheme = window.run_while(end, 12, punctuation);
@@ -57,14 +57,14 @@ pub(super) fn authorization(window: &Window, end: usize) -> Option<(&'static str
     known.then(|| opaque(window, credential, 8)).flatten().map(|range| (BEARER_TOKEN, range))
 }
 
-/// The token after the word `Bearer` that ends at `end`, wherever that stands.
+/// Returns the token after the word `Bearer` that ends at `end`, wherever it occurs.
 pub(super) fn bearer(window: &Window, end: usize) -> Option<Range<usize>> {
     let start = window.skip_blanks(end);
     let range = if start > end { opaque(window, start, 20)? } else { return None };
     value::is_random(window.slice(range.clone())).then_some(range)
 }
 
-/// The password in `curl -u user:password`, where the flag is `at..end`.
+/// Returns the password in `curl -u user:password`, where the flag is `at..end`.
 pub(super) fn curl_password(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
     const FARTHEST: usize = 256;
     let line = window.run_while_back(at, FARTHEST, |byte| byte != b'\n');
@@ -79,7 +79,7 @@ pub(super) fn curl_password(window: &Window, at: usize, end: usize) -> Option<Ra
     (window.byte(user_end) == Some(b':') && text.len() >= 3 && !value::is_placeholder(text)).then_some(password)
 }
 
-/// The password after ` -p` of `mysql` and `sshpass`, where that ends at `end`.
+/// Returns the password after ` -p` of `mysql` and `sshpass`, where the flag ends at `end`.
 pub(super) fn dash_p(window: &Window, end: usize) -> Option<Range<usize>> {
     const FARTHEST: usize = 256;
     let line = window.slice(window.run_while_back(end, FARTHEST, |byte| byte != b'\n')..end);
@@ -92,14 +92,14 @@ pub(super) fn dash_p(window: &Window, end: usize) -> Option<Range<usize>> {
     chosen(window, start)
 }
 
-/// The password after `IDENTIFIED BY`, whose last part is `at..end`.
+/// Returns the password after `IDENTIFIED BY`, whose last part is `at..end`.
 pub(super) fn identified_by(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
     let start = window.skip_blanks(end);
     let is_quoted = matches!(window.byte(start), Some(b'\'' | b'"'));
     (is_quoted && window.follows(at, b"iden")).then(|| chosen(window, start)).flatten()
 }
 
-/// A password that somebody chose, in quotes or not.
+/// Returns a password chosen by a person, with or without quotes.
 fn chosen(window: &Window, at: usize) -> Option<Range<usize>> {
     const LONGEST: usize = 128;
     let quote = window.byte(at).filter(|byte| b"'\"".contains(byte));
@@ -110,7 +110,7 @@ fn chosen(window: &Window, at: usize) -> Option<Range<usize>> {
     (value::is_password(text) || value::is_random(text)).then_some(start..end)
 }
 
-/// The password in a line of a `.pgpass`, `host:5432:database:user:password`, whose port ends at `end`.
+/// Returns the password in a line of a `.pgpass`, `host:5432:database:user:password`, whose port ends at `end`.
 pub(super) fn pgpass(window: &Window, end: usize) -> Option<Range<usize>> {
     let field = |from: usize| {
         let end = window.run_while(from, 64, |byte| byte > b' ' && byte != b':');
@@ -123,7 +123,7 @@ pub(super) fn pgpass(window: &Window, end: usize) -> Option<Range<usize>> {
     (is_whole_line && (value::is_password(text) || value::is_random(text))).then_some(password)
 }
 
-/// The values after the word `Cookie` that ends at `end`, from the first to the last that is random.
+/// Returns the values after the word `Cookie` that ends at `end`, from the first to the last random one.
 pub(super) fn cookie(window: &Window, end: usize) -> Option<Range<usize>> {
     const MOST: usize = 64;
     let mut at = window.run_while(end, 12, |byte| b"\"'`\\ \t:".contains(&byte));
@@ -150,8 +150,8 @@ pub(super) fn cookie(window: &Window, end: usize) -> Option<Range<usize>> {
     found
 }
 
-/// The words after `mnemonic` or `phrase`, which ends at `end`: twelve to twenty-four, each of three to eight
-/// letters, and nothing else up to the end of the line or the quotes.
+/// Returns the words after `mnemonic` or `phrase`, which ends at `end`: twelve to twenty-four words of three to eight
+/// letters each, and nothing else up to the end of the line or the quotes.
 pub(super) fn mnemonic(window: &Window, end: usize) -> Option<Range<usize>> {
     let start = window.run_while(end, 12, |byte| b"\"'`\\ \t:=".contains(&byte));
     let (mut words, mut at) = (0, start);
@@ -174,7 +174,7 @@ pub(super) fn mnemonic(window: &Window, end: usize) -> Option<Range<usize>> {
 fn basic(window: &Window, start: usize) -> Option<Range<usize>> {
     let end = window.run(start, BASE64_EQ, 1024);
     let text = window.slice(start..end);
-    // Base64 of `user:password` has letters of both cases, words rarely do.
+    // Base64 of `user:password` has letters of both cases; words rarely do.
     let is_encoded = text.len() >= 8 && LOWER.has_any(text) && UPPER.has_any(&text[1..]);
     (is_encoded && !value::is_placeholder(text)).then_some(start..end)
 }

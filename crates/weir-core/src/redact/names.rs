@@ -2,20 +2,20 @@
 
 /// A name that announces a secret: `client_secret = …`, `"apiKey": …`, `PGPASSWORD=…`.
 pub(super) struct Key {
-    /// The name's core, in lower case; it is found in any case.
+    /// The core of the name in lower case. It matches in any case.
     pub(super) stem: &'static str,
     /// What the value has to look like.
     pub(super) bar: Bar,
-    /// Whether the stem may be glued to a word before it (`pgpassword`); `auth` may not (`oauth`).
+    /// Whether the stem may directly follow a word (`pgpassword`); `auth` may not (`oauth`).
     pub(super) glued: bool,
 }
 
 /// How much a value has to look like a secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Bar {
-    /// People choose passwords: short, and often nearly words.
+    /// Chosen by a person: short, and often close to a word.
     Password,
-    /// Machines make the others: long and random.
+    /// Made by a machine: long and random.
     Random,
 }
 
@@ -76,11 +76,11 @@ pub(super) const KEYS: &[Key] = &[
     key("_pat", Random),
 ];
 
-/// The stem of `OPENAI_KEY` and of `cache_key`: it announces a secret only in the name of a variable of the environment,
-/// and where no other word says that it is another sort of key.
+/// The stem of `OPENAI_KEY` and of `cache_key`. It announces a secret only in the name of an environment variable, and
+/// only if no other word says that it is a different sort of key.
 pub(super) const ANY_KEY: &str = "_key";
 
-/// Words beside [`ANY_KEY`] which say that it is another sort of key.
+/// Words next to [`ANY_KEY`] that indicate a different sort of key.
 #[rustfmt::skip]
 pub(super) const OTHER_KEYS: &[&str] = &[
     "gpg",
@@ -102,10 +102,10 @@ pub(super) const OTHER_KEYS: &[&str] = &[
     "storage",
 ];
 
-/// Words in a name before `token` which say that a UUID is a secret: elsewhere such a token numbers a request.
+/// Words before `token` in a name that make a UUID a secret. Elsewhere, such a token identifies a request.
 pub(super) const UUID_SECRETS: &[&str] = &["postmark", "auth", "access", "api", "bearer"];
 
-/// What may follow the stem within a name without changing what the name announces: `SECRET_KEY_BASE`, `tokenProd`.
+/// Words that may follow the stem within a name without changing what it announces: `SECRET_KEY_BASE`, `tokenProd`.
 #[rustfmt::skip]
 pub(super) const TAILS: &[&str] = &[
     "base64",
@@ -140,7 +140,7 @@ pub(super) const TAILS: &[&str] = &[
     "s",
 ];
 
-/// Words in a name which say that the value is public, whatever else the name says.
+/// Words in a name that make the value public, whatever else the name says.
 #[rustfmt::skip]
 pub(super) const PUBLIC: &[&str] = &[
     "public",

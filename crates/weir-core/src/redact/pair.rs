@@ -10,14 +10,15 @@ use super::rules::{GENERIC_SECRET, PASSWORD};
 use super::value;
 use super::window::Window;
 
-/// Names are short; longer runs of letters are something else.
+/// Maximum length of a name, in bytes. Longer runs of letters are something else.
 const LONGEST_NAME: usize = 64;
-/// Values past this are data.
+/// Maximum length of a value, in bytes. Longer values are data.
 const LONGEST_VALUE: usize = 8192;
-/// Nobody types a longer password, and without quotes around it much would be looked at more than once.
+/// Maximum length of a password without quotes, in bytes. People do not type longer ones, and much text would be read
+/// more than once.
 const LONGEST_BARE_PASSWORD: usize = 256;
 
-/// The secret that the name with `key` at `at` announces, and the rule that found it.
+/// Returns the secret that the name with `key` at `at` announces, and the rule that found it.
 pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static str, Range<usize>)> {
     let name = name_around(window, key, at)?;
     let place = separator_end(window, &name)?;
@@ -25,7 +26,7 @@ pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static st
         return None;
     }
     let value = value_at(window, place, key.bar)?;
-    // Tests say `pass: …` of what has passed.
+    // Tests print `pass: …` for what has passed.
     if key.stem == "pass" && !window.slice(name.end..value.range.start).contains(&b'=') {
         return None;
     }
@@ -33,7 +34,7 @@ pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static st
     Some((rule, value.range))
 }
 
-/// The whole name around a stem, as written: `--db-password`, `clientSecret`.
+/// Returns the whole name around a stem, as written: `--db-password`, `clientSecret`.
 fn name_around(window: &Window, key: &Key, at: usize) -> Option<Range<usize>> {
     let before = window.before(at);
     let is_glued = before.is_some_and(|byte| ALPHA.has(byte));
@@ -46,7 +47,7 @@ fn name_around(window: &Window, key: &Key, at: usize) -> Option<Range<usize>> {
     Some(if is_parameter { at + 1 } else { window.run_back(at, URL64, LONGEST_NAME) }..end)
 }
 
-/// Where the name ends, when all that follows the stem is known to leave its meaning alone.
+/// Returns the end of the name, if everything after the stem is known not to change its meaning.
 fn tail_end(window: &Window, stem_end: usize) -> Option<usize> {
     let mut at = stem_end;
     while at - stem_end < LONGEST_NAME {
@@ -66,7 +67,7 @@ fn tail_end(window: &Window, stem_end: usize) -> Option<usize> {
     None
 }
 
-/// Whether the name says that the value is public, or the words before it do: `Next page token: …`.
+/// Returns whether the name or the words before it say that the value is public: `Next page token: …`.
 fn is_public(window: &Window, name: &Range<usize>) -> bool {
     let (start, end) = (name.start, name.end);
     let is_prose = window.byte(end) == Some(b':') && window.before(start) == Some(b' ');
@@ -75,7 +76,8 @@ fn is_public(window: &Window, name: &Range<usize>) -> bool {
     PUBLIC.iter().any(|word| has_component(words, word.as_bytes()))
 }
 
-/// Whether `name` has `word` as one of the words it is made of: `page` in `nextPageToken`, but not in `PAGER_TOKEN`.
+/// Returns whether `word` is one of the words that `name` consists of: `page` in `nextPageToken`, but not in
+/// `PAGER_TOKEN`.
 fn has_component(name: &[u8], word: &[u8]) -> bool {
     let meets = |left: u8, right: u8| !ALPHA.has(left) || !ALPHA.has(right) || (LOWER.has(left) && UPPER.has(right));
     (0..name.len()).any(|at| {
@@ -93,18 +95,18 @@ struct Place {
     style: Style,
 }
 
-/// How a value is written, which decides how a weak password is told from a name or a type.
+/// How a value is written, which decides how a weak password is distinguished from a name or a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Style {
     /// In quotes: a string.
     Quoted,
-    /// Between `<name>` and `</`: a string as well.
+    /// Between `<name>` and `</`: also a string.
     Element,
     /// Bare after `NAME=` without blanks, as in a shell or an `.env` file.
     Env,
-    /// Bare, and all there is on the line, as in YAML.
+    /// Bare and alone on the line, as in YAML.
     Line,
-    /// Bare among other things, as in code.
+    /// Bare among other text, as in code.
     Bare,
 }
 
@@ -118,7 +120,7 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<Place> {
     let at = window.skip_blanks(after_bracket);
     let first = window.byte(at)?;
     let length = match (first, window.byte(at + 1)) {
-        // A comparison, a path of a language.
+        // A comparison, or a path in a programming language.
         (b'=', Some(b'=' | b'~' | b':')) | (b':', Some(b':')) => return None,
         (b'=', Some(b'>')) | (b':' | b'?', Some(b'=')) => 2,
         (b'=' | b':', _) => 1,
@@ -139,14 +141,14 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<Place> {
     Some(Place { at: value, style: if is_tight || length == 0 { Style::Env } else { Style::Bare } })
 }
 
-/// Whether the name that begins at `start` is a cell of a table.
+/// Returns whether the name that begins at `start` is a cell of a table.
 fn is_in_table(window: &Window, start: usize) -> bool {
     let cell = window.run_while_back(start, 16, |byte| byte == b' ');
     window.before(cell) == Some(b'|')
 }
 
-/// Whether a value follows the name without a sign between them: `WITH PASSWORD '…'` in SQL, `machine host login me
-/// password …` in a `.netrc`.
+/// Returns whether a value follows the name without a sign between them: `WITH PASSWORD '…'` in SQL, `machine host
+/// login me password …` in a `.netrc`.
 fn is_statement(window: &Window, name: &Range<usize>, first: u8) -> bool {
     const FARTHEST: usize = 256;
     if !window.has_folded(name.start, b"password") || name.len() != "password".len() {
@@ -162,7 +164,7 @@ fn is_statement(window: &Window, name: &Range<usize>, first: u8) -> bool {
     }
 }
 
-/// Where a value begins that stands in the next line, as YAML allows; it stands farther in.
+/// Returns where a value on the next line begins. YAML allows this if the value is indented further.
 fn next_line(window: &Window, at: usize) -> Option<usize> {
     let line_end = at + usize::from(window.byte(at) == Some(b'\r'));
     let line = line_end + 1;
@@ -170,7 +172,7 @@ fn next_line(window: &Window, at: usize) -> Option<usize> {
     (value > line).then_some(value)
 }
 
-/// Where the quoted value of a typed constant begins: `TOKEN: &'static str = "…"`.
+/// Returns where the quoted value of a typed constant begins: `TOKEN: &'static str = "…"`.
 fn after_type(window: &Window, at: usize) -> Option<usize> {
     let end = window.run_while(at, 40, |byte| WORD.has(byte) || b" &'<>[]|.:?".contains(&byte));
     let value = window.skip_blanks(end + 1);
@@ -184,7 +186,7 @@ struct Value {
 }
 
 fn value_at(window: &Window, place: Place, bar: Bar) -> Option<Value> {
-    // Languages put a letter or two before a quote: `b"…"`, `r"…"`.
+    // Some languages put a letter or two before a quote: `b"…"`, `r"…"`.
     let prefix_end = window.run(place.at, ALPHA, 2);
     for at in [place.at, prefix_end] {
         let inside = skip_quote(window, at);
@@ -208,7 +210,8 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-/// The value whose opening quote, with its backslashes, is `at..inside`. It has no blanks: text with blanks is prose.
+/// Returns the value whose opening quote, with its backslashes, is `at..inside`. It has no blanks: text with blanks is
+/// prose.
 fn quoted(window: &Window, at: usize, inside: usize) -> Option<Value> {
     let quote = window.byte(inside - 1)?;
     let escapes = inside - 1 - at;
@@ -226,7 +229,7 @@ fn quoted(window: &Window, at: usize, inside: usize) -> Option<Value> {
     None
 }
 
-/// A value without quotes that is no word of a person. Within it `=` does not occur, only at its end.
+/// Returns a random value without quotes. It may contain `=` only at its end.
 fn bare_random(window: &Window, place: Place) -> Option<Value> {
     let equals = bare_end(window, place, LONGEST_VALUE, |byte| byte != b'=')?;
     let end = window.run_while(equals, 3, |byte| byte == b'=');
@@ -239,7 +242,7 @@ fn bare_password(window: &Window, place: Place) -> Option<Value> {
     let mut end = bare_end(window, place, LONGEST_BARE_PASSWORD, |_| true)?;
     let is_whole_line = |end: usize| matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
     if place.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
-        // Only where it is all there is on the line these are a password's.
+        // These characters are only part of a password if it is alone on the line.
         let longer =
             window.run_while(end, LONGEST_BARE_PASSWORD, |byte| byte > b' ' && !b"\"'`,;(){}[]<>\\".contains(&byte));
         end = if is_whole_line(longer) { longer } else { end };
@@ -250,7 +253,7 @@ fn bare_password(window: &Window, place: Place) -> Option<Value> {
     (!value.is_empty()).then_some(Value { range: value, style })
 }
 
-/// Where a value without quotes ends, unless it turns out to be code: a call, an index, a literal of a type.
+/// Returns where a value without quotes ends, unless it turns out to be code: a call, an index, a literal of a type.
 fn bare_end(window: &Window, place: Place, most: usize, keep: impl Fn(u8) -> bool) -> Option<usize> {
     let is_code = |byte: u8| b"([{".contains(&byte);
     let ends = |byte: u8| byte <= b' ' || b"\"'`,;)}]<>&|\\".contains(&byte);
@@ -259,14 +262,14 @@ fn bare_end(window: &Window, place: Place, most: usize, keep: impl Fn(u8) -> boo
     (!is_open && !window.byte(end).is_some_and(is_code)).then_some(end)
 }
 
-/// What ends a sentence is not the value's.
+/// Strips characters that end a sentence and do not belong to the value.
 fn without_stop(window: &Window, start: usize, end: usize, stops: &[u8]) -> usize {
     window.run_while_back(end, end - start, |byte| stops.contains(&byte))
 }
 
-/// The rule by which the value is a secret.
+/// Returns the rule by which the value is a secret.
 fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static str> {
-    // Requests are numbered with tokens that are UUIDs; in an `.env` file it is a key like any other.
+    // Tokens that are UUIDs identify requests; in an `.env` file, the value is a key like any other.
     let has_any = |words: &[&str]| words.iter().any(|word| has_component(name, word.as_bytes()));
     let is_number = key.stem == "token" && style != Style::Env && value::is_uuid(value) && !has_any(UUID_SECRETS);
     let is_other_key = key.stem == ANY_KEY && (LOWER.has_any(name) || has_any(OTHER_KEYS));
@@ -282,7 +285,7 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
         let is_scrambled = || key.stem == "secret" && style == Style::Quoted && value::is_scrambled(value);
         return (value::is_random(value) || is_scrambled()).then_some(GENERIC_SECRET);
     }
-    // `DB_PASSWORD` is set to a password, `password` may also be set to a variable.
+    // `DB_PASSWORD` is set to a password; `password` may also be set to a variable.
     let is_shouted = !LOWER.has_any(name);
     let may_be_weak = match style {
         Style::Quoted | Style::Element => true,
@@ -293,7 +296,7 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
     (is_weak || value::is_random(value)).then_some(PASSWORD)
 }
 
-/// Whether the value is a name like the one that it is given to, with a number at its end: `string_token2`.
+/// Returns whether the value is a name similar to the one it is assigned to, with a number at its end: `string_token2`.
 fn names_itself(key: &Key, value: &[u8]) -> bool {
     let digits = value.iter().rev().take_while(|byte| DIGIT.has(**byte)).count();
     let word = &value[..value.len() - digits];

@@ -1,7 +1,8 @@
 //! Removes secrets from a text that arrives in pieces.
 //!
-//! The text is looked at twice: as it is seen ([`Seen`]), and what that leaves as it is stored ([`Stream`]). Both are
-//! needed: a colour may interrupt a token, and a token may stand in the text that a terminal would have erased.
+//! The text is searched twice: first in its visible form ([`Seen`]), then what is left of it in its stored form
+//! ([`Stream`]). Both are needed: a colour may interrupt a token, and a token may be in text that a terminal would have
+//! erased.
 //!
 //! Invariants: the result does not depend on where the pieces begin and end; memory is bounded.
 
@@ -25,7 +26,7 @@ impl Default for Redactor {
 }
 
 impl Redactor {
-    /// A redactor at the beginning of a text.
+    /// Creates a redactor at the beginning of a text.
     pub fn new() -> Self {
         Self::with_sizes(BLOCK, WINDOW)
     }
@@ -35,23 +36,23 @@ impl Redactor {
         Self { seen: Seen::with_sizes(block, window), stored, counts: Vec::new() }
     }
 
-    /// Takes more text and writes what is decided of it.
+    /// Takes more text, and writes the part of it that is decided.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         self.push_to(bytes, &mut |passed| passed.write_to(out));
     }
 
-    /// Writes the rest. Returns how often each rule has found a secret.
+    /// Writes the rest. Returns the number of secrets that each rule found.
     pub fn finish(self, out: &mut Vec<u8>) -> Vec<(&'static str, u64)> {
         self.finish_to(&mut |passed| passed.write_to(out))
     }
 
-    /// Takes more text and passes on what is decided of it.
+    /// Takes more text, and passes on the part of it that is decided.
     pub fn push_to(&mut self, bytes: &[u8], pass: &mut impl FnMut(Passed<'_>)) {
         let Self { seen, stored, counts } = self;
         seen.take(bytes, &mut |passed| stored.take(passed, &mut counting(counts, pass)));
     }
 
-    /// Passes on the rest. Returns how often each rule has found a secret.
+    /// Passes on the rest. Returns the number of secrets that each rule found.
     pub fn finish_to(mut self, pass: &mut impl FnMut(Passed<'_>)) -> Vec<(&'static str, u64)> {
         let Self { seen, stored, counts } = &mut self;
         seen.finish(&mut |passed| stored.take(passed, &mut counting(counts, pass)));
@@ -59,14 +60,14 @@ impl Redactor {
         self.counts
     }
 
-    /// How many bytes it holds, with all it has noted about them.
+    /// Returns how many bytes it holds, including its notes about them.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.seen.held() + self.stored.stream.held() + self.stored.items.capacity() * size_of::<Item>()
     }
 }
 
-/// Counts the marks that go by.
+/// Counts the marks that are passed on.
 fn counting(counts: &mut Vec<(&'static str, u64)>, pass: &mut impl FnMut(Passed<'_>)) -> impl FnMut(Passed<'_>) {
     move |passed| {
         if let Passed::Mark(rule) = passed {
@@ -79,7 +80,7 @@ fn counting(counts: &mut Vec<(&'static str, u64)>, pass: &mut impl FnMut(Passed<
     }
 }
 
-/// Looks for secrets in the text as it is stored, and keeps account of the marks that are in it already.
+/// Searches the stored form of a text, and keeps track of the marks that are already in it.
 #[derive(Debug)]
 struct Stored {
     stream: Stream,
@@ -91,11 +92,11 @@ struct Stored {
 enum Item {
     /// This many bytes of the text.
     Text(usize),
-    /// A mark of this many bytes, which stands for none of the text.
+    /// A mark of this many bytes, which are not in the original text.
     Mark(&'static str, usize),
-    /// What is left of a mark.
+    /// The rest of a mark.
     RestOfMark(usize),
-    /// This many bytes of the text that the stream was not given.
+    /// This many bytes of the text that were not given to the stream.
     Removed(usize),
 }
 
@@ -134,7 +135,7 @@ impl Stored {
     }
 }
 
-/// Says of a part of the stream what it is of the text.
+/// Maps a part of the stream back to the text.
 fn follow(passed: Passed<'_>, items: &mut VecDeque<Item>, pass: &mut impl FnMut(Passed<'_>)) {
     let (text, length) = match passed {
         Passed::Text(text) => (Some(text), text.len()),

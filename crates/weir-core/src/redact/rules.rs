@@ -1,8 +1,8 @@
-//! The rules, as data: what tokens look like. Which names announce a secret is in `names`.
+//! The rules, as data: what tokens look like. The names that announce a secret are in `names`.
 //!
 //! The shapes and most names are facts taken from gitleaks' `config/gitleaks.toml`
 //! (<https://github.com/gitleaks/gitleaks>, MIT), a maintained list; the rest are from the vendors' documentation of
-//! their own tokens. Where vendors announce that tokens may grow, the longest length is generous.
+//! their own tokens. If vendors announce that tokens may grow, the maximum length is generous.
 //!
 //! Invariant: one line, one literal. Every literal has at least three bytes, which `scan` relies on.
 
@@ -13,23 +13,23 @@ use super::class::{
 
 /// The shape of one kind of token: a literal and what follows it.
 pub(super) struct Rule {
-    /// Names the rule in the mark.
+    /// The name of the rule in the mark.
     pub(super) name: &'static str,
-    /// The literal every such token has, in this case.
+    /// The literal that every such token has, in this case.
     pub(super) literal: &'static str,
-    /// What follows the literal.
+    /// The parts after the literal.
     pub(super) body: &'static [Part],
-    /// A run that must stand before the literal and belongs to the token.
+    /// A run that must precede the literal and belongs to the token.
     pub(super) lead: Option<(Class, usize, usize)>,
-    /// Whether the literal turns up within names or base64, so that no character of these may stand before it.
+    /// Whether the literal also occurs within names or base64, so that no character of these may precede it.
     pub(super) apart: bool,
-    /// Whether the literal stays readable, as the public part of a webhook's address does.
+    /// Whether the literal stays readable, like the public part of a webhook's address.
     pub(super) keeps_literal: bool,
 }
 
 /// A part of a token.
 pub(super) enum Part {
-    /// Between so many and so many bytes of a class.
+    /// A run of a class, with its minimum and maximum length in bytes.
     Run(Class, usize, usize),
     /// Exactly this text.
     Text(&'static str),
@@ -55,16 +55,16 @@ impl Rule {
     }
 }
 
-/// Longer than any token; runs this long end only where their class ends.
+/// Longer than any token. Runs with this maximum end only where their class ends.
 pub(super) const LONG: usize = 1 << 16;
 
-/// A Twilio key is `SK` and 32 hexadecimal digits; the first digit is in the literal to give that its three bytes.
+/// A Twilio key is `SK` and 32 hexadecimal digits. The first digit is part of the literal, which needs three bytes.
 const TWILIO: &[Part] = &[Run(HEX, 31, 31)];
 
 /// What follows the beginning of a private key in base64.
 const PEM: &[Part] = &[Run(BASE64_EQ, 100, LONG)];
 
-/// Tokens that are recognised by their shape, wherever they stand.
+/// Tokens that are recognised by their shape, wherever they occur.
 #[rustfmt::skip]
 pub(super) const TOKENS: &[Rule] = &[
     rule("1password-secret-key", "A3-", &[Run(UPPER_ALNUM, 6, 6), Text("-"), Run(UPPER_ALNUM, 6, 11), Text("-"), Run(UPPER_ALNUM, 5, 5), Text("-"), Run(UPPER_ALNUM, 5, 5), Text("-"), Run(UPPER_ALNUM, 5, 5)]),
@@ -283,7 +283,7 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("zapier-webhook", "hooks.zapier.com/hooks/catch/", &[Run(DIGIT, 4, 12), Text("/"), Run(ALNUM, 6, 32)]).keeping_literal(),
 ];
 
-/// The names of the rules that know a secret by its surroundings and not by its shape.
+/// The names of the rules that recognise a secret by its surroundings and not by its shape.
 pub(super) const PASSWORD: &str = "password";
 pub(super) const GENERIC_SECRET: &str = "generic-secret";
 pub(super) const URL_PASSWORD: &str = "url-password";
@@ -294,6 +294,6 @@ pub(super) const URL_TOKEN: &str = "url-token";
 pub(super) const COOKIE: &str = "cookie";
 pub(super) const MNEMONIC: &str = "mnemonic";
 
-/// All of them: where such a rule and one of [`TOKENS`] find the same, the shape says more.
+/// All of these names. If such a rule and one of [`TOKENS`] find the same secret, the shape says more.
 pub(super) const BY_SURROUNDINGS: &[&str] =
     &[PASSWORD, GENERIC_SECRET, URL_PASSWORD, CURL_PASSWORD, BASIC_AUTH, BEARER_TOKEN, URL_TOKEN, COOKIE, MNEMONIC];

@@ -1,10 +1,10 @@
-//! Looks for secrets in a text as it is seen, and removes them from the text as it is stored.
+//! Searches the visible form of a text for secrets, and removes them from its stored form.
 //!
-//! Until something comes that is not seen as it is stored there is nothing to do. From then on, and from shortly before,
-//! a stream of matchers reads the [`View`], and what it finds goes with all the bytes of the text that it stands for. It
-//! reads to the end of a line with nothing unseen for a while.
+//! While the visible form is the same as the stored form, there is nothing to do. From shortly before the first
+//! difference, a stream of matchers reads the [`View`], and every finding is removed with all the bytes of the text
+//! that it stands for. Reading stops at the end of a line, after some text without a difference.
 //!
-//! Invariants: what happens depends on the text only, never on its pieces; memory is bounded.
+//! Invariants: the result depends only on the text, never on its pieces; memory is bounded.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use super::stream::{Passed, Stream};
 use super::view::{Search, Settled, View, search};
 use crate::terminal::sequence::Parser;
 
-/// How much of the text before the first that is not seen as it is stored is looked at with it.
+/// Number of bytes before the first difference that are read along with it.
 const BEFORE: usize = 4 << 10;
-/// After how much text that is seen as it is stored the view need not be read on.
+/// Number of bytes without a difference after which reading the view may stop.
 const QUIET: usize = 8 << 10;
-/// How much of the text is looked at at once.
+/// Number of bytes of the text that are processed at once.
 const PIECE: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -26,22 +26,22 @@ pub(super) struct Seen {
     held: Held,
     /// Whether something new begins where the held text does.
     begins: bool,
-    /// How many of its bytes are known to be seen as they are stored.
+    /// Number of its bytes that are known to be without a difference.
     searched: usize,
     reading: Option<Reading>,
 }
 
-/// What reads the view.
+/// The state of reading the view.
 #[derive(Debug)]
 struct Reading {
     parser: Parser,
     view: View,
     stream: Stream,
-    /// How many bytes were seen as they are stored since the last that was not.
+    /// Number of bytes since the last difference.
     quiet: usize,
-    /// What may be the beginning of something that is not seen as it is stored.
+    /// Bytes that may be the beginning of a difference.
     undecided: Vec<u8>,
-    /// Whether it reads to the end of the text: it has come across a block, which ends where it ends.
+    /// Whether to read to the end of the text, because a block was found, whose end is where the block says.
     stays: bool,
 }
 
@@ -50,7 +50,7 @@ impl Seen {
         Self { block, window, held: Held::default(), begins: true, searched: 0, reading: None }
     }
 
-    /// Takes more of the text and passes on what is decided of it.
+    /// Takes more of the text, and passes on the part of it that is decided.
     pub(super) fn take(&mut self, text: &[u8], pass: &mut impl FnMut(Passed<'_>)) {
         for piece in text.chunks(PIECE) {
             let mut rest = Cow::Borrowed(piece);
@@ -75,7 +75,8 @@ impl Seen {
         self.held.bytes.capacity() + reading
     }
 
-    /// Looks for what is not seen as it is stored. Returns the text from there on, with which the view begins.
+    /// Looks for the first difference between visible and stored form. Returns the text from there on, with which the
+    /// view begins.
     fn look(&mut self, text: &[u8], pass: &mut impl FnMut(Passed<'_>)) -> Vec<u8> {
         if self.is_long_and_clear(text) {
             let (now, later) = text.split_at(text.len() - BEFORE);
@@ -100,14 +101,14 @@ impl Seen {
         }
     }
 
-    /// Whether a piece need not be copied to be passed on.
+    /// Returns whether a piece can be passed on without copying it.
     fn is_long_and_clear(&self, text: &[u8]) -> bool {
         text.len() > 2 * BEFORE
             && self.searched == self.held.rest().len()
             && search(text, 0) == Search::Clear(text.len())
     }
 
-    /// Begins to read the view with the end of the text that is held.
+    /// Starts reading the view, with the end of the held text.
     fn begin(&mut self, pass: &mut impl FnMut(Passed<'_>)) {
         let from = self.held.rest().len().saturating_sub(BEFORE);
         let start = match self.begins && from == 0 {
@@ -123,7 +124,7 @@ impl Seen {
         self.reading = Some(reading);
     }
 
-    /// Reads on in the view. Returns the text after the end of the last line that is read.
+    /// Continues reading the view. Returns the text after the end of the last line that is read.
     fn read_on(&mut self, text: &[u8], pass: &mut impl FnMut(Passed<'_>)) -> Vec<u8> {
         let Some(reading) = &mut self.reading else { return text.to_vec() };
         let end = if reading.stays { None } else { reading.next_end(text) };
@@ -156,15 +157,15 @@ impl Seen {
     }
 }
 
-/// Where in a text something new begins: after its first line end, else after its first blank or punctuation, else at
-/// its end. That is never within a mark.
+/// Returns where something new begins in a text: after its first line end, otherwise after its first blank or
+/// punctuation, otherwise at its end. That is never within a mark.
 fn first_start(text: &[u8]) -> usize {
     let after = |found: fn(&u8) -> bool| text.iter().position(found).map(|at| at + 1);
     after(|&byte| byte == b'\n').or_else(|| after(|byte| b" \t\"',;{}()>".contains(byte))).unwrap_or(text.len())
 }
 
 impl Reading {
-    /// Where in the text that follows a line ends after enough that is seen as it is stored.
+    /// Returns the end of the first line in the following text after enough bytes without a difference.
     fn next_end(&mut self, text: &[u8]) -> Option<usize> {
         let known = self.undecided.len();
         let text = [&self.undecided, text].concat();
@@ -205,11 +206,11 @@ impl Reading {
     }
 }
 
-/// The bytes that are not decided on.
+/// The bytes that are not decided yet.
 #[derive(Debug, Default)]
 struct Held {
     bytes: Vec<u8>,
-    /// Up to here they are decided on.
+    /// Number of bytes that are decided.
     done: usize,
 }
 
@@ -228,7 +229,7 @@ impl Held {
         self.bytes.split_off(self.done + at)
     }
 
-    /// Does with the text what was decided on its view.
+    /// Applies to the text what was decided for its view.
     fn follow(&mut self, passed: Passed<'_>, view: &mut View, pass: &mut impl FnMut(Passed<'_>)) {
         match passed {
             Passed::Text(seen) => self.pass_on(view.follow(seen.len()), pass),

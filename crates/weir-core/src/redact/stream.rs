@@ -1,12 +1,12 @@
-//! Looks for secrets in a text that arrives in pieces, with bounded memory.
+//! Searches a text that arrives in pieces for secrets, with bounded memory.
 //!
-//! A matcher at a literal reads a little before it and some way after it, always through its window. The window
-//! notices when something is read that is not known yet; then the literal waits for more text, and so does everything
-//! from shortly before it. What is passed on was therefore decided on the bytes that the whole text has there, and it
-//! does not matter where the pieces begin and end. No matcher but those of blocks reads farther than [`WINDOW`].
+//! A matcher at a literal reads a little before it and some way after it, always through its window. The window notices
+//! when a matcher reads beyond what is known so far. In that case the literal waits for more text, along with
+//! everything from shortly before it. What is passed on was therefore decided on the same bytes as in the whole text,
+//! and it does not matter where the pieces begin and end. Only the matchers of blocks read further than [`WINDOW`].
 //!
-//! Invariants: what is found is what [`super::find`] finds in the whole text, unless a block is longer than [`WINDOW`];
-//! then the block stays closed until its end is seen: nothing of it is passed on. At most about twice [`WINDOW`] is
+//! Invariants: the findings are those of [`super::find`] in the whole text, unless a block is longer than [`WINDOW`];
+//! such a block stays closed until its end is seen, and nothing of it is passed on. At most about twice [`WINDOW`] is
 //! held.
 
 use std::collections::VecDeque;
@@ -18,13 +18,13 @@ use super::scan::{self, Hit, Literal, Sign};
 use super::window::Window;
 use super::{Finding, MARK, find_at, mark_at, merge};
 
-/// How much text may wait for what follows it. Three runs of 64 KiB, as in a JWT, are the most that a matcher reads.
+/// Number of bytes that may wait for what follows them. A matcher reads at most three runs of 64 KiB, as in a JWT.
 pub(super) const WINDOW: usize = 256 << 10;
-/// How much text arrives before it is looked at.
+/// Number of bytes that arrive before they are searched.
 pub(super) const BLOCK: usize = 64 << 10;
-/// How far before its literal a matcher reads: 256 bytes for `curl`, and the blanks and names around that.
+/// Number of bytes before its literal that a matcher reads: 256 bytes for `curl`, and the blanks and names around that.
 const BEFORE: usize = 1024;
-/// How far before its literal a secret can begin.
+/// Maximum distance from the beginning of a secret to its literal, in bytes.
 const LEAD: usize = 96;
 
 /// The rule of a private block.
@@ -35,14 +35,14 @@ const PRIVATE: &str = "private";
 pub enum Passed<'a> {
     /// Text as it arrived.
     Text(&'a [u8]),
-    /// A secret stood here; its bytes follow as [`Passed::Removed`]. The rule names the mark.
+    /// The place of a secret, whose bytes follow as [`Passed::Removed`]. The mark names the rule.
     Mark(&'static str),
-    /// So many bytes that arrived are not passed on.
+    /// This many bytes that arrived are not passed on.
     Removed(usize),
 }
 
 impl Passed<'_> {
-    /// Writes what is left of this part.
+    /// Writes this part of the redacted text.
     pub fn write_to(&self, out: &mut Vec<u8>) {
         match self {
             Self::Text(text) => out.extend_from_slice(text),
@@ -62,10 +62,10 @@ pub(super) struct Stream {
     block: usize,
     window: usize,
     text: Vec<u8>,
-    /// Up to here the text was passed on, up to here literals were looked for.
+    /// How far the text was passed on, and how far it was searched for literals.
     done: usize,
     scanned: usize,
-    /// What was found and not yet decided on.
+    /// What was found and is not decided yet.
     hits: VecDeque<Hit>,
     marks: VecDeque<Range<usize>>,
     tags: VecDeque<GluedTag>,
@@ -77,7 +77,7 @@ pub(super) struct Stream {
     private_start: usize,
     key: Option<LongKey>,
     found: Vec<Finding>,
-    /// Whether the text at `done` belongs to a secret whose mark was passed on already.
+    /// Whether the text at `done` belongs to a secret whose mark was already passed on.
     inside: bool,
     has_blocks: bool,
 }
@@ -94,12 +94,12 @@ struct LongKey {
     start: usize,
     end: usize,
     next_line: usize,
-    /// Whether the line began earlier: too long to be held, it counts as the key's.
+    /// Whether the line began earlier. A line too long to be held counts as part of the key.
     is_within_line: bool,
 }
 
 impl Stream {
-    /// A stream at the beginning of a text, with these instead of [`BLOCK`] and [`WINDOW`].
+    /// Creates a stream at the beginning of a text, with other sizes than [`BLOCK`] and [`WINDOW`].
     pub(super) fn with_sizes(block: usize, window: usize) -> Self {
         Self {
             block,
@@ -122,12 +122,12 @@ impl Stream {
         }
     }
 
-    /// Begins another text.
+    /// Starts over with another text.
     pub(super) fn restart(&mut self) {
         *self = Self::with_sizes(self.block, self.window);
     }
 
-    /// Takes more text and passes on what is decided of it.
+    /// Takes more text, and passes on the part of it that is decided.
     pub(super) fn push_to(&mut self, bytes: &[u8], pass: &mut impl FnMut(Passed<'_>)) {
         for piece in bytes.chunks(self.block) {
             self.text.extend_from_slice(piece);
@@ -142,21 +142,21 @@ impl Stream {
         self.advance(true, pass);
     }
 
-    /// How many bytes it holds, with all it has noted about them.
+    /// Returns how many bytes it holds, including its notes about them.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         let noted = self.hits.capacity() * size_of::<Hit>() + self.tags.capacity() * size_of::<GluedTag>();
         self.text.capacity() + noted + self.marks.capacity() * size_of::<Range<usize>>()
     }
 
-    /// Whether anything was come across that begins a block.
+    /// Returns whether the beginning of a block was found.
     pub(super) fn has_blocks(&self) -> bool {
         self.has_blocks
     }
 
-    /// Looks at what has arrived. It does not matter how often that is done before the last time.
+    /// Searches what has arrived. How often this is called before the last time does not matter.
     pub(super) fn advance(&mut self, is_last: bool, pass: &mut impl FnMut(Passed<'_>)) {
-        // A literal that begins after this may not be there as a whole.
+        // A literal that begins after this position may be incomplete.
         let known = if is_last { self.text.len() } else { self.text.len().saturating_sub(scan::LONGEST) };
         self.scan(known);
         let tags_to = self.follow_tags(is_last);
@@ -171,7 +171,8 @@ impl Stream {
         let mut hits = Vec::new();
         scan::scan_between(&self.text, self.scanned..known, &mut hits);
         self.scanned = known;
-        // The last bytes of a part are read again with the next one, and may end a literal that begins after it.
+        // The last bytes of a part are read again with the next one, and may complete a literal that begins after this
+        // part.
         for hit in hits.into_iter().filter(|hit| hit.at < known) {
             match hit.literal() {
                 Literal::Sign(Sign::Mark) => {
@@ -198,13 +199,13 @@ impl Stream {
         }
     }
 
-    /// Opens and closes private blocks. Returns where a tag waits for what follows it.
+    /// Opens and closes private blocks. Returns the position of a tag that waits for what follows it.
     fn follow_tags(&mut self, is_last: bool) -> usize {
         let last_close = self.tags.iter().rev().find(|tag| !tag.tag.opens).map_or(0, |tag| tag.tag.range.start);
         while let Some(GluedTag { tag: Tag { opens, range }, is_glued }) = self.tags.front() {
             let (start, end) = (range.start, range.end);
             if *opens && self.depth == 0 && *is_glued && start >= last_close {
-                // It counts only if a close follows. None so far; past the window none is waited for.
+                // It counts only if a closing tag follows. There is none so far, and the window is the longest wait.
                 if !is_last && self.text.len() - start <= self.window {
                     return start;
                 }
@@ -224,7 +225,7 @@ impl Stream {
         usize::MAX
     }
 
-    /// Asks the matchers. Returns where a literal waits for what follows it.
+    /// Runs the matchers. Returns the position of a literal that waits for what follows it.
     fn look_at_hits(&mut self, known: usize, is_last: bool) -> usize {
         if let Some(waits) = self.follow_key(known, is_last) {
             return waits;
@@ -243,7 +244,7 @@ impl Stream {
             }
             self.hits.pop_front();
             let Some(finding) = finding.filter(|_| is_sound || is_open) else { continue };
-            // Nothing but a key is longer than the window.
+            // Only a key can be longer than the window.
             if is_open && matches!(hit.literal(), Literal::Sign(Sign::PemBegin)) {
                 let start = finding.start;
                 self.key = Some(LongKey { start, end: start, next_line: start, is_within_line: false });
@@ -261,7 +262,7 @@ impl Stream {
         usize::MAX
     }
 
-    /// The stretch between marks that the first hit stands in.
+    /// Returns the window between marks that contains the first hit.
     fn window_at(&self, known: usize, is_last: bool) -> Window<'_> {
         let end = self.marks.front().map_or(self.text.len(), |mark| mark.start);
         let known = if is_last { usize::MAX } else { known };
@@ -275,7 +276,7 @@ impl Stream {
         self.marks.front().is_some_and(|mark| mark.start <= at)
     }
 
-    /// Goes on with a key that is longer than the window. Returns where it waits for what follows.
+    /// Continues with a key that is longer than the window. Returns the position where it waits for what follows.
     fn follow_key(&mut self, known: usize, is_last: bool) -> Option<usize> {
         let mut key = self.key.take()?;
         loop {
@@ -306,12 +307,12 @@ impl Stream {
         }
     }
 
-    /// Passes on the text up to `limit`, or to a secret that may reach beyond it.
+    /// Passes on the text up to `limit`, or up to a secret that may extend beyond it.
     fn pass_on(&mut self, limit: usize, is_last: bool, pass: &mut impl FnMut(Passed<'_>)) {
         let end = if is_last { self.text.len() } else { usize::MAX };
         let private = (self.depth > 0).then(|| Finding::new(PRIVATE, self.private_start..end));
         let key = self.key.as_ref().map(|key| Finding::new("private-key", key.start..end));
-        // Of findings with the same bytes the first one names the mark, and blocks come first.
+        // Of findings with the same bytes, the first one names the mark, and blocks come first.
         let (blocks, others): (Vec<_>, Vec<_>) =
             self.found.iter().cloned().chain(private).chain(key).partition(|finding| finding.rule == PRIVATE);
         let groups = merge([blocks, others].concat());
@@ -350,7 +351,7 @@ impl Stream {
         self.found.retain(|finding| finding.end > done);
     }
 
-    /// Drops the first `length` bytes, which nobody looks at again.
+    /// Drops the first `length` bytes, which are not needed any more.
     fn forget(&mut self, length: usize) {
         if length == 0 {
             return;
@@ -358,7 +359,7 @@ impl Stream {
         let back = |at: &mut usize| *at = at.saturating_sub(length);
         let back_range = |range: &mut Range<usize>| {
             back(&mut range.start);
-            // A range without end stays so.
+            // A range without an end stays without one.
             if range.end != usize::MAX {
                 back(&mut range.end);
             }

@@ -1,6 +1,6 @@
-//! What is redacted, what is not, and what holds for any text.
+//! Tests what is redacted, what is not, and properties of any text.
 //!
-//! Sample secrets are put together at run time from an alphabet, so that no scanner takes this file for a leak.
+//! Sample secrets are assembled at run time from an alphabet, so that no scanner takes this file for a leak.
 
 mod properties;
 mod seen;
@@ -21,7 +21,7 @@ fn check(input: &str, expected: &str) {
     assert_eq!(again.found, [], "a second time, for {input}");
 }
 
-/// Checks texts in which `§` stands for the secret.
+/// Checks texts in which `§` is replaced by the secret.
 #[track_caller]
 fn check_each(texts: &[&str], secret: &str, rule: &str) {
     for text in texts {
@@ -29,7 +29,7 @@ fn check_each(texts: &[&str], secret: &str, rule: &str) {
     }
 }
 
-/// A string of `length` bytes that is in `class` and obviously made up.
+/// Returns a string of `length` bytes that is in `class` and obviously made up.
 fn fake(class: Class, length: usize) -> String {
     let alphabet = "7aK2mQ9xB4tR0fW6cZ1hL8dN3gV5eJyPsUuCkTvFwHzGrXqSpAnYbMjDiEo";
     alphabet.chars().filter(|&c| class.has(c as u8)).cycle().take(length).collect()
@@ -101,7 +101,7 @@ fn well_known_tokens_are_found_where_they_stand() {
     ];
     for (token, rule) in samples {
         let has_lead = rule == "terraform-cloud-token";
-        // What is looked for before a literal does not end at an escape.
+        // A run before a literal does not end at an escape.
         let forms = if has_lead { &forms[..2] } else { &forms[..] };
         check_each(forms, &token, rule);
     }

@@ -1,6 +1,7 @@
 //! Matches a token of a known shape at its literal.
 //!
-//! Invariant: runs are greedy and never tried again shorter, so a match costs at most the rule's longest length.
+//! Invariant: runs are greedy and never retried with a shorter length, so a match costs at most the rule's maximum
+//! length.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use super::rules::{LONG, Part, Rule};
 use super::value;
 use super::window::Window;
 
-/// The token of shape `rule` whose literal stands at `at`.
+/// Returns the token of shape `rule` whose literal is at `at`.
 pub(super) fn find(window: &Window, rule: &Rule, at: usize) -> Option<Range<usize>> {
     let start = opening(window, rule, at)?;
     let body = at + rule.literal.len();
@@ -18,7 +19,7 @@ pub(super) fn find(window: &Window, rule: &Rule, at: usize) -> Option<Range<usiz
     value::may_be_token(window.slice(start..end)).then_some(secret)
 }
 
-/// Where the token begins, when it may begin there.
+/// Returns where the token begins, if it may begin there.
 fn opening(window: &Window, rule: &Rule, at: usize) -> Option<usize> {
     let Some((class, min, max)) = rule.lead else {
         return (rule.keeps_literal || window.opens(at, edge(rule))).then_some(at);
@@ -27,10 +28,10 @@ fn opening(window: &Window, rule: &Rule, at: usize) -> Option<usize> {
     (min..=max).contains(&(at - start)).then_some(start)
 }
 
-/// What may not stand before the token.
+/// Returns what must not precede the token.
 ///
-/// A short literal is easily part of a longer name. One with an endless run would make `-eyJ-eyJ-eyJ…` quadratic, so
-/// it must not begin within the run of the one before.
+/// A short literal is easily part of a longer name. A literal with an endless run must not begin within the run of the
+/// one before, since that would make `-eyJ-eyJ-eyJ…` quadratic.
 fn edge(rule: &Rule) -> Class {
     let is_endless = matches!(rule.body.first(), Some(Part::Run(_, _, LONG)));
     match rule.apart {
@@ -64,7 +65,7 @@ fn follow(window: &Window, rule: &Rule, from: usize) -> Option<usize> {
     closing(window, end)
 }
 
-/// Where a run ends that goes on in the next line, as in a terminal or a mail that is too narrow for it.
+/// Returns the end of a run that continues on the next line, as in a terminal or mail that is too narrow for it.
 fn wrapped(window: &Window, (class, min, max): (Class, usize, usize), first: Range<usize>) -> Option<usize> {
     const LONG_RUN: usize = 20;
     const LEAST: usize = 8;
@@ -80,7 +81,7 @@ fn wrapped(window: &Window, (class, min, max): (Class, usize, usize), first: Ran
     (first.len() + (end - second) >= min).then_some(end)
 }
 
-/// Where the token ends, when it may end there: what follows must not continue it.
+/// Returns where the token ends, if it may end there: what follows must not continue it.
 fn closing(window: &Window, end: usize) -> Option<usize> {
     if window.byte(end).is_some_and(|byte| WORD.has(byte)) {
         return None;

@@ -1,28 +1,29 @@
-//! Judges whether a value is a secret or a placeholder, a word, a path or code.
+//! Decides whether a value is a secret, or a placeholder, a word, a path or code.
 //!
-//! Two measures. Shannon entropy, in bits a byte over the bytes of the value itself: 0 for `aaaa`, 4 for sixteen
-//! different bytes. Names have as much of it as short random strings, so it only excludes repetition. What excludes
-//! names is the share of letter pairs that are common in words: about 0.8 in words, 0.2 in random letters.
+//! There are two measures. The first is the Shannon entropy in bits per byte, over the bytes of the value itself: 0 for
+//! `aaaa`, 4 for sixteen different bytes. Names have as much of it as short random strings, so it only excludes
+//! repetition. The second, which excludes names, is the share of letter pairs that are common in words: about 0.8 in
+//! words, 0.2 in random letters.
 //!
 //! The bounds were set by measurement on 900 MB of sources and on random strings: of those with twenty letters and
-//! digits one in a hundred passes for a name, of the names and types in the sources hardly any passes for a secret.
+//! digits, one in a hundred passes for a name; of the names and types in the sources, hardly any passes for a secret.
 
 use super::class::{ALPHA, ANY_HEX, BASE64_EQ, DIGIT, LOWER, UPPER, URL64_DOT};
 
-/// Whether the text of a token could be real. Its shape has spoken for it already.
+/// Returns whether the text of a token could be real. Its shape already matches.
 pub(super) fn may_be_token(text: &[u8]) -> bool {
-    // Hashes of passwords begin like a variable.
+    // Password hashes begin like a variable.
     let text = text.strip_prefix(b"$").unwrap_or(text);
     let is_name = is_wordy(text) && !DIGIT.has_any(text);
     entropy(text) >= 2.8 && !is_name && !is_placeholder(text)
 }
 
-/// Whether a value is what a machine makes as a key or token.
+/// Returns whether a value looks like a key or token made by a machine.
 pub(super) fn is_random(value: &[u8]) -> bool {
     if value.len() < 12 || entropy(value) < 3.0 || is_placeholder(value) || is_path(value) || is_expression(value) {
         return false;
     }
-    // An alphabet, or a made-up value; a token whose shape is known counts all the same.
+    // An alphabet, or a made-up value. This does not apply to tokens of a known shape.
     if value.windows(10).any(|part| part == b"0123456789") {
         return false;
     }
@@ -38,29 +39,30 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     (is_varied || is_cased) && !is_wordy(value)
 }
 
-/// Whether a value in quotes is what a generator makes of all signs there are: `django-insecure-#2k&…`.
+/// Returns whether a quoted value looks like the output of a generator that uses all characters:
+/// `django-insecure-#2k&…`.
 pub(super) fn is_scrambled(value: &[u8]) -> bool {
     let is_made = value.starts_with(b"django-insecure-") || (!is_wordy(value) && !is_placeholder(value));
     value.len() >= 40 && entropy(value) >= 4.2 && DIGIT.has_any(value) && ALPHA.has_any(value) && is_made
 }
 
-/// Whether a value is what a person might choose as a password.
+/// Returns whether a value is what a person might choose as a password.
 pub(super) fn is_password(value: &[u8]) -> bool {
     value.len() >= 6 && entropy(value) >= 2.0 && !is_placeholder(value) && !is_path(value) && is_varied(value)
 }
 
-/// Whether a value of nothing but letters may be a password; the name has to vouch for it, as `DB_PASSWORD` does.
+/// Returns whether a value of only letters may be a password. The name has to support that, as `DB_PASSWORD` does.
 pub(super) fn is_plain_password(value: &[u8]) -> bool {
     let names_itself = value.windows(8).any(|part| part.eq_ignore_ascii_case(b"password"));
     value.len() >= 8 && ALPHA.has_all(value) && entropy(value) >= 2.0 && !names_itself && !is_placeholder(value)
 }
 
-/// Whether the value is the name of a variable or of a member of something: `config.password2`, `p12_password`.
+/// Returns whether the value is the name of a variable or of a member: `config.password2`, `p12_password`.
 pub(super) fn is_member(value: &[u8]) -> bool {
     value.iter().any(|byte| b"._".contains(byte)) && URL64_DOT.has_all(value) && is_wordy(value)
 }
 
-/// Whether the value has the form of a UUID, which is an identifier more often than a secret.
+/// Returns whether the value has the form of a UUID, which is an identifier more often than a secret.
 pub(super) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(i, &byte)| match i {
@@ -69,12 +71,12 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Whether the value has the form of an AWS secret key.
+/// Returns whether the value has the form of an AWS secret key.
 pub(super) fn is_aws_secret(value: &[u8]) -> bool {
     value.len() == 40 && BASE64_EQ.has_all(value) && entropy(value) >= 4.0 && !is_placeholder(value)
 }
 
-/// Whether the value stands for a secret without being one.
+/// Returns whether the value is a placeholder for a secret.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     const OPENINGS: &[u8] = b"${<[*(";
     let lower = value.to_ascii_lowercase();
@@ -85,7 +87,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || is_stock_word(&lower)
 }
 
-/// What placeholders have in them.
+/// Substrings of placeholders.
 #[rustfmt::skip]
 const PLACEHOLDER_PARTS: &[&str] = &[
     "example", "placeholder", "changeme", "change_me", "change-me", "change-this", "your_", "your-", "yourp", "yours",
@@ -93,7 +95,7 @@ const PLACEHOLDER_PARTS: &[&str] = &[
     "%(", "%s", "<", "process.env", "environ", "getenv", "anonymous",
 ];
 
-/// The words people write where a secret would stand.
+/// Words that people write in place of a secret.
 #[rustfmt::skip]
 const STOCK_WORDS: &[&str] = &[
     "password", "passwd", "passphrase", "pass", "secret", "token", "apikey", "key", "value", "admin", "root",
@@ -102,31 +104,32 @@ const STOCK_WORDS: &[&str] = &[
     "mytoken", "hidden", "unknown", "invalid", "disabled", "enabled", "prompt", "stdin",
 ];
 
-/// A stock word, perhaps with a number after it.
+/// Returns whether the value is a stock word, possibly with a number after it.
 fn is_stock_word(lower: &[u8]) -> bool {
     let stem = lower.iter().rposition(|&byte| !DIGIT.has(byte)).map_or(&lower[..0], |last| &lower[..=last]);
     lower.len() - stem.len() <= 4 && STOCK_WORDS.iter().any(|word| word.as_bytes() == stem)
 }
 
-/// A file or an address.
+/// Returns whether the value is a file or an address.
 fn is_path(value: &[u8]) -> bool {
     let is_base64 = value.contains(&b'+') || value.ends_with(b"=");
     let is_rooted = !is_base64 && [b"/".as_slice(), b"./", b"../", b"~/"].iter().any(|root| value.starts_with(root));
     is_rooted || value.windows(3).any(|part| part == b"://") || (value.contains(&b'/') && is_wordy(value))
 }
 
-/// Signs that programs use and tokens do not.
+/// Returns whether the value contains characters that code uses and tokens do not.
 fn is_expression(value: &[u8]) -> bool {
     value.iter().any(|byte| b"()[]{}*;,\\".contains(byte)) || value.windows(2).any(|part| part == b"::")
 }
 
-/// Letters with a digit or a sign among them: `hunter2`, `pass#word`, but no name and no sentence.
+/// Returns whether the value consists of letters with a digit or a sign among them: `hunter2`, `pass#word`, but not a
+/// name or a sentence.
 fn is_varied(value: &[u8]) -> bool {
     let is_sign = |byte: &u8| byte.is_ascii_punctuation() && !b"._-/:,()\\".contains(byte);
     ALPHA.has_any(value) && (DIGIT.has_any(value) || value.iter().any(is_sign))
 }
 
-/// Bits a byte.
+/// Returns the entropy in bits per byte.
 pub(super) fn entropy(value: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for &byte in value {
@@ -140,9 +143,9 @@ pub(super) fn entropy(value: &[u8]) -> f64 {
     counts.iter().filter(|&&count| count > 0).map(|&count| bits(count)).sum()
 }
 
-/// Whether the value is made of words: it has many letter pairs, and most are common in words.
+/// Returns whether the value is made of words: it has many letter pairs, and most are common in words.
 ///
-/// A lower case letter before an upper case one is where two words meet, so it is no pair.
+/// A lower-case letter before an upper-case one is a boundary between two words, so it does not count as a pair.
 fn is_wordy(value: &[u8]) -> bool {
     let pairs = value.windows(2).filter(|pair| ALPHA.has_all(pair) && !(LOWER.has(pair[0]) && UPPER.has(pair[1])));
     let (mut all, mut common) = (0, 0);

@@ -1,40 +1,40 @@
-//! A text as it is seen, and which of its bytes stand for which of the stored text.
+//! The visible form of a text, mapped to the bytes of its stored form.
 //!
-//! Left out are escape sequences, control characters, what a backspace takes away, and characters without width. What
-//! ends a stretch of a line that is seen as one (a line end, a carriage return, an erased line) stays as one byte, and
-//! `_`, `-` and `.` are themselves where JSON or a URL writes them by their number.
+//! Escape sequences, control characters, characters deleted by a backspace, and characters without width are left out.
+//! What ends a visible stretch of a line (a line end, a carriage return, an erased line) stays as one byte, and `_`,
+//! `-` and `.` are decoded where JSON or a URL writes them by their number.
 
 use std::collections::VecDeque;
 
 use crate::terminal::decode::pop_character;
 use crate::terminal::sequence::{Control, Screen};
 
-/// How many bytes backspaces may take away.
+/// Maximum number of bytes that backspaces may delete.
 const ROOM: usize = 256;
-/// How much may be unseen, beside eight times what is seen, before a text is cut.
+/// Maximum number of invisible bytes, in addition to eight times the visible ones, before a text is cut.
 const MOST_UNSEEN: usize = 1 << 20;
 
-/// Bytes of the view that stand for bytes of the text.
+/// Bytes of the view, and the bytes of the text that they stand for.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    /// As many as `text`, or one that stands for all of them, or none.
+    /// As many as `text`, or one for all of them, or none.
     view: usize,
     text: usize,
 }
 
-/// What is seen of a text that arrives in pieces.
+/// The visible form of a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// What is seen and not taken yet.
+    /// Visible bytes that were not taken yet.
     pending: Vec<u8>,
     runs: VecDeque<Run>,
-    /// How many of the last bytes a backspace may take away: those of the line as it is seen.
+    /// Number of the last bytes that a backspace may delete: those of the visible line.
     room: usize,
     /// What may be the beginning of a character written by its number.
     escape: Vec<u8>,
-    /// Where in `pending` the text is cut: so much was unseen there that it cannot all be held.
+    /// The position in `pending` where the text is cut, because too many bytes were invisible there to be held.
     cut: Option<usize>,
-    /// How much was seen and unseen since the last cut.
+    /// Number of visible and invisible bytes since the last cut.
     seen: usize,
     unseen: usize,
 }
@@ -42,12 +42,12 @@ pub(super) struct View {
 /// A part of a view that can no longer change.
 pub(super) struct Settled {
     pub(super) seen: Vec<u8>,
-    /// Whether nothing that follows may belong to it.
+    /// Whether nothing that follows may belong to this part.
     pub(super) is_cut: bool,
 }
 
 impl View {
-    /// Takes what is seen and can no longer change, up to a cut.
+    /// Takes the visible bytes that can no longer change, up to a cut.
     pub(super) fn settled(&mut self) -> Option<Settled> {
         let length = self.cut.unwrap_or(self.pending.len().saturating_sub(ROOM));
         let is_cut = self.cut.take().is_some();
@@ -60,7 +60,8 @@ impl View {
         Settled { seen: std::mem::take(&mut self.pending), is_cut: true }
     }
 
-    /// How many bytes of the text are seen as the next `view` bytes, with what stands unseen before each.
+    /// Returns how many bytes of the text correspond to the next `view` bytes, including invisible ones before each of
+    /// them.
     pub(super) fn follow(&mut self, view: usize) -> usize {
         let (mut rest, mut text) = (view, 0);
         while let Some(run) = self.runs.front_mut().filter(|_| rest > 0) {
@@ -75,7 +76,7 @@ impl View {
         text
     }
 
-    /// How many bytes of the text stand unseen before the next that is seen.
+    /// Returns how many invisible bytes of the text precede the next visible one.
     pub(super) fn follow_unseen(&mut self) -> usize {
         self.runs.pop_front_if(|run| run.view == 0).map_or(0, |run| run.text)
     }
@@ -115,7 +116,7 @@ impl View {
         self.runs.push_back(Run { view: 1, text: length });
     }
 
-    /// Adds what ends a stretch of a line.
+    /// Adds a byte that ends a stretch of a line.
     fn end_stretch(&mut self, byte: u8, length: usize) {
         self.push_for(byte, length);
         self.room = 0;
@@ -209,23 +210,23 @@ impl Screen for View {
     }
 }
 
-/// Whether something in a text is not seen as it is stored.
+/// Whether the visible form of a text differs from its stored form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Search {
-    /// Here.
+    /// The first difference is here.
     Found(usize),
-    /// Not before here, where something begins that is not complete.
+    /// There is no difference before this position, where something incomplete begins.
     Clear(usize),
 }
 
-/// How many bytes are seen to be plain at once.
+/// Number of bytes that are checked at once.
 const BLOCK: usize = 32;
 
-/// Looks for what is not seen as it is stored, from the beginning of a character on.
+/// Searches for the first difference between visible and stored form. `from` must be the beginning of a character.
 pub(super) fn search(text: &[u8], from: usize) -> Search {
     let mut at = from;
     while at < text.len() {
-        // Most text is plain, and a block of it is seen to be so at once.
+        // Most text is plain, which is recognised a block at a time.
         let (blocks, _) = text[at..].as_chunks::<BLOCK>();
         at += BLOCK * blocks.iter().take_while(|block| is_plain(block)).count();
         let block_end = text.len().min(at + BLOCK);
@@ -246,7 +247,7 @@ fn is_plain(block: &[u8; BLOCK]) -> bool {
     !block.iter().fold(false, |any, &byte| any | is_special(byte))
 }
 
-/// Whether a byte may begin something that is not seen as it is stored.
+/// Returns whether a byte may begin something whose visible form differs from its stored form.
 const fn is_special(byte: u8) -> bool {
     // As a signed number, one more than a byte that is neither printable nor ASCII is below 0x21.
     let is_shown = byte.wrapping_add(1).cast_signed() >= 0x21;
@@ -269,7 +270,7 @@ enum Width {
     Incomplete,
 }
 
-/// How what stands at the beginning of a text is seen.
+/// Classifies what is at the beginning of a text.
 fn width_of(text: &[u8]) -> Width {
     match text[0] {
         b'\n' | b'\t' | b'\r' => Width::Seen(1),
@@ -303,7 +304,7 @@ fn width_of(text: &[u8]) -> Width {
     }
 }
 
-/// Whether these bytes, which are no character, may be completed to one.
+/// Returns whether these bytes, which are not a character, may be completed to one.
 fn is_beginning(bytes: &[u8]) -> bool {
     matches!(std::str::from_utf8(bytes), Err(error) if error.error_len().is_none())
 }
@@ -331,8 +332,8 @@ fn read_escape(text: &[u8]) -> Escape {
     Escape::None
 }
 
-/// Whether a character takes no place: the soft hyphen, joiners, marks of direction, tags. Not those that choose how
-/// the emoji before them is drawn: they are ordinary, and stand in no token.
+/// Returns whether a character has no width: the soft hyphen, joiners, direction marks, tags. Variation selectors of
+/// emoji are not included: they are common, and do not occur in tokens.
 fn is_without_width(character: &[u8]) -> bool {
     let character = std::str::from_utf8(character).ok().and_then(|text| text.chars().next());
     matches!(

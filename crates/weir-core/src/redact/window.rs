@@ -1,10 +1,10 @@
-//! The stretch of text a matcher may look at.
+//! The stretch of text that a matcher may read.
 //!
 //! Marks of an earlier redaction cut the text into windows. A matcher reads bytes only through its window, and the
-//! window notices when a mark was looked at, even as the byte that delimits a match. Such a match is refused.
+//! window notices when a mark was read, even as the byte that delimits a match. Such a match is rejected.
 //!
-//! Invariant: that makes redaction idempotent. A match in already redacted text that looked at no mark saw bytes that
-//! stood side by side in the original too, so it was found there and nothing of it is left to find.
+//! Invariant: this makes redaction idempotent. A match in already redacted text that read no mark consists of bytes
+//! that were adjacent in the original too, so it was found there and nothing of it is left to find.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -16,34 +16,34 @@ pub(super) struct Window<'a> {
     text: &'a [u8],
     bounds: Range<usize>,
     looked_at_mark: Cell<bool>,
-    /// Where the text is not known any more, when more of it is to come.
+    /// The position up to which the text is known, if more of it is to come.
     known: usize,
     looked_ahead: Cell<bool>,
 }
 
 impl<'a> Window<'a> {
-    /// The window `bounds` of `text`; a bound that is not an end of the text is a mark.
+    /// Creates the window `bounds` of `text`. A bound that is not an end of the text is a mark.
     pub(super) fn new(text: &'a [u8], bounds: Range<usize>) -> Self {
         Self::of_part(text, bounds, usize::MAX)
     }
 
-    /// The same for a text of which only the first `known` bytes are known.
+    /// Like [`Self::new`], for a text of which only the first `known` bytes are known.
     pub(super) fn of_part(text: &'a [u8], bounds: Range<usize>, known: usize) -> Self {
         let bounds = bounds.start..bounds.end.min(known);
         Self { text, bounds, looked_at_mark: Cell::new(false), known, looked_ahead: Cell::new(false) }
     }
 
-    /// Whether something was looked at since the last call that is not known yet.
+    /// Returns whether anything beyond the known text was read since the last call.
     pub(super) fn take_looked_ahead(&self) -> bool {
         self.looked_ahead.replace(false)
     }
 
-    /// Whether a mark was looked at since the last call.
+    /// Returns whether a mark was read since the last call.
     pub(super) fn take_looked_at_mark(&self) -> bool {
         self.looked_at_mark.replace(false)
     }
 
-    /// The byte at `at`, or none outside the window.
+    /// Returns the byte at `at`, or `None` outside the window.
     #[inline]
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         #[cfg(test)]
@@ -59,13 +59,13 @@ impl<'a> Window<'a> {
         None
     }
 
-    /// The byte before `at`.
+    /// Returns the byte before `at`.
     #[inline]
     pub(super) fn before(&self, at: usize) -> Option<u8> {
         at.checked_sub(1).and_then(|at| self.byte(at))
     }
 
-    /// The bytes of a range that was read before; empty when it leaves the window.
+    /// Returns the bytes of a range that was read before; empty if it is not within the window.
     pub(super) fn slice(&self, range: Range<usize>) -> &'a [u8] {
         if range.start < self.bounds.start || range.end > self.bounds.end {
             self.looked_at_mark.set(true);
@@ -75,28 +75,28 @@ impl<'a> Window<'a> {
         self.text.get(range).unwrap_or_default()
     }
 
-    /// Whether `literal` stands at `at`.
+    /// Returns whether `literal` is at `at`.
     pub(super) fn has(&self, at: usize, literal: &[u8]) -> bool {
         literal.iter().enumerate().all(|(i, &byte)| self.byte(at + i) == Some(byte))
     }
 
-    /// Whether `literal`, which is lower case, stands at `at` in any case.
+    /// Returns whether `literal`, which is lower case, is at `at` in any case.
     pub(super) fn has_folded(&self, at: usize, literal: &[u8]) -> bool {
         let folded = |at| self.byte(at).map(|byte| byte.to_ascii_lowercase());
         literal.iter().enumerate().all(|(i, &byte)| folded(at + i) == Some(byte))
     }
 
-    /// Whether `literal`, which is lower case, stands before `at` in any case.
+    /// Returns whether `literal`, which is lower case, is directly before `at` in any case.
     pub(super) fn follows(&self, at: usize, literal: &[u8]) -> bool {
         at.checked_sub(literal.len()).is_some_and(|start| self.has_folded(start, literal))
     }
 
-    /// How far a run of `class` reaches from `at`, at most `most` bytes.
+    /// Returns where a run of `class` from `at` ends, after at most `most` bytes.
     pub(super) fn run(&self, at: usize, class: Class, most: usize) -> usize {
         self.run_while(at, most, |byte| class.has(byte))
     }
 
-    /// How far the bytes from `at` satisfy `keep`, at most `most` bytes.
+    /// Returns where the bytes from `at` stop satisfying `keep`, after at most `most` bytes.
     pub(super) fn run_while(&self, at: usize, most: usize, keep: impl Fn(u8) -> bool) -> usize {
         let mut end = at;
         while end - at < most && self.byte(end).is_some_and(&keep) {
@@ -105,17 +105,18 @@ impl<'a> Window<'a> {
         end
     }
 
-    /// Where a run of `class` that ends at `at` begins, at most `most` bytes back.
+    /// Returns where a run of `class` that ends at `at` begins, at most `most` bytes back.
     pub(super) fn run_back(&self, at: usize, class: Class, most: usize) -> usize {
         self.run_while_back(at, most, |byte| class.has(byte))
     }
 
-    /// How far blanks (not line ends) reach from `at`. Alignment rarely needs more than a few.
+    /// Returns where a run of blanks (not line ends) from `at` ends. Alignment rarely needs more than a few.
     pub(super) fn skip_blanks(&self, at: usize) -> usize {
         self.run_while(at, 32, |byte| byte == b' ' || byte == b'\t')
     }
 
-    /// Whether something new begins at `at`: no byte of `class` stands before it, unless that is the tail of an escape.
+    /// Returns whether something new begins at `at`: no byte of `class` precedes it, unless that is the tail of an
+    /// escape.
     ///
     /// Tool output is full of escapes that end in a letter or digit: `\n` and `\u0022` in JSON, `%3D` in URLs,
     /// `ESC[32m` from colouring programs.
@@ -139,13 +140,13 @@ impl<'a> Window<'a> {
         hex && (back(3) == Some(b'%') || (back(5) == Some(b'u') && back(6) == Some(b'\\')))
     }
 
-    /// Whether an escape character ends at `at`, itself or as languages and JSON write it.
+    /// Returns whether an escape character ends at `at`, either itself or as languages and JSON write it.
     fn ends_escape_sign(&self, at: usize) -> bool {
         const WRITTEN: [&[u8]; 4] = [b"\\u001b", b"\\x1b", b"\\033", b"\\e"];
         self.follows(at, b"\x1b") || WRITTEN.iter().any(|sign| self.follows(at, sign))
     }
 
-    /// Where the bytes that end at `at` begin to satisfy `keep`, at most `most` bytes back.
+    /// Returns where the bytes that end at `at` begin to satisfy `keep`, at most `most` bytes back.
     pub(super) fn run_while_back(&self, at: usize, most: usize, keep: impl Fn(u8) -> bool) -> usize {
         let mut start = at;
         while at - start < most && self.before(start).is_some_and(&keep) {
@@ -157,6 +158,6 @@ impl<'a> Window<'a> {
 
 #[cfg(test)]
 thread_local! {
-    /// How many bytes matchers have read: the proof that the work is linear, where time would be a guess.
+    /// Number of bytes that matchers have read. It proves that the work is linear, where time would be a guess.
     pub(super) static READS: Cell<usize> = const { Cell::new(0) };
 }

@@ -1,23 +1,23 @@
-//! Tells characters from control characters in bytes that may be UTF-8.
+//! Distinguishes characters from control characters in bytes that may be UTF-8.
 //!
-//! Invariant: a byte from 0x80 to 0x9f is a control character only where it is no part of a character, not even of one
-//! that was cut short. So a title may hold a “, whose last byte would end it.
+//! Invariant: a byte from 0x80 to 0x9f is a control character only if it is not part of a character, not even of one
+//! that was cut short. So a title may contain a “, whose last byte would otherwise end it.
 
-/// One step of a text.
+/// One unit of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     /// An ASCII character or control character.
     Ascii(u8),
-    /// A character of several bytes, or the beginning of one that was cut short, or a byte that is nothing.
+    /// A character of several bytes, or the beginning of one that was cut short, or an invalid byte.
     Other([u8; 4], u8),
     /// An eight-bit control character.
     C1(u8),
-    /// A character of U+0080 to U+009F. It controls nothing and is not shown.
+    /// A character of U+0080 to U+009F. It has no effect and is not shown.
     WideC1([u8; 2]),
 }
 
 impl Unit {
-    /// Its bytes in the text.
+    /// Returns the bytes of the unit in the text.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Ascii(byte) | Self::C1(byte) => std::slice::from_ref(byte),
@@ -34,7 +34,7 @@ impl Unit {
     }
 }
 
-/// Puts bytes together to units. It holds at most three bytes.
+/// Combines bytes into units. Holds at most three bytes.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     pending: [u8; 4],
@@ -47,7 +47,7 @@ impl Decoder {
         self.length == 0
     }
 
-    /// Takes a byte and gives the units that are complete with it: what was cut short, and the byte itself.
+    /// Takes a byte and returns the units that it completes: a character that was cut short, and the byte itself.
     pub(super) fn push(&mut self, byte: u8) -> [Option<Unit>; 2] {
         let mut cut_short = None;
         if self.length > 0 {
@@ -76,7 +76,7 @@ impl Decoder {
         [cut_short, unit]
     }
 
-    /// Gives what is left at the end of a text.
+    /// Returns what is left at the end of a text.
     pub(super) fn finish(&mut self) -> Option<Unit> {
         (self.length > 0).then(|| self.take())
     }
@@ -84,7 +84,8 @@ impl Decoder {
     fn take(&mut self) -> Unit {
         let unit = Unit::Other(self.pending, self.length);
         self.length = 0;
-        // U+0080 to U+009F are control characters however they are written. They begin no sequence: the more is shown.
+        // U+0080 to U+009F are control characters however they are encoded. They do not begin a sequence, so that more
+        // is shown.
         match unit {
             Unit::Other([0xc2, byte @ 0x80..=0x9f, ..], 2) => Unit::WideC1([0xc2, byte]),
             other => other,
@@ -92,9 +93,9 @@ impl Decoder {
     }
 }
 
-/// Whether `byte` can be the next of a character of which `length` bytes are there, the last of them `last`.
+/// Returns whether `byte` can be the next of a character that has `length` bytes so far, the last of them `last`.
 fn follows(last: u8, length: u8, byte: u8) -> bool {
-    // Only after the first byte there are more rules than one: no overlong forms, no surrogates, nothing past U+10FFFF.
+    // There are special rules only after the first byte: no overlong forms, no surrogates, nothing past U+10FFFF.
     match (length, last) {
         (1, 0xe0) => (0xa0..=0xbf).contains(&byte),
         (1, 0xed) => (0x80..=0x9f).contains(&byte),
@@ -104,7 +105,7 @@ fn follows(last: u8, length: u8, byte: u8) -> bool {
     }
 }
 
-/// Takes the last character away, or the last byte where that belongs to none.
+/// Removes the last character, or the last byte if it does not belong to a character.
 pub(crate) fn pop_character(text: &mut Vec<u8>) {
     let start = (1..=4.min(text.len())).map(|length| text.len() - length).find(|&at| text[at] & 0xc0 != 0x80);
     match start.filter(|&at| std::str::from_utf8(&text[at..]).is_ok()) {

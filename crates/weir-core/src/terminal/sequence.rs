@@ -1,28 +1,29 @@
-//! Tells text from what controls a terminal. [`super::Cleaner`] writes what is shown; redaction looks for secrets in it.
+//! Separates text from terminal control sequences. [`super::Cleaner`] writes the text that is shown; redaction searches
+//! it for secrets.
 //!
-//! Invariant: a [`Screen`] is told of every byte once and in order, however the text is cut into pieces.
+//! Invariant: a [`Screen`] receives every byte once and in order, however the text is cut into pieces.
 
 use super::decode::{Decoder, Unit};
 use super::{ESCAPE, LONGEST_LINE, LONGEST_SEQUENCE, LONGEST_STRING};
 
-/// What a text is shown on.
+/// Where a text is shown.
 pub(crate) trait Screen {
-    /// Shows ASCII text, one character, or bytes that are not one.
+    /// Shows ASCII text, a single character, or bytes that are not a character.
     fn show(&mut self, text: &[u8]);
-    /// Does what `length` bytes say that are not shown.
+    /// Applies a control of `length` bytes that are not shown.
     fn control(&mut self, control: Control, length: usize);
 }
 
-/// What bytes do that are not shown, as far as it changes which text of a line is seen.
+/// The effect of bytes that are not shown, as far as it changes which text of a line is visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// Nothing that matters here: a colour, a title.
+    /// Nothing that matters here, such as a colour or a title.
     Nothing,
     /// Ends the line.
     LineEnd,
-    /// Goes to the beginning of the line.
+    /// Moves to the beginning of the line.
     Return,
-    /// Goes one character back.
+    /// Moves one character back.
     Back,
     /// Erases from here to the end of the line.
     EraseAfter,
@@ -32,14 +33,14 @@ pub(crate) enum Control {
     EraseLine,
 }
 
-/// Follows the sequences of a text that arrives in pieces.
+/// Parses the sequences of a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     decoder: Decoder,
     state: State,
-    /// How many bytes have begun the sequence.
+    /// Number of bytes that opened the sequence.
     opening: usize,
-    /// What a sequence that may turn out to be none has swallowed after them.
+    /// The bytes after the opening, in case the sequence turns out not to be one.
     held: Vec<u8>,
 }
 
@@ -53,19 +54,19 @@ enum State {
     Intermediate,
     /// After `ESC [`.
     Control,
-    /// Within a string that `ESC \` ends; a bell too, if it is a title.
+    /// Within a string, which ends with `ESC \`, or also with a bell if it is a title.
     String { is_title: bool },
     /// After `ESC` within a string.
     StringEscape,
 }
 
 impl Parser {
-    /// Whether it is within no character and no sequence.
+    /// Returns whether the parser is not within a character or sequence.
     pub(crate) fn is_at_text(&self) -> bool {
         self.state == State::Text && self.decoder.is_empty()
     }
 
-    /// How many bytes it holds.
+    /// Returns how many bytes the parser holds.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.held.capacity()
@@ -106,7 +107,7 @@ impl Parser {
         }
     }
 
-    /// Takes one character, control character or byte that is neither.
+    /// Takes one character, control character or invalid byte.
     fn take(&mut self, unit: Unit, screen: &mut impl Screen) {
         match self.state {
             State::Text => self.take_text(unit, screen),
@@ -143,7 +144,7 @@ impl Parser {
     fn take_text(&mut self, unit: Unit, screen: &mut impl Screen) {
         match unit {
             Unit::Ascii(ESCAPE) => self.begin(State::Escape, 1),
-            // An eight-bit control character stands for ESC and another byte.
+            // An eight-bit control character is equivalent to ESC and another byte.
             Unit::C1(0x9b) => self.begin(State::Control, 1),
             Unit::C1(0x9d) => self.begin(State::String { is_title: true }, 1),
             Unit::C1(0x90 | 0x98 | 0x9e | 0x9f) => self.begin(State::String { is_title: false }, 1),
@@ -177,20 +178,20 @@ impl Parser {
         }
     }
 
-    /// Does what the sequence says that `last` more bytes end.
+    /// Applies the current sequence, which ends with `last` more bytes.
     fn end_sequence(&mut self, control: Control, last: usize, screen: &mut impl Screen) {
         screen.control(control, self.opening + self.held.len() + last);
         self.held.clear();
         self.begin(State::Text, 0);
     }
 
-    /// The sequence was none: shows what it swallowed, and then takes what ended it.
+    /// Shows the bytes of a sequence that turned out not to be one, then takes the unit that broke it.
     fn give_up(&mut self, unit: Unit, screen: &mut impl Screen) {
         self.abandon(screen);
         self.take_text(unit, screen);
     }
 
-    /// Shows what a sequence has swallowed that does not end. Nothing in it begins a sequence again.
+    /// Shows the bytes of an unfinished sequence. Nothing in them begins another sequence.
     fn abandon(&mut self, screen: &mut impl Screen) {
         if self.opening > 0 {
             screen.control(Control::Nothing, self.opening);
@@ -209,7 +210,7 @@ impl Parser {
     }
 }
 
-/// Takes what begins no sequence.
+/// Takes a unit that does not begin a sequence.
 fn take_plain(unit: Unit, screen: &mut impl Screen) {
     match unit {
         Unit::Ascii(b'\n') => screen.control(Control::LineEnd, 1),
@@ -221,7 +222,7 @@ fn take_plain(unit: Unit, screen: &mut impl Screen) {
     }
 }
 
-/// What a control sequence with these parameters and this last byte does.
+/// Returns the effect of a control sequence with these parameters and this last byte.
 fn control(last: u8, parameters: &[u8]) -> Control {
     match (last, parameters) {
         (b'K', b"" | b"0") => Control::EraseAfter,
@@ -232,7 +233,7 @@ fn control(last: u8, parameters: &[u8]) -> Control {
     }
 }
 
-/// Whether an ASCII byte is shown as it is: printable, or a tab.
+/// Returns whether an ASCII byte is shown as it is: printable, or a tab.
 fn is_shown(byte: u8) -> bool {
     matches!(byte, b'\t' | 0x20..=0x7e)
 }

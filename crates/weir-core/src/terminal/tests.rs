@@ -1,4 +1,4 @@
-//! What is shown, what is not, and what holds for any bytes.
+//! Tests what is shown, what is not, and properties of any bytes.
 
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ fn colours_and_other_sequences_go() {
 fn eight_bit_control_characters_act_only_where_they_are_no_characters() {
     let text = b"a\x9b31mb\x9d0;t\x07c \xc3\x9b \xe2\x80\x9c x";
     assert_eq!(clean(text).as_ref(), "abc Û “ x".as_bytes());
-    // What is no UTF-8 stays.
+    // Bytes that are not UTF-8 stay.
     assert_eq!(clean(b"\xff\xfe\x1b[mz \xe2\x80 \xf0\x9f\x98 y").as_ref(), b"\xff\xfez \xe2\x80 \xf0\x9f\x98 y");
 }
 
@@ -120,7 +120,7 @@ fn a_nul_near_the_beginning_makes_it_binary() {
     assert!(!is_binary(&late) && is_binary(&late[1..]));
 }
 
-/// What texts are made of that terminals do something with.
+/// Pieces of text that terminals react to.
 #[rustfmt::skip]
 const PIECES: &[&[u8]] = &[
     b"\x1b", b"[", b"]", b"0;", b"31m", b"K", b"2K", b"1G", b"\r", b"\n", b"\r\n", b"\x08", b"\x07", b"\x1b\\", b"\\", b"P", b"_",

@@ -1,19 +1,19 @@
-//! Finds texts that cannot be read any more: after a power cut, on a failing disk, or because somebody removed a file.
+//! Finds texts that can no longer be read, because of a power cut, a failing disk or a removed file.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{Blobs, Row, read};
 use crate::error::{Fault, Result, StoreError};
 
-/// What is said of a file that is not there.
+/// Description of a text whose file does not exist.
 pub(super) const MISSING: &str = "its file is missing";
 
-/// How thoroughly texts are looked at.
+/// How thoroughly texts are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// Whether each file is there and as long as it should be.
+    /// Checks that each file exists and has the right length.
     Quick,
-    /// Every text is read and compared with its hash.
+    /// Also reads every text and compares it with its hash.
     Deep,
 }
 
@@ -24,13 +24,13 @@ pub(crate) struct Faulty {
 }
 
 impl Blobs {
-    /// Whether the file of a text is there and has this length.
+    /// Returns whether the file of a text exists and has this length.
     pub(crate) fn is_whole(&self, hash: &blake3::Hash, stored: u64) -> bool {
         self.fault_of_file(hash, stored).is_none()
     }
 
-    /// The texts that cannot be read, of at most `limit` after the one with id `after`. Gives the last id looked at too;
-    /// none when there are no more.
+    /// Checks at most `limit` texts after the one with id `after`, and returns those that cannot be read. Also returns
+    /// the last id checked, or `None` if there are no more texts.
     pub(crate) fn faulty(
         &self,
         connection: &Connection,
@@ -52,7 +52,7 @@ impl Blobs {
             if why.is_none() && depth == Depth::Deep {
                 why = self.fault_of_text(connection, blob_id)?;
             }
-            // Another process may have removed the text since: the next view of the log says so.
+            // Another process may have removed the text since. The next view of the log shows that.
             faulty.extend(why.map(|why| Faulty { blob_id, why }));
         }
         Ok((faulty, last))

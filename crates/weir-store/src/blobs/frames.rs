@@ -2,16 +2,17 @@
 
 use std::io;
 
-/// How much text one frame holds.
+/// Maximum size of the text in one frame, in bytes.
 pub(crate) const FRAME: usize = 1 << 20;
 /// Below this size, compression costs more than it saves.
 pub(super) const SMALLEST_COMPRESSED: usize = 200;
-/// For a text of one frame: a good ratio at several hundred megabytes a second.
+/// Compression level for a text of one frame: a good ratio at several hundred megabytes a second.
 const LEVEL: i32 = 3;
-/// For a text of many: someone may be waiting for its end.
+/// Compression level for a text of several frames: someone may be waiting for it to finish.
 const QUICK_LEVEL: i32 = 1;
 
-/// Where each frame begins as stored, and where the last one ends. One number when the text is stored as it is.
+/// The positions where each stored frame begins, and where the last one ends. Only one number if the text is stored
+/// uncompressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frames(Vec<u64>);
 
@@ -26,28 +27,28 @@ impl Frames {
         Self(std::iter::once(0).chain(ends).collect())
     }
 
-    /// How many there are; none when the text is stored as it is.
+    /// Returns the number of frames, which is zero if the text is stored uncompressed.
     pub(super) fn count(&self) -> usize {
         self.0.len() - 1
     }
 
-    /// Where a frame lies.
+    /// Returns the stored range of a frame.
     pub(super) fn place(&self, number: usize) -> Option<std::ops::Range<u64>> {
         Some(*self.0.get(number)?..*self.0.get(number + 1)?)
     }
 }
 
-/// Numbers as the database holds them: four bytes each.
+/// Decodes numbers as stored in the database, four bytes each.
 pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.as_chunks::<4>().0.iter().map(|number| u32::from_le_bytes(*number))
 }
 
-/// Writes numbers for the database.
+/// Encodes numbers for the database.
 pub(super) fn to_bytes(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// Compresses frames, for one text.
+/// Compresses the frames of one text.
 pub(super) struct Compressor {
     engine: zstd::bulk::Compressor<'static>,
     is_quick: bool,
@@ -60,12 +61,12 @@ impl Compressor {
         Ok(Self { engine, is_quick: false })
     }
 
-    /// What is stored for a text of one frame.
+    /// Compresses the only frame of a text.
     pub(super) fn compress(&mut self, frame: &[u8]) -> io::Result<Vec<u8>> {
         self.engine.compress(frame)
     }
 
-    /// What is stored for one frame of many.
+    /// Compresses one of several frames.
     pub(super) fn compress_quickly(&mut self, frame: &[u8]) -> io::Result<Vec<u8>> {
         if !self.is_quick {
             self.engine.set_compression_level(QUICK_LEVEL)?;
@@ -75,7 +76,7 @@ impl Compressor {
     }
 }
 
-/// The text of one stored frame, which has this many bytes. Its checksum is verified.
+/// Decompresses a stored frame into at most `bytes` bytes, and verifies its checksum.
 pub(super) fn decompress(frame: &[u8], bytes: usize) -> io::Result<Vec<u8>> {
     zstd::bulk::decompress(frame, bytes.min(FRAME))
 }

@@ -1,5 +1,5 @@
-//! Files of texts in the making. Invariant: whoever writes one holds its lock, so one without a lock was left by a
-//! process that is no more, and may go at once, whatever its age.
+//! Files of unfinished texts. Invariant: the process that writes a file holds its lock. A file without a lock was left
+//! by a process that has ended and may be removed at once, whatever its age.
 
 use std::fs::{File, TryLockError};
 use std::io::Write as _;
@@ -9,10 +9,10 @@ use crate::db::{create_private_folder, private_file_options};
 use crate::error::{Result, StoreError, from_system};
 use crate::private;
 
-/// Where they lie, within the folder of texts: listing it costs nothing, since it is nearly always empty.
+/// Folder of the unfinished texts within the folder of texts. It is nearly always empty, so listing it costs nothing.
 pub(super) const FOLDER: &str = "parts";
 
-/// A file in the making. It is removed when nobody holds it any more, unless it has got another name by then.
+/// An unfinished file. It is removed on drop, unless it has been renamed by then.
 pub(super) struct Part {
     path: PathBuf,
     file: File,
@@ -20,7 +20,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Makes a new file in the folder of texts and locks it.
+    /// Creates a new file in the folder of texts and locks it.
     pub(super) fn create(blobs: &Path) -> Result<Self> {
         let folder = blobs.join(FOLDER);
         create_private_folder(blobs)?;
@@ -32,7 +32,7 @@ impl Part {
             // Another process may have taken the file for an orphan before it was locked.
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => {}
-                // Where the system has no such locks, age decides instead.
+                // On systems without such locks, the age of the file decides instead.
                 Ok(()) | Err(TryLockError::Error(_)) if has_a_name(&file, &path) => {
                     return Ok(Self { path, file, length: 0 });
                 }
@@ -41,22 +41,22 @@ impl Part {
         }
     }
 
-    /// Writes more to it.
+    /// Appends to the file.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|error| from_system(&self.path, &error))?;
         self.length += bytes.len() as u64;
         Ok(())
     }
 
-    /// Waits for the disk.
+    /// Waits until the file is on the disk.
     pub(super) fn sync(&self) -> Result<()> {
         self.file.sync_all().map_err(|error| from_system(&self.path, &error))
     }
 
-    /// Gives it its name.
+    /// Gives the file its final name.
     pub(super) fn rename(&self, to: &Path) -> Result<()> {
         std::fs::rename(&self.path, to).map_err(|error| match error.kind() {
-            // Without the name of the source this would read as if a text that is stored were missing.
+            // Without the path of the source, the message would say that a stored text is missing.
             std::io::ErrorKind::NotFound => {
                 let detail = format!("it is gone and cannot be moved to {}", to.display());
                 StoreError::Unusable { path: self.path.clone(), detail }
@@ -76,19 +76,19 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // With its final name it is not there any more, and there is nothing to remove.
+        // After a rename, there is nothing left to remove at this path.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Removes what killed processes left. Returns how many files those were.
+/// Removes the files that killed processes left. Returns how many there were.
 pub(super) fn sweep(blobs: &Path) -> usize {
     let Ok(files) = std::fs::read_dir(blobs.join(FOLDER)) else { return 0 };
     files.flatten().filter(|file| remove_orphan(&file.path())).count()
 }
 
-/// Removes a file that no process holds. Keeps the lock until the file is gone, so that a process that has just created it
-/// and takes the lock next finds that it has no name any more.
+/// Removes a file that no process holds. Keeps the lock until the file is gone, so that a process that has just created
+/// the file and takes the lock next sees that it no longer has a name.
 fn remove_orphan(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let is_orphan = match file.try_lock() {
@@ -99,7 +99,8 @@ fn remove_orphan(path: &Path) -> bool {
     is_orphan && std::fs::remove_file(path).is_ok()
 }
 
-/// Whether the open file is still reachable. Another file may have got its path since, so the link count decides.
+/// Returns whether the open file is still reachable. Its path may lead to another file by now, so the link count
+/// decides.
 #[cfg(unix)]
 fn has_a_name(file: &File, _path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -111,7 +112,7 @@ fn has_a_name(_file: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// A name that no other file has.
+/// Returns a random file name.
 pub(crate) fn random_name(folder: &Path) -> Result<String> {
     let mut name = [0u8; 12];
     getrandom::fill(&mut name).map_err(|error| StoreError::Unusable {
@@ -127,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// One race: some threads sweep while parts are created. Returns how many parts lost their file.
+    /// Runs one race: some threads sweep while parts are created. Returns how many parts lost their file.
     fn race(parts: usize) -> usize {
         let folder = tempfile::tempdir().unwrap();
         let over = AtomicBool::new(false);

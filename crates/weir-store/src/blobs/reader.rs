@@ -9,24 +9,24 @@ use weir_core::{Pieces, Stream, terminal};
 use super::frames::{self, FRAME, Frames};
 use crate::error::{Result, StoreError};
 
-/// How much of a line is given; the rest of a longer one is counted and left out.
+/// Maximum bytes returned of one line. The rest of a longer line is counted and left out.
 const LONGEST_LINE: usize = FRAME;
-/// What is said of a text that was changed where it is stored.
+/// Description of a text that was changed in the store.
 const OTHER_HASH: &str = "the text does not match its hash";
 
-/// A text in the store, open for reading.
+/// A stored text, open for reading.
 pub struct BlobReader {
     hash: blake3::Hash,
     bytes: u64,
     frames: Frames,
-    /// The line ends in each frame, if they are known.
+    /// The number of line ends in each frame, if known.
     lines: Vec<u32>,
     data: Data,
 }
 
 pub(super) enum Data {
     Held(Vec<u8>),
-    /// Open from the start, so that a reader can go on when another process removes the text.
+    /// Opened at once, so that reading can continue if another process removes the text.
     File {
         path: PathBuf,
         file: File,
@@ -36,13 +36,13 @@ pub(super) enum Data {
 /// One line of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub number: u64,
-    /// Where it begins in the text.
+    /// The position of the line in the text, in bytes.
     pub start: u64,
-    /// Its text without the line end: the first MiB, if it is longer.
+    /// The line without its line end, cut after the first MiB.
     pub text: &'a [u8],
-    /// How many bytes more it has.
+    /// Number of bytes that were cut.
     pub left_out: u64,
 }
 
@@ -57,34 +57,34 @@ impl BlobReader {
         Self { hash, bytes, frames, lines, data }
     }
 
-    /// A text that is not in the store, to be read in the same way.
+    /// Wraps a text that is not in the store, so that it can be read in the same way.
     pub fn of(text: Vec<u8>) -> Self {
         let about = (blake3::hash(&text), text.len() as u64);
         Self::new(about, Frames::from_bytes(&[]), Vec::new(), Data::Held(text))
     }
 
-    /// The size of the text.
+    /// Returns the size of the text.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How many frames the text has.
+    /// Returns the number of frames.
     pub fn frame_count(&self) -> usize {
         self.frames.count().max(1)
     }
 
-    /// The text of one frame: 1 MiB, or less for the last.
+    /// Returns the text of one frame: 1 MiB, or less for the last.
     pub fn frame(&self, number: usize) -> Result<Vec<u8>> {
         if self.frames.count() == 0 {
             return self.stored(0..self.stored_length()?);
         }
         let place = self.frames.place(number).ok_or_else(|| self.unreadable("a frame is missing"))?;
-        // Room for what is there, and not for a whole frame: most texts are small.
+        // Reserve only what the frame needs: most texts are smaller than a whole frame.
         let rest = self.bytes.saturating_sub(number as u64 * FRAME as u64) as usize;
         frames::decompress(&self.stored(place)?, rest).map_err(|error| self.unreadable(&error.to_string()))
     }
 
-    /// The bytes of a range, inflating only the frames it touches. A range past the end is cut there.
+    /// Returns the bytes of a range, decompressing only the frames it touches. The range is cut at the end of the text.
     pub fn range(&self, range: Range<u64>) -> Result<Vec<u8>> {
         let end = range.end.min(self.bytes);
         if range.start >= end {
@@ -98,7 +98,7 @@ impl BlobReader {
         Ok(text)
     }
 
-    /// The whole text, checked against its address.
+    /// Returns the whole text, after comparing it with its hash.
     pub fn all(&self) -> Result<Vec<u8>> {
         let text = self.range(0..self.bytes)?;
         if blake3::hash(&text) != self.hash {
@@ -107,7 +107,7 @@ impl BlobReader {
         Ok(text)
     }
 
-    /// Reads the whole text, frame by frame, and compares it with its address.
+    /// Reads the whole text frame by frame and compares it with its hash.
     pub(crate) fn verify(&self) -> Result<()> {
         let mut hasher = blake3::Hasher::new();
         for number in 0..self.frame_count() {
@@ -116,12 +116,12 @@ impl BlobReader {
         if hasher.finalize() == self.hash { Ok(()) } else { Err(self.unreadable(OTHER_HASH)) }
     }
 
-    /// Whether it is no text: it has a NUL near its beginning.
+    /// Returns whether the text is binary: whether it has a NUL near its beginning.
     pub fn is_binary(&self) -> Result<bool> {
         Ok(terminal::is_binary(&self.range(0..terminal::BINARY_HEAD as u64)?))
     }
 
-    /// How many line ends stand before a position. Where the store has counted them, this reads one frame.
+    /// Returns the number of line ends before a position. Reads only one frame if the store has counted the lines.
     pub fn line_ends_before(&self, position: u64) -> Result<u64> {
         let position = position.min(self.bytes);
         let last = self.frame_at(position);
@@ -136,13 +136,13 @@ impl BlobReader {
         Ok(count + line_ends(&self.range(base..position)?))
     }
 
-    /// Visits lines in order, from the one with number `first`, until the visitor breaks off. Takes the memory of two
-    /// frames, however long a line is, and where the store has counted the lines, reads nothing before the frame that
-    /// `first` begins in.
+    /// Visits the lines in order, starting at line number `first`, until the visitor breaks. Needs the memory of two
+    /// frames, however long a line is. If the store has counted the lines, nothing before the frame where `first`
+    /// begins is read.
     pub fn each_line(&self, first: u64, mut visit: impl FnMut(Line<'_>) -> ControlFlow<()>) -> Result<()> {
         let mut number = 1;
         let mut frame_number = 0;
-        // The line that a frame begins in belongs to the frame before.
+        // A line that crosses a frame boundary belongs to the frame it begins in.
         while let Some(&lines) = self.lines.get(frame_number).filter(|&&lines| number + u64::from(lines) < first) {
             number += u64::from(lines);
             frame_number += 1;
@@ -174,7 +174,7 @@ impl BlobReader {
         Ok(())
     }
 
-    /// The text of one stream, frame by frame: what came from it, in order. Frames without any are not read.
+    /// Returns the text of one stream in order, frame by frame. Frames without any of it are not read.
     pub fn of_stream<'a>(&'a self, pieces: &'a Pieces, stream: Stream) -> impl Iterator<Item = Result<Vec<u8>>> + 'a {
         let parts = pieces.ranges(stream).flat_map(|range| {
             let end = range.end.min(self.bytes);
@@ -197,12 +197,12 @@ impl BlobReader {
         })
     }
 
-    /// The frame a position lies in.
+    /// Returns the number of the frame at a position.
     fn frame_at(&self, position: u64) -> usize {
         if self.frames.count() == 0 { 0 } else { (position / FRAME as u64) as usize }
     }
 
-    /// The part of a range that lies in a frame.
+    /// Returns the part of a range that is in a frame.
     fn part_of<'a>(&self, frame: &'a [u8], number: usize, range: &Range<u64>) -> Result<&'a [u8]> {
         let base = number as u64 * FRAME as u64;
         let from = range.start.saturating_sub(base) as usize;
@@ -242,7 +242,7 @@ impl BlobReader {
     }
 }
 
-/// Adds to a line that has begun in an earlier frame, as far as lines are given.
+/// Extends a line that began in an earlier frame, up to the maximum length of a line.
 fn extend<'a>(line: &'a mut Vec<u8>, left_out: &mut u64, more: &[u8]) -> &'a [u8] {
     let room = LONGEST_LINE.saturating_sub(line.len()).min(more.len());
     line.extend_from_slice(&more[..room]);

@@ -1,5 +1,5 @@
-//! Makes a text ready for the store, piece by piece and outside of the write lock: hashed, compressed, and in a file of
-//! its own once it is large. Invariant: at most one frame of the text is held in memory.
+//! Prepares a text for the store, piece by piece and without the write lock: hashes it, compresses it, and writes it to
+//! a file of its own once it is large. Invariant: at most one frame of the text is in memory.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use super::parts::Part;
 use super::reader::{BlobReader, Data};
 use crate::error::{Result, from_system};
 
-/// A text made ready for the store.
+/// A text that is ready to be stored.
 pub(crate) struct Staged {
     pub(super) hash: blake3::Hash,
     pub(super) bytes: u64,
-    /// The stored length of each frame; none when the text is stored as it is.
+    /// The stored length of each frame; empty if the text is stored uncompressed.
     pub(super) frames: Vec<u32>,
-    /// The line ends in each frame, when there is more than one.
+    /// The number of line ends in each frame, if there is more than one frame.
     pub(super) lines: Vec<u32>,
     pub(super) place: Place,
 }
@@ -26,7 +26,7 @@ pub(super) enum Place {
 }
 
 impl Staged {
-    /// The text, open for reading. It can be read whatever becomes of the entry.
+    /// Opens the text for reading. It can be read whatever happens to the entry.
     pub(crate) fn reader(&self) -> Result<BlobReader> {
         let data = match &self.place {
             Place::Held(data) => Data::Held(data.clone()),
@@ -41,7 +41,7 @@ impl Staged {
     }
 }
 
-/// A text on its way to being [`Staged`].
+/// A text that is being prepared, and becomes [`Staged`].
 pub(super) struct Stage {
     folder: PathBuf,
     hasher: blake3::Hasher,
@@ -51,7 +51,7 @@ pub(super) struct Stage {
     compressor: Option<Compressor>,
     frames: Vec<u32>,
     lines: Vec<u32>,
-    /// The frames as stored, until they are too large to be held.
+    /// The stored frames, until they are too large for the database.
     held: Vec<u8>,
     part: Option<Part>,
 }
@@ -75,9 +75,9 @@ impl Stage {
         &self.folder
     }
 
-    /// Takes more of the text.
+    /// Appends to the text.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
-        // A full frame waits until something follows it: a text of one frame is stored in its own way.
+        // A full frame waits until something follows it, since a text of only one frame is stored differently.
         while self.frame.len() + bytes.len() > FRAME {
             if self.frame.is_empty() {
                 let (frame, rest) = bytes.split_at(FRAME);
@@ -97,7 +97,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends the text. A file is on the disk then: its row may get there at any moment, and must not come first.
+    /// Finishes the text. Its file, if any, is synced to the disk, because its row may get there at any moment and must
+    /// not be there first.
     pub(super) fn finish(mut self) -> Result<Staged> {
         let frame = std::mem::take(&mut self.frame);
         if self.frames.is_empty() {
@@ -124,7 +125,7 @@ impl Stage {
         self.store(compressed)
     }
 
-    /// A text of one frame: smaller as stored, or as it is.
+    /// Adds the frame of a text with only one: compressed if that is smaller, otherwise as it is.
     fn add_only_frame(&mut self, text: Vec<u8>) -> Result<()> {
         self.note(&text);
         if text.len() >= SMALLEST_COMPRESSED {
@@ -152,7 +153,7 @@ impl Stage {
 
     fn store(&mut self, stored: Vec<u8>) -> Result<()> {
         if self.part.is_none() && self.held.len() + stored.len() <= LARGEST_HELD {
-            // Most texts come here once.
+            // Most texts are stored in one go.
             if self.held.is_empty() {
                 self.held = stored;
             } else {

@@ -1,5 +1,5 @@
-//! A text that is written to the store piece by piece, however large. Invariants: it is redacted before anything else
-//! sees it; memory is bounded; what is not kept in the end leaves nothing behind.
+//! Writes a text of any size to the store, piece by piece. Invariants: text is redacted before anything else sees it;
+//! memory is bounded; a text that is not kept leaves nothing behind.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -12,11 +12,11 @@ use super::stage::{Stage, Staged};
 use crate::error::{Result, StoreError};
 use crate::store::NotKept;
 
-/// A text on its way into the store. It needs no lock of the store, may go to another thread, and is kept with
+/// A text on its way into the store. It needs no lock of the store, can move to another thread, and is kept with
 /// [`crate::Store::keep_written`].
 ///
-/// Up to 16 KiB as stored it stays in memory. Above, it lies in a file that goes when the writer does, and that the next
-/// writer removes if this process is killed.
+/// Up to 16 KiB as stored, the text stays in memory. A larger text is in a file that is removed when the writer is
+/// dropped, or by the next writer if this process is killed.
 pub struct TextWriter {
     redactor: Redactor,
     sink: Sink,
@@ -24,20 +24,20 @@ pub struct TextWriter {
     failed: Option<StoreError>,
 }
 
-/// A text that is complete.
+/// A complete text.
 pub(crate) struct Written {
     pub(crate) staged: Staged,
-    /// How often each rule has found a secret.
+    /// The number of secrets that each rule found.
     pub(crate) redactions: Vec<(&'static str, u64)>,
-    /// Which bytes of it, as stored, came from which stream.
+    /// Which bytes of the stored text came from which stream.
     pub(crate) pieces: Pieces,
 }
 
-/// Takes what redaction leaves.
+/// Receives the redacted text.
 struct Sink {
     stage: Stage,
     mark: Vec<u8>,
-    /// From which stream the bytes came that redaction still holds.
+    /// The streams of the bytes that the redactor still holds back.
     arrived: VecDeque<(Stream, u64)>,
     pieces: Pieces,
     ends: Ends,
@@ -55,8 +55,8 @@ impl TextWriter {
         Self { redactor: Redactor::new(), sink, bytes: 0, failed: None }
     }
 
-    /// Writes more of the text. Once that has failed it fails again, but the two ends of the text are still remembered,
-    /// and [`crate::Store::keep_and_open`] gives them back with the reason.
+    /// Appends to the text. After the first error every write fails, but both ends of the text are still remembered,
+    /// and [`crate::Store::keep_and_open`] returns them with the error.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.bytes += bytes.len() as u64;
         let (sink, failed) = (&mut self.sink, &mut self.failed);
@@ -64,8 +64,8 @@ impl TextWriter {
         self.failed.as_ref().map_or(Ok(()), |error| Err(again(error, self.sink.stage.folder())))
     }
 
-    /// Writes more of the text and notes from which stream it came. Where a secret goes, the mark in its place counts
-    /// as that stream's.
+    /// Appends to the text and records from which stream the bytes came. The mark that replaces a secret belongs to the
+    /// stream of the secret.
     pub fn write_from(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
         match self.sink.arrived.back_mut().filter(|(last, _)| *last == stream) {
             Some((_, length)) => *length += bytes.len() as u64,
@@ -74,12 +74,12 @@ impl TextWriter {
         self.write(bytes)
     }
 
-    /// How many bytes were written to it, as they came: before redaction.
+    /// Returns how many bytes were written so far, before redaction.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Ends the text.
+    /// Finishes the text.
     pub(crate) fn finish(self) -> Result<Written, NotKept> {
         let Self { redactor, mut sink, mut failed, .. } = self;
         let redactions = redactor.finish_to(&mut |passed| sink.take_unless(&mut failed, passed));
@@ -95,7 +95,7 @@ impl TextWriter {
 }
 
 impl Sink {
-    /// Takes what redaction leaves, and only remembers the ends of it once something has failed.
+    /// Stores redacted text. After an error, only remembers both ends of the text.
     fn take_unless(&mut self, failed: &mut Option<StoreError>, passed: Passed<'_>) {
         match passed {
             Passed::Text(text) => self.ends.push(text),
@@ -132,7 +132,7 @@ impl Sink {
         }
     }
 
-    /// Follows so many of the bytes that arrived.
+    /// Follows the next `length` bytes that arrived.
     fn pass(&mut self, length: u64, mut each: impl FnMut(&mut Pieces, Stream, u64)) {
         let mut rest = length;
         while let Some((stream, here)) = self.arrived.front_mut().filter(|_| rest > 0) {
@@ -147,17 +147,17 @@ impl Sink {
     }
 }
 
-/// The two ends of a text, to be shown when the text could not be stored.
+/// Both ends of a text, which are shown if the text could not be stored.
 #[derive(Default)]
 struct Ends {
     first: Vec<u8>,
     last: Vec<u8>,
-    /// How many bytes are between the two.
+    /// Number of bytes between the two.
     between: u64,
 }
 
 impl Ends {
-    /// How long each may be.
+    /// Maximum length of each end, in bytes.
     const LENGTH: usize = 64 << 10;
 
     fn push(&mut self, text: &[u8]) {
@@ -169,7 +169,7 @@ impl Ends {
             self.last.clear();
         }
         self.last.extend_from_slice(&rest[skipped..]);
-        // Only now and then, so that each byte is moved about once.
+        // Trim only now and then, so that each byte is moved about once.
         if self.last.len() > 2 * Self::LENGTH {
             self.drop_until(Self::LENGTH);
         }
@@ -191,7 +191,7 @@ impl Ends {
     }
 }
 
-/// The same error once more, for each write after the first that failed.
+/// Repeats an error for each write after the first one that failed.
 fn again(error: &StoreError, folder: &Path) -> StoreError {
     match error {
         StoreError::Full { path } => StoreError::Full { path: path.clone() },

@@ -1,4 +1,4 @@
-//! The one place that opens a connection.
+//! Opens connections. No other module does.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Result, from_engine};
 
-/// For what a database is opened.
+/// The purpose that a database is opened for.
 pub(super) enum How {
     Writing,
     Reading,
-    /// For reading a file that nobody can change, without locks and side files.
+    /// For reading a file that does not change, without locks and side files.
     Unchanging,
 }
 
@@ -29,8 +29,8 @@ pub(super) fn connect(path: &Path, how: &How) -> Result<Connection> {
     };
     let connection = opened.map_err(named)?;
     connection.set_prepared_statement_cache_capacity(128);
-    // Without this the engine plans a statement anew whenever another value is bound to it, which cost two thirds of
-    // a search. Our plans do not depend on values; a test looks at each of them.
+    // Otherwise the engine plans a statement again whenever a different value is bound to it, which took two thirds of
+    // the time of a search. Our plans do not depend on values, and a test checks each of them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(named)?;
     connection
         .execute_batch(
@@ -48,7 +48,7 @@ pub(super) fn connect(path: &Path, how: &How) -> Result<Connection> {
     Ok(connection)
 }
 
-/// The path as an address that tells the engine that the file does not change.
+/// Returns the path as a URI that tells the engine that the file does not change.
 fn unchanging(path: &Path) -> PathBuf {
     let mut address = std::ffi::OsString::from("file:");
     let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");

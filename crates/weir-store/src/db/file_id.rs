@@ -1,8 +1,8 @@
-//! Tells whether a path still leads to the same file.
+//! Detects whether a path still leads to the same file.
 
 use std::path::Path;
 
-/// Which file a path leads to.
+/// The identity of the file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileId {
     device: u64,

@@ -1,5 +1,5 @@
-//! Follows the log. Invariants: the index moves along the log's order, one batch per transaction, each change once;
-//! when it has caught up, no word of a forgotten entry is left in its pages.
+//! Follows the log. Invariants: the index applies each change of the log once and in order, one batch per transaction;
+//! once it has caught up, no word of a forgotten entry is left in its pages.
 
 use std::time::Duration;
 
@@ -15,20 +15,20 @@ use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
 use crate::log::changes::{self, Change, What};
 
-/// How much one transaction takes on, so that it stays short. The last entry of a batch may take it above that, by what
-/// the index takes of one entry.
+/// Limits of one transaction, so that it stays short. The last entry of a batch may exceed them by the indexed size of
+/// one entry.
 const BATCH_CHANGES: usize = 512;
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// Up to this many removed chunks, the full-text tables are left as they are.
+/// Number of removed chunks up to which the full-text tables are left as they are.
 const OUTGROWN: i64 = 50;
 
-/// Taking a chunk's words out of the pages at once costs as much as writing this many chunks anew: 74 ms against
-/// 0.16 ms, measured at 20 MB of text. Below that share of the index each word is wiped, above it all is written anew.
+/// Wiping the words of one chunk from the pages costs as much as rewriting this many chunks: 74 ms against 0.16 ms,
+/// measured with 20 MB of text. Below that share of the index each word is wiped; above it everything is rewritten.
 const WIPE_COST: usize = 400;
 
-/// Brings the index up to the log's head, telling after each batch how many changes it has followed. Returns that
-/// number in the end.
+/// Brings the index up to the head of the log, and returns how many changes it followed. After each batch, calls `tell`
+/// with the number so far.
 pub(crate) fn catch_up(
     index: &mut Db,
     (log, blobs): (&Db, &Blobs),
@@ -40,7 +40,8 @@ pub(crate) fn catch_up(
     loop {
         match standing(index, log)? {
             Standing::CaughtUp => break,
-            // The lock comes first: of many processes that see the same lag, one works and the others find it done.
+            // Take the lock first: of many processes that see the same lag, one does the work and the others find it
+            // done.
             Standing::Behind => {
                 followed += index
                     .write(Durability::Process, |tx| follow(tx, log, blobs, learner))
@@ -60,8 +61,8 @@ pub(crate) fn catch_up(
     Ok(followed)
 }
 
-/// Takes one step towards the log's head, unless another process works on the index for longer than the caller waits.
-/// None then; else where the index stood before.
+/// Takes one step towards the head of the log. Returns the standing before the step, or `None` if another process held
+/// the index for longer than `patience`.
 pub(crate) fn step_within(
     patience: Duration,
     index: &mut Db,
@@ -82,12 +83,12 @@ pub(crate) fn step_within(
     Ok(step.map(|_| before))
 }
 
-/// A number that changes when another connection has written to the index.
+/// Returns a number that changes whenever another connection writes to the index.
 fn changed_by_others(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
-/// Writes the full-text tables anew without the words of removed chunks.
+/// Rewrites the full-text tables without the words of removed chunks.
 pub(crate) fn clear_residue(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch(
         "INSERT INTO words (words) VALUES ('optimize');
@@ -97,7 +98,7 @@ pub(crate) fn clear_residue(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch("INSERT INTO spellings (spellings) VALUES ('optimize');")
 }
 
-/// Forgets everything and starts again from the log's beginning.
+/// Removes everything, to start again from the beginning of the log.
 pub(crate) fn start_over(index: &mut Db) -> Result<()> {
     index.write(Durability::Process, drop_everything)
 }
@@ -111,7 +112,8 @@ fn drop_everything(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     MIGRATIONS.iter().try_for_each(|migration| tx.execute_batch(migration.sql))
 }
 
-/// Where the index stands against the log. What it has applied is read first, since the log only ever grows.
+/// Returns the standing of the index relative to the log. Reads the progress of the index first, since the log only
+/// grows.
 pub(crate) fn standing(index: &Db, log: &Db) -> Result<Standing> {
     let origin = index.read(origin::read)?;
     let standing = log.read_at_once(|c| origin.standing(c))?;
@@ -133,7 +135,7 @@ fn has_residue(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT residue FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))
 }
 
-/// Whether more was removed than is left, so that most words of the vocabulary may be of texts that are gone.
+/// Returns whether more chunks were removed than are left, so that most words of the vocabulary may be obsolete.
 fn has_outgrown(connection: &Connection) -> rusqlite::Result<bool> {
     let removed: i64 =
         connection.prepare_cached("SELECT removed FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))?;
@@ -167,7 +169,7 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
                 remove(tx, change.entry_id)?;
                 tx.prepare_cached("UPDATE progress SET residue = 1 WHERE id = 1")?.execute([])?;
             }
-            // Nobody asked for these to leave no trace, and someone may be waiting.
+            // These need not be wiped without a trace, and someone may be waiting.
             What::OtherwiseGone => {
                 let removed = remove(tx, change.entry_id)?;
                 tx.prepare_cached("UPDATE progress SET removed = removed + ?1 WHERE id = 1")?
@@ -187,8 +189,8 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
     Ok(followed)
 }
 
-/// Indexes an entry, unless it is gone by now. A text that cannot be read is indexed by its title and as far as it can be,
-/// and is marked. Returns how many bytes of text that were.
+/// Indexes an entry, unless it is gone by now. If its text cannot be read, indexes the title and as much as can be
+/// read, and marks the entry. Returns the size of the indexed text in bytes.
 fn take_in(
     tx: &Transaction<'_>,
     (log, blobs): (&Db, &Blobs),
@@ -211,18 +213,19 @@ fn take_in(
     }
 }
 
-/// Whether the forgotten entries of a batch are so small a part of the index that each word is better wiped.
+/// Returns whether the forgotten entries of a batch are such a small part of the index that wiping each word is
+/// cheaper.
 fn wiping_is_cheaper(tx: &Transaction<'_>, batch: &[Change]) -> rusqlite::Result<bool> {
     let mut chunks = 0;
     for change in batch.iter().filter(|change| change.what == What::Forgotten) {
         chunks += chunk_ids(tx, change.entry_id)?.len();
     }
-    // The largest id is about how many there are, and costs nothing to find.
+    // The largest id is close to the number of chunks, and costs nothing to find.
     let all: Option<i64> = tx.prepare_cached("SELECT max(id) FROM chunks")?.query_row([], |row| row.get(0))?;
     Ok(chunks * WIPE_COST <= all.unwrap_or(0) as usize)
 }
 
-/// Whether removing a chunk takes its words out of the pages at once, or leaves that to a later merge.
+/// Sets whether removing a chunk wipes its words from the pages at once, or leaves that to a later merge.
 fn set_wiping(tx: &Transaction<'_>, on: bool) -> rusqlite::Result<()> {
     for table in ["words", "spellings"] {
         tx.prepare_cached(&format!("INSERT INTO {table} ({table}, rank) VALUES ('secure-delete', ?1)"))?
@@ -231,7 +234,7 @@ fn set_wiping(tx: &Transaction<'_>, on: bool) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// How much of these chunks and entries is left in each part of the index.
+/// Counts what is left of these chunks and entries in each part of the index.
 pub(crate) fn remaining(
     connection: &Connection,
     entries: &[i64],

@@ -1,5 +1,5 @@
-//! Writes entries into the index and removes them. Invariant: a text that cannot be read is marked, and never keeps
-//! another one out.
+//! Adds entries to the index and removes them. Invariant: an entry whose text cannot be read is marked, and does not
+//! keep others from being indexed.
 
 use rusqlite::{Connection, Transaction, params};
 use weir_core::EntryKind;
@@ -11,10 +11,10 @@ use super::{text, vectors};
 use crate::blobs::BlobReader;
 use crate::error::{Fault, Result, StoreError};
 
-/// Stands between the parts of a chunk's title.
+/// Separator between the parts of a chunk's title.
 pub(super) const BELOW: &str = " > ";
 
-/// What the index takes from the log for one entry.
+/// The data of one entry that the index takes from the log.
 pub(super) struct Document {
     kind: String,
     level: String,
@@ -26,7 +26,7 @@ pub(super) struct Document {
     title: String,
 }
 
-/// Reads an entry for the index; none when it is gone by now.
+/// Reads an entry for the index. Returns `None` if the entry is gone by now.
 pub(super) fn load(connection: &Connection, entry_id: i64) -> Result<Option<(Document, i64)>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT e.kind, e.level, s.client, s.key, w.name, e.source, e.at, e.title, e.blob_id
@@ -48,7 +48,7 @@ pub(super) fn load(connection: &Connection, entry_id: i64) -> Result<Option<(Doc
     Ok(Some((document, row.get(8)?)))
 }
 
-/// Indexes an entry; without a reader, by its title alone.
+/// Indexes an entry. Without a reader, only its title.
 pub(super) fn add(
     tx: &Transaction<'_>,
     learner: &mut Learner,
@@ -81,7 +81,7 @@ pub(super) fn add(
         tx.prepare_cached("UPDATE documents SET unreadable = 1 WHERE entry_id = ?1")?.execute([entry_id])?;
     }
     if writer.ordinal == 0 {
-        // Without a text it can still be found by its title.
+        // An entry without text can still be found by its title.
         writer.write("", "", "")?;
     }
     writer.finish()?;
@@ -105,7 +105,7 @@ fn add_text(
             writer.write(heading, &body, &before)?;
             writer.pass(chunk);
             learner.learn(writer.tx, &body)?;
-            // In a conversation a turn is understood by the one before it.
+            // In a conversation, a turn is understood from the one before it.
             if form == Form::Turns {
                 before = body;
             }
@@ -149,7 +149,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Moves past a chunk.
+    /// Advances past a chunk.
     fn pass(&mut self, chunk: &[u8]) {
         self.ordinal += 1;
         self.start += chunk.len() as u64;
@@ -161,12 +161,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The title of a chunk: the entry's, and the headings it stands under.
+/// Returns the title of a chunk: that of the entry, followed by the headings above the chunk.
 fn title_of_chunk(title: &str, heading: &str) -> String {
     if heading.is_empty() { title.to_owned() } else { format!("{title}{BELOW}{heading}") }
 }
 
-/// The texts of an entry, with its title.
+/// Returns the texts of an entry's chunks, each with its title.
 pub(super) fn texts_of(tx: &Transaction<'_>, entry_id: i64) -> rusqlite::Result<Vec<String>> {
     let mut statement = tx.prepare_cached("SELECT title || ' ' || body FROM chunks WHERE entry_id = ?1")?;
     statement.query_map([entry_id], |row| row.get(0))?.collect()
@@ -177,7 +177,7 @@ pub(super) fn remove(tx: &Transaction<'_>, entry_id: i64) -> Result<usize, Fault
     let chunks = chunk_ids(tx, entry_id)?;
     vectors::remove(tx, &chunks)?;
     for &id in &chunks {
-        // An external-content table must be told the very values it was given.
+        // An external-content table needs the exact values that were inserted.
         tx.prepare_cached(
             "INSERT INTO words (words, rowid, title, body, hidden, before)
              SELECT 'delete', id, title, body, hidden, before FROM chunks WHERE id = ?1",
@@ -189,8 +189,7 @@ pub(super) fn remove(tx: &Transaction<'_>, entry_id: i64) -> Result<usize, Fault
     Ok(chunks.len())
 }
 
-/// Text as the index and a reader can take it: valid, and without control characters that could move a cursor or
-/// stand for our marks.
+/// Makes text valid and readable: without control characters that could move a cursor or be taken for our marks.
 fn readable(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     if !text.as_bytes().iter().any(|&byte| (byte < b' ' && byte != b'\n' && byte != b'\t') || byte >= 0x7f) {
@@ -199,7 +198,7 @@ fn readable(text: &[u8]) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c }).collect()
 }
 
-/// The ids of an entry's chunks.
+/// Returns the ids of an entry's chunks.
 pub(crate) fn chunk_ids(connection: &Connection, entry_id: i64) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare_cached("SELECT id FROM chunks WHERE entry_id = ?1 ORDER BY ordinal")?;
     statement.query_map([entry_id], |row| row.get(0))?.collect()

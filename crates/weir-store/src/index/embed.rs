@@ -1,5 +1,5 @@
-//! Makes the vectors of chunks that have none. Invariant: no lock is held while a model works, and what it made is
-//! dropped if the index has gone another way meanwhile.
+//! Embeds chunks that have no vector yet. Invariant: no lock is held while the model works, and its vectors are dropped
+//! if the index has changed in the meantime.
 
 use rusqlite::{Connection, Transaction};
 use weir_embed::Embed;
@@ -9,16 +9,16 @@ use super::vectors::{self, Covered};
 use crate::db::{Db, Durability};
 use crate::error::{Result, StoreError};
 
-/// What is done when another process is writing.
+/// What to do if another process is writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lock {
-    /// Waiting for it.
+    /// Wait for the lock.
     Wait,
-    /// Nothing: someone waits for an answer.
+    /// Do nothing, because someone is waiting for an answer.
     IfFree,
 }
 
-/// Makes the vectors of at most so many chunks. Returns how many chunks still have none.
+/// Embeds at most `most` chunks. Returns how many chunks still have no vector.
 pub(crate) fn some(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -> Result<u64> {
     let is_begun = |index: &Db| Ok(index.read(vectors::covered)?.model == model.name());
     if !is_begun(index)? {
@@ -27,13 +27,13 @@ pub(crate) fn some(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -
             return index.read(pending);
         }
     }
-    // How far it has come and what is next are of one moment: another process may be indexing.
+    // Read the progress and the next chunks in one view, since another process may be indexing.
     let (before, chunks) = index.read_at_once(|c| -> rusqlite::Result<_> {
         let before = vectors::covered(c)?;
         let chunks = after(c, before.embedded, most)?;
         Ok((before, chunks))
     })?;
-    // Where there are none left, everything up to the next chunk is done, also what is gone.
+    // If no chunks are left, everything before the next chunk is done, including chunks that are gone.
     let last = chunks.last().map(|(id, _)| *id).filter(|_| chunks.len() == most);
     let reached = last.unwrap_or(before.next_chunk - 1);
     if reached == before.embedded {
@@ -63,7 +63,7 @@ fn write(index: &mut Db, lock: Lock, work: impl FnOnce(&Transaction<'_>) -> rusq
     }
 }
 
-/// How many chunks have no vector yet, about: chunks that are gone are counted too.
+/// Returns roughly how many chunks have no vector yet. Chunks that are gone are counted too.
 pub(crate) fn pending(connection: &Connection) -> rusqlite::Result<u64> {
     let Covered { embedded, next_chunk, .. } = vectors::covered(connection)?;
     Ok(u64::try_from(next_chunk - 1 - embedded).unwrap_or_default())

@@ -1,24 +1,24 @@
-//! Cuts the part of a chunk that shows why it was found.
+//! Cuts out the part of a chunk that shows why it was found.
 //!
-//! The engine could mark the matches itself, but would look all words up again for every hit, which cost as much as the
-//! search. A mark too many or too few moves the excerpt a little and nothing else.
+//! The engine could mark the matches itself, but it would look up all words again for every hit, which takes as long as
+//! the search. A missing or extra match only moves the excerpt slightly.
 
 use weir_core::words;
 
-/// An excerpt may be this long, in bytes; a shorter chunk is shown whole.
+/// Maximum length of an excerpt, in bytes. A shorter chunk is shown in full.
 const LENGTH: usize = 480;
 
 /// The excerpt of a chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
-    /// How many lines of the chunk come before it.
+    /// Number of lines of the chunk before the excerpt.
     pub(super) lines_before: u64,
-    /// Whether it leaves out part of the chunk.
+    /// Whether the excerpt leaves out part of the chunk.
     pub(super) partial: bool,
 }
 
-/// Whole lines around the place with the most words that were looked for, in lower case.
+/// Cuts out whole lines around the place with the most words that were searched for. These are in lower case.
 pub(super) fn cut(text: &str, looked_for: &[String]) -> Excerpt {
     if text.len() <= LENGTH {
         return Excerpt { text: text.to_owned(), lines_before: 0, partial: false };
@@ -29,27 +29,29 @@ pub(super) fn cut(text: &str, looked_for: &[String]) -> Excerpt {
     Excerpt { text: text[start..end].trim_end().to_owned(), lines_before, partial: true }
 }
 
-/// Where words stand that are like those that were looked for.
+/// Returns the positions of words that are similar to those searched for.
 fn matches(text: &str, looked_for: &[String]) -> Vec<usize> {
     let mut found = Vec::new();
     words::each_word(text, |word| {
         let lower = word.to_lowercase();
         if looked_for.iter().any(|other| is_like(&lower, other)) {
-            // A word is a part of the text, so the distance of their beginnings is where it stands.
+            // The word is a slice of the text, so the distance between their addresses is its position.
             found.push(word.as_ptr().addr() - text.as_ptr().addr());
         }
     });
     found
 }
 
-/// Whether two words may be forms of one, or one is inside the other where it has no spaces or is a name.
+/// Returns whether two words may be forms of the same word, or the first contains the second, as in names and in text
+/// without spaces.
 fn is_like(word: &str, other: &str) -> bool {
     let shared = word.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let (shorter, longer) = (word.len().min(other.len()), word.len().max(other.len()));
     shared == longer || (shared >= 3 && shared * 2 > longer) || (shorter >= 3 && word.contains(other))
 }
 
-/// The beginning of the line from which an excerpt covers the most matches; the earliest of equals.
+/// Returns the start of the line from which an excerpt covers the most matches. If several cover equally many, the
+/// earliest.
 fn best_start(text: &str, matches: &[usize]) -> usize {
     let covered = |from: usize| matches.iter().filter(|&&at| at >= from && at < from + LENGTH).count();
     let starts = matches.iter().map(|&at| start_before(text, at));
@@ -57,7 +59,7 @@ fn best_start(text: &str, matches: &[usize]) -> usize {
     best.unwrap_or(0)
 }
 
-/// A little before a match: the beginning of its line, or of a word if the line is long.
+/// Returns a position shortly before a match: the start of its line, or of a word if the line is long.
 fn start_before(text: &str, at: usize) -> usize {
     let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     if at - line <= LENGTH / 2 {
@@ -67,7 +69,7 @@ fn start_before(text: &str, at: usize) -> usize {
     text[near..at].find(' ').map_or(near, |space| near + space + 1)
 }
 
-/// The end of the last whole line within the length, or the length itself if there is none.
+/// Returns the end of the last whole line within the maximum length, or that length itself if there is none.
 fn end_of(text: &str, start: usize) -> usize {
     let limit = text.floor_char_boundary((start + LENGTH).min(text.len()));
     if limit == text.len() {

@@ -1,34 +1,34 @@
-//! The map of folders. Invariant: a file of a folder has one row; nothing here is derived from the log, so that following
-//! the log leaves it alone.
+//! The map of folders. Invariant: each file of a folder has one row; the map is not derived from the log, so following
+//! the log does not change it.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-/// A file as the map keeps it.
+/// A file in the map.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MapFile {
-    /// Its path below the folder.
+    /// The path of the file, relative to the folder.
     pub path: String,
-    /// Its size.
+    /// The size of the file, in bytes.
     pub bytes: u64,
-    /// When it was last changed, in nanoseconds since 1970; 0 if it may change again without looking newer.
+    /// The modification time, in nanoseconds since 1970; 0 if the file may change again without looking newer.
     pub modified: i64,
-    /// BLAKE3 of its bytes.
+    /// The BLAKE3 hash of the file's bytes.
     pub hash: Vec<u8>,
-    /// The language and the version of what reads it.
+    /// The language and version of the parser.
     pub spec: String,
-    /// How many symbols it has.
+    /// The number of symbols.
     pub count: u32,
-    /// The words it is found by.
+    /// The words under which the file is found.
     pub words: Vec<u8>,
-    /// The names it defines.
+    /// The names that the file defines.
     pub defines: Vec<u8>,
-    /// The names that stand in it.
+    /// The names that occur in the file.
     pub mentions: Vec<u8>,
-    /// Its symbols, one on a line. Not filled where many files are read at once.
+    /// The symbols of the file, one per line. Empty if many files are read at once.
     pub symbols: String,
 }
 
-/// The id of a folder, if it was mapped.
+/// Returns the id of a folder, if it is mapped.
 pub(crate) fn root(connection: &Connection, path: &str) -> rusqlite::Result<Option<i64>> {
     let mut statement = connection.prepare_cached("SELECT id FROM map_roots WHERE path = ?1")?;
     statement.query_row([path], |row| row.get(0)).optional()
@@ -42,20 +42,20 @@ fn root_or_new(tx: &Transaction<'_>, path: &str) -> rusqlite::Result<i64> {
     Ok(tx.last_insert_rowid())
 }
 
-/// The folders that were mapped.
+/// Returns the folders that are mapped.
 pub(crate) fn roots(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare_cached("SELECT path FROM map_roots ORDER BY path")?;
     statement.query_map([], |row| row.get(0))?.collect()
 }
 
-/// The files of a folder, or of a part of it, in the order of their paths, without their symbols.
+/// Returns the files of a folder, or of a part of it, ordered by path, without their symbols.
 pub(crate) fn files(connection: &Connection, path: &str, part: &str) -> rusqlite::Result<Vec<MapFile>> {
     let Some(root) = root(connection, path)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
         "SELECT path, bytes, modified, hash, spec, count, words, defines, mentions FROM map_files
          WHERE root_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY path",
     )?;
-    // `0` is the first character after `/`, and no path reaches the last one of all.
+    // `0` is the character after `/`, and no path reaches the last character of all.
     let (from, to) = match part {
         "" => (String::new(), char::MAX.to_string()),
         part => (format!("{part}/"), format!("{part}0")),
@@ -77,7 +77,7 @@ pub(crate) fn files(connection: &Connection, path: &str, part: &str) -> rusqlite
     statement.query_map(params![root, from, to], file)?.collect()
 }
 
-/// The words that the files of a folder are found by, in the order of their paths.
+/// Returns the words under which the files of a folder are found, ordered by path.
 pub(crate) fn words(connection: &Connection, path: &str) -> rusqlite::Result<Vec<(String, Vec<u8>)>> {
     let Some(root) = root(connection, path)? else { return Ok(Vec::new()) };
     let mut statement = connection
@@ -85,7 +85,7 @@ pub(crate) fn words(connection: &Connection, path: &str) -> rusqlite::Result<Vec
     statement.query_map([root], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// The symbols of some files, each empty where the file is not known.
+/// Returns the symbols of some files; empty for a file that is not in the map.
 pub(crate) fn symbols(connection: &Connection, path: &str, files: &[&str]) -> rusqlite::Result<Vec<String>> {
     let root = root(connection, path)?.unwrap_or_default();
     let mut statement = connection.prepare_cached("SELECT symbols FROM map_files WHERE root_id = ?1 AND path = ?2")?;
@@ -93,7 +93,7 @@ pub(crate) fn symbols(connection: &Connection, path: &str, files: &[&str]) -> ru
     files.iter().map(one).map(|symbols| Ok(symbols?.unwrap_or_default())).collect()
 }
 
-/// Puts files in the place of what was known of them, and lets go of those that are gone.
+/// Updates the rows of files, and removes files that no longer exist.
 pub(crate) fn update(tx: &Transaction<'_>, path: &str, files: &[MapFile], gone: &[String]) -> rusqlite::Result<()> {
     let root = root_or_new(tx, path)?;
     for file in files {
@@ -126,7 +126,7 @@ fn remove(tx: &Transaction<'_>, root: i64, file: &str) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM map_files WHERE root_id = ?1 AND path = ?2")?.execute(params![root, file]).map(drop)
 }
 
-/// Notes that files are what they were, though they look newer.
+/// Records the new modification times of files whose contents have not changed.
 pub(crate) fn restamp(tx: &Transaction<'_>, path: &str, files: &[(String, i64)]) -> rusqlite::Result<()> {
     let root = root_or_new(tx, path)?;
     for (file, modified) in files {
@@ -136,13 +136,13 @@ pub(crate) fn restamp(tx: &Transaction<'_>, path: &str, files: &[(String, i64)])
     Ok(())
 }
 
-/// The commit up to which a folder's history was read, and what its commits changed.
+/// Returns the commit up to which a folder's history was read, and what its commits changed.
 pub(crate) fn commits(connection: &Connection, path: &str) -> rusqlite::Result<Option<(String, String)>> {
     let mut statement = connection.prepare_cached("SELECT head, commits FROM map_roots WHERE path = ?1")?;
     statement.query_row([path], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
-/// Keeps what a folder's commits changed.
+/// Stores what a folder's commits changed.
 pub(crate) fn set_commits(tx: &Transaction<'_>, path: &str, head: &str, commits: &str) -> rusqlite::Result<()> {
     let root = root_or_new(tx, path)?;
     tx.prepare_cached("UPDATE map_roots SET head = ?2, commits = ?3 WHERE id = ?1")?
@@ -150,7 +150,7 @@ pub(crate) fn set_commits(tx: &Transaction<'_>, path: &str, head: &str, commits:
         .map(drop)
 }
 
-/// Lets go of a folder.
+/// Removes a folder from the map.
 pub(crate) fn drop_root(tx: &Transaction<'_>, path: &str) -> rusqlite::Result<()> {
     if let Some(root) = root(tx, path)? {
         tx.prepare_cached("DELETE FROM map_files WHERE root_id = ?1")?.execute([root])?;
@@ -159,7 +159,7 @@ pub(crate) fn drop_root(tx: &Transaction<'_>, path: &str) -> rusqlite::Result<()
     Ok(())
 }
 
-/// Lets go of files at a path or below it, in every folder, and of what is known of their changes.
+/// Removes files at a path or below it from every folder, along with what is known of their changes.
 pub(crate) fn forget(tx: &Transaction<'_>, source: &str) -> rusqlite::Result<()> {
     let source = source.strip_prefix("./").unwrap_or(source);
     for path in roots(tx)? {

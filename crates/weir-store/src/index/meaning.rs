@@ -1,5 +1,5 @@
-//! How near chunks are to a query in meaning. Invariant: a search never waits for vectors that are missing: a quick
-//! model makes those of the best candidates on the spot, and for the others words alone decide.
+//! Computes how close chunks are to a query in meaning. Invariant: a search never waits for missing vectors. A quick
+//! model embeds the best candidates on the spot; all other chunks without a vector are ranked by keywords only.
 
 use std::collections::HashMap;
 
@@ -9,26 +9,26 @@ use weir_embed::{Embed, Quantised, quantise};
 use super::vectors::{self, Covered};
 use crate::error::Fault;
 
-/// A query as a vector, and what it can be compared with.
+/// A query as a vector, and the range of chunks to compare it with.
 pub(super) struct Meaning<'a> {
     model: &'a dyn Embed,
     query: Quantised,
-    /// Up to which chunk there are vectors of this model.
+    /// The last chunk with a vector of this model.
     embedded: i64,
-    /// How many chunks there are, about.
+    /// Approximate number of chunks.
     pub(super) chunks: i64,
 }
 
-/// Why there is no meaning.
+/// Why a query has no vector.
 pub(super) enum NoMeaning {
-    /// The model did not answer.
+    /// The model failed.
     Unanswered(String),
     /// The index could not be read.
     Store(Fault),
 }
 
 impl<'a> Meaning<'a> {
-    /// The meaning of a text; none when the model knows nothing about it.
+    /// Embeds a text. Returns `None` if the model knows none of its words.
     pub(super) fn of(connection: &Connection, model: &'a dyn Embed, text: &str) -> Result<Option<Self>, NoMeaning> {
         let vectors = model.embed(&[text]).map_err(|error| NoMeaning::Unanswered(error.to_string()))?;
         let Some(vector) = vectors.into_iter().next().flatten() else { return Ok(None) };
@@ -38,13 +38,13 @@ impl<'a> Meaning<'a> {
         Ok(Some(Self { model, query: quantise(&vector), embedded, chunks: next_chunk - 1 }))
     }
 
-    /// How near these chunks are.
+    /// Returns how close these chunks are to the query.
     pub(super) fn nearness(&self, connection: &Connection, chunks: &[i64]) -> Result<HashMap<i64, f32>, Fault> {
         let vectors = self.vectors(connection, chunks)?;
         Ok(vectors.into_iter().map(|(id, vector)| (id, cosine(&self.query, &vector))).collect())
     }
 
-    /// The nearest chunks of all.
+    /// Returns the closest of all chunks.
     pub(super) fn nearest(&self, connection: &Connection, most: usize) -> Result<Vec<(i64, f32)>, Fault> {
         if self.embedded == 0 {
             return Ok(Vec::new());
@@ -52,7 +52,7 @@ impl<'a> Meaning<'a> {
         Ok(vectors::nearest(connection, &self.query, most)?)
     }
 
-    /// The vectors of these chunks.
+    /// Returns the vectors of these chunks.
     pub(super) fn vectors(&self, connection: &Connection, chunks: &[i64]) -> Result<HashMap<i64, Quantised>, Fault> {
         let mut sorted = chunks.to_vec();
         sorted.sort_unstable();
@@ -62,7 +62,7 @@ impl<'a> Meaning<'a> {
         Ok(found)
     }
 
-    /// Makes the vectors of chunks that have none yet, if that is quick.
+    /// Embeds chunks that have no vector yet, if the model is quick.
     fn make(&self, connection: &Connection, chunks: &[i64]) -> Result<Vec<(i64, Quantised)>, Fault> {
         if chunks.is_empty() || !self.model.is_quick() {
             return Ok(Vec::new());
@@ -75,7 +75,7 @@ impl<'a> Meaning<'a> {
     }
 }
 
-/// How near two vectors are, from -1 to 1.
+/// Returns the cosine of two vectors, from -1 to 1.
 pub(super) fn cosine(a: &Quantised, b: &Quantised) -> f32 {
     if a.values.len() != b.values.len() {
         return 0.0;
@@ -85,7 +85,7 @@ pub(super) fn cosine(a: &Quantised, b: &Quantised) -> f32 {
     dots[0] as f32 * a.scale * b.scale
 }
 
-/// What of a chunk is embedded: its title, then its text.
+/// Returns the text of a chunk that is embedded: its title, then its body.
 pub(super) fn text_of(connection: &Connection, chunk: i64) -> rusqlite::Result<Option<(i64, String)>> {
     let mut statement = connection.prepare_cached("SELECT title, body FROM chunks WHERE id = ?1")?;
     let mut rows = statement.query([chunk])?;
@@ -93,7 +93,7 @@ pub(super) fn text_of(connection: &Connection, chunk: i64) -> rusqlite::Result<O
     Ok(Some((chunk, format!("{}\n{}", row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?))))
 }
 
-/// The vectors of texts, without those that the model knows nothing about.
+/// Embeds texts, leaving out those that the model cannot embed.
 pub(super) fn embed(
     model: &dyn Embed,
     texts: &[(i64, String)],

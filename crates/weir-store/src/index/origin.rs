@@ -1,5 +1,5 @@
-//! Ties the index to the log that it was made from. Invariant: an index that follows another log, or a log that has since
-//! been put back to an earlier state, is never asked.
+//! Ties the index to the log it was made from. Invariant: an index that follows a different log, or a log that was
+//! since restored to an earlier state, is never searched.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use crate::log::changes;
 
-/// How far the index has come, and in which log.
+/// How far the index has followed, and which log.
 pub(crate) struct Origin {
     log: String,
     applied: i64,
@@ -15,18 +15,18 @@ pub(crate) struct Origin {
     last_reference: String,
 }
 
-/// Where the index stands against a log.
+/// The state of the index relative to a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It has followed every change.
+    /// The index has followed every change.
     CaughtUp,
     /// There are changes to follow.
     Behind,
-    /// It was made from another log, or the log is not what it was.
+    /// The index was made from a different log, or the log was restored to an earlier state.
     Foreign,
 }
 
-/// Reads where the index comes from.
+/// Reads the origin of the index.
 pub(crate) fn read(index: &Connection) -> rusqlite::Result<Origin> {
     index.prepare_cached("SELECT log, applied, last_entry, last_reference FROM progress WHERE id = 1")?.query_row(
         [],
@@ -37,17 +37,18 @@ pub(crate) fn read(index: &Connection) -> rusqlite::Result<Origin> {
 }
 
 impl Origin {
-    /// How far the index has come.
+    /// Returns the last change that the index has applied.
     pub(crate) fn applied(&self) -> i64 {
         self.applied
     }
 
-    /// Compares with a log. The origin must have been read before the view of the log began, since the log only grows.
+    /// Compares the origin with a log. The origin must have been read before the view of the log began, since the log
+    /// only grows.
     pub(crate) fn standing(&self, log: &Connection) -> rusqlite::Result<Standing> {
         if self.applied == 0 {
             return Ok(if changes::head(log)? == 0 { Standing::CaughtUp } else { Standing::Behind });
         }
-        // The log of an older index is not known by name; the caller makes sure of it once.
+        // An older index does not name its log; the caller checks that once.
         let is_named = !self.log.is_empty();
         if is_named && (self.log != identity(log)? || !self.knows_last_change(log)?) {
             return Ok(Standing::Foreign);
@@ -59,13 +60,13 @@ impl Origin {
         })
     }
 
-    /// Whether the index was made by a version that did not write down its log.
+    /// Returns whether the index was made by a version that did not record its log.
     pub(crate) fn is_unnamed(&self) -> bool {
         self.log.is_empty() && self.applied > 0
     }
 
-    /// Whether the last change that was followed is one of this log: the event is there, or its entry is gone since. The
-    /// reference of an entry is random, so two logs have no change in common by chance.
+    /// Returns whether the last change that was followed is in this log: its event exists, or its entry is gone since.
+    /// The reference of an entry is random, so two logs never share a change by chance.
     fn knows_last_change(&self, log: &Connection) -> rusqlite::Result<bool> {
         if reference(log, self.last_entry)?.as_ref() != Some(&self.last_reference) {
             return Ok(false);
@@ -76,18 +77,18 @@ impl Origin {
             .optional()?;
         Ok(match event {
             Some(entry) => entry == Some(self.last_entry),
-            // The event that kept an entry goes with it; an entry has the id of that event.
+            // The event that kept an entry is removed with it. An entry has the id of that event.
             None => self.applied == self.last_entry,
         })
     }
 }
 
-/// Which log this is.
+/// Returns the identity of a log.
 pub(crate) fn identity(log: &Connection) -> rusqlite::Result<String> {
     log.prepare_cached("SELECT value FROM identity WHERE id = 1")?.query_row([], |row| row.get(0))
 }
 
-/// The reference that an entry has or had.
+/// Returns the reference that an entry has or had.
 pub(crate) fn reference(log: &Connection, entry_id: i64) -> rusqlite::Result<Option<String>> {
     log.prepare_cached(
         "SELECT reference FROM entries WHERE id = ?1 UNION ALL SELECT reference FROM gone WHERE entry_id = ?1",
@@ -96,7 +97,7 @@ pub(crate) fn reference(log: &Connection, entry_id: i64) -> rusqlite::Result<Opt
     .optional()
 }
 
-/// A change that was followed.
+/// A change that the index has followed.
 pub(crate) struct Followed {
     pub(crate) log: String,
     pub(crate) seq: i64,
@@ -104,14 +105,15 @@ pub(crate) struct Followed {
     pub(crate) reference: String,
 }
 
-/// Writes down how far the index has come.
+/// Records how far the index has followed.
 pub(crate) fn write(tx: &Transaction<'_>, last: &Followed) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE progress SET log = ?1, applied = ?2, last_entry = ?3, last_reference = ?4 WHERE id = 1")?
         .execute(params![last.log, last.seq, last.entry_id, last.reference])
         .map(drop)
 }
 
-/// Whether an index from before fits this log, as far as can be told: its newest entry was kept at the same moment.
+/// Returns whether an older index fits this log, as far as that can be checked: its newest entry was kept at the same
+/// moment.
 pub(crate) fn fits(index: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     let newest: Option<(i64, i64)> = index
         .prepare_cached("SELECT entry_id, at FROM documents WHERE entry_id > 0 ORDER BY entry_id DESC LIMIT 1")?

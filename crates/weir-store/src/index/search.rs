@@ -1,7 +1,7 @@
-//! Searches the index, by words and by meaning.
+//! Searches the index by keywords and by meaning.
 //!
-//! Invariants: any query text is safe; a hit is always one the scope sees; the order is the same for the same store; as
-//! many hits come as were asked for, if there are so many.
+//! Invariants: any query text is safe; every hit is visible in the scope; the order is the same for the same store; a
+//! search returns as many hits as requested, if there are enough.
 
 mod candidates;
 mod rank;
@@ -20,12 +20,12 @@ use super::excerpt;
 use super::meaning::{Meaning, NoMeaning};
 use crate::error::Fault;
 
-/// How many of the best by words, and of the nearest in meaning, are ranked.
+/// Number of the best chunks by keywords, and of the closest in meaning, that are ranked.
 const CANDIDATES: usize = 100;
-/// Up to so many chunks every vector is compared with the query; above, those of the best by words, and the others only
-/// where too little was found.
+/// Number of chunks up to which every vector is compared with the query. In a larger index only those of the best
+/// chunks by keywords are compared, and the others only if too little was found.
 const ALL_COMPARED: i64 = 50_000;
-/// Nearer than this a text may be a hit although it shares no word with the query.
+/// Minimum closeness in meaning for a hit that shares no word with the query.
 const NEAR: f32 = 0.25;
 
 /// A ranked chunk, before its entry is looked up.
@@ -39,7 +39,7 @@ pub(crate) struct RawHit {
     partial: bool,
     score: f64,
     by_meaning: bool,
-    /// The entry that says something newer on the same subject.
+    /// The entry with something newer on the same subject.
     pub(crate) newer: Option<i64>,
     /// Other outputs with the same passage.
     pub(crate) also: Vec<i64>,
@@ -47,7 +47,7 @@ pub(crate) struct RawHit {
 }
 
 impl RawHit {
-    /// The hit with the entry it belongs to.
+    /// Completes the hit with its entry.
     pub(crate) fn with(self, entry: Entry) -> Hit {
         let heading = self.title.strip_prefix(&entry.title).and_then(|rest| rest.strip_prefix(BELOW));
         Hit {
@@ -64,14 +64,14 @@ impl RawHit {
         }
     }
 
-    /// Whether another output has the passage that this one is found by.
+    /// Returns whether another output has the same excerpt.
     fn shares_passage(&self, other: &Self) -> bool {
         let are_outputs = self.kind == Some(EntryKind::Run) && other.kind == Some(EntryKind::Run);
         are_outputs && self.entry_id != other.entry_id && self.excerpt == other.excerpt
     }
 }
 
-/// What a search found, before the entries are looked up.
+/// The findings of a search, before the entries are looked up.
 #[derive(Debug, Default)]
 pub(crate) struct RawFindings {
     pub(crate) hits: Vec<RawHit>,
@@ -80,7 +80,7 @@ pub(crate) struct RawFindings {
     pub(crate) words_alone: Option<String>,
 }
 
-/// The best chunks for a query, best first.
+/// Returns the best chunks for a query, best first.
 pub(crate) fn search(
     connection: &Connection,
     scope: &Scope,
@@ -92,7 +92,7 @@ pub(crate) fn search(
         return Ok(RawFindings::default());
     }
     let expression = spelt.alternatives.join(" OR ");
-    // What is ranked by words alone is in order already, but for its age.
+    // Chunks found by keywords only are already in order, except for their age.
     let most = if model.is_some() { CANDIDATES } else { CANDIDATES / 4 }.max(query.limit);
     let mut found = candidates::by_words(connection, (scope, query), &expression, most)?;
     let (meaning, words_alone) = match model.map(|model| Meaning::of(connection, model, &query.text)) {
@@ -116,7 +116,7 @@ pub(crate) fn search(
     Ok(RawFindings { hits, corrected: spelt.corrected, unknown: spelt.unknown, words_alone })
 }
 
-/// Says of each candidate how near it is, and adds those that are near without sharing a word.
+/// Sets how close each candidate is in meaning, and adds chunks that are close without sharing a word.
 fn weigh_meaning(
     connection: &Connection,
     meaning: &Meaning<'_>,
@@ -143,8 +143,8 @@ fn weigh_meaning(
     Ok(())
 }
 
-/// The best candidates with what is shown of them. Outputs that share a passage are one hit; any other text that was
-/// shown already goes below the others.
+/// Loads the excerpts of the best candidates. Outputs that share an excerpt become one hit; any other text that was
+/// already shown is moved to the end.
 fn load(
     connection: &Connection,
     found: &[Candidate],
@@ -172,7 +172,7 @@ fn load(
     Ok(hits)
 }
 
-/// What is shown of a candidate, and whether its text is not one of those seen.
+/// Loads the excerpt of a candidate. Also returns whether its text has not been seen yet.
 fn load_one(
     connection: &Connection,
     candidate: &Candidate,

@@ -1,4 +1,4 @@
-//! What the index takes of a text: which parts of it, as a terminal would show them, cut into chunks.
+//! Selects the parts of a text that are indexed, as a terminal would show them, and cuts them into chunks.
 //!
 //! Invariant: only the frames of those parts are read, one at a time.
 
@@ -11,19 +11,20 @@ use weir_core::{EntryKind, entry};
 use crate::blobs::{BlobReader, FRAME};
 use crate::error::{Result, StoreError};
 
-/// How far the seam of a part is moved to lie between two lines, and not within a word.
+/// Maximum distance that the boundary of a part is moved so that it falls between two lines and not inside a word.
 const TO_LINE: u64 = 64 << 10;
 
 /// A part of a text.
 pub(super) struct Part<'a> {
     reader: &'a BlobReader,
     range: Range<u64>,
-    /// The first frame of the text, if it is at hand: most texts have no other, and inflating it costs.
+    /// The first frame of the text, if it is already decompressed. Most texts have only this one, and decompressing
+    /// costs time.
     first_frame: Option<Vec<u8>>,
 }
 
-/// The parts of a text that are indexed: all of it, or its two ends. What is no text is taken as far as it is one: up
-/// to its first NUL.
+/// Returns the parts of a text that are indexed: all of it, or its two ends. Binary data is indexed up to its first
+/// NUL.
 pub(super) fn parts(reader: &BlobReader) -> Result<Vec<Part<'_>>> {
     let frame = reader.frame(0)?;
     if terminal::is_binary(&frame) {
@@ -48,23 +49,23 @@ pub(super) fn parts(reader: &BlobReader) -> Result<Vec<Part<'_>>> {
 }
 
 impl Part<'_> {
-    /// Where it begins.
+    /// Returns the position where the part begins.
     pub(super) fn start(&self) -> u64 {
         self.range.start
     }
 
-    /// The number of its first line.
+    /// Returns the number of the part's first line.
     pub(super) fn first_line(&self) -> Result<u64> {
         Ok(self.reader.line_ends_before(self.range.start)? + 1)
     }
 
-    /// What the text is, by where it came from and by what it begins with.
+    /// Determines the form of the text from its kind, its source and its first bytes.
     pub(super) fn form(&self, kind: EntryKind, source: Option<&str>) -> Form {
         Form::of(kind, source, self.first_frame.as_deref().unwrap_or_default())
     }
 
-    /// Gives its chunks in order, each with the headings it stands under. Cleaning changes no line end, so lines can be
-    /// counted in them.
+    /// Passes the chunks to `give` in order, each with the headings above it. Cleaning does not change line ends, so
+    /// lines can be counted in chunks.
     pub(super) fn each_chunk<E: From<StoreError>>(
         self,
         form: Form,

@@ -1,17 +1,17 @@
-//! The vectors of chunks: one byte for each number, up to a thousand vectors in a row, in the order of the chunks.
+//! The vectors of chunks: one byte per number, up to 1,024 vectors in a row, in the order of the chunks.
 //!
-//! Invariants: vectors of one model only; a chunk that is gone has none; adding costs what is added, and a share of
-//! what small rows are gathered into.
+//! Invariants: all vectors are of one model; a chunk that is gone has none; the cost of adding depends on what is
+//! added, plus a share of merging small rows.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_embed::Quantised;
 
-/// How many vectors a row holds. Fewer cost a scan more rows; more cost a look-up more pages.
+/// Maximum number of vectors in a row. With fewer, a scan reads more rows; with more, a lookup reads more pages.
 const MOST_IN_BLOCK: usize = 1_024;
 const ID: usize = 4;
 const SCALE: usize = 4;
 
-/// What the vectors are of: up to which chunk, by which model.
+/// Which chunks have vectors, and of which model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Covered {
     pub(crate) embedded: i64,
@@ -19,14 +19,14 @@ pub(crate) struct Covered {
     pub(crate) model: String,
 }
 
-/// How far the vectors have come.
+/// Reads which chunks have vectors.
 pub(crate) fn covered(connection: &Connection) -> rusqlite::Result<Covered> {
     connection
         .prepare_cached("SELECT embedded, next_chunk, model FROM progress WHERE id = 1")?
         .query_row([], |row| Ok(Covered { embedded: row.get(0)?, next_chunk: row.get(1)?, model: row.get(2)? }))
 }
 
-/// Drops all vectors, to begin anew with another model.
+/// Removes all vectors, to start over with another model.
 pub(crate) fn begin(tx: &Transaction<'_>, model: &str) -> rusqlite::Result<()> {
     tx.execute_batch("DELETE FROM vectors WHERE first > 0")?;
     tx.execute("UPDATE progress SET embedded = 0, model = ?1 WHERE id = 1", [model]).map(drop)
@@ -60,13 +60,14 @@ impl Block {
     }
 }
 
-/// Adds the vectors of chunks that come after all that have one, and notes that everything up to `embedded` is done.
+/// Adds the vectors of chunks that come after all those with a vector, and records that everything up to `embedded` is
+/// done.
 pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: i64) -> rusqlite::Result<()> {
     for part in vectors.chunks(MOST_IN_BLOCK) {
         let Some((first, _)) = part.first() else { continue };
         let mut block = Block { first: *first, ids: Vec::new(), scales: Vec::new(), data: Vec::new() };
         part.iter().for_each(|(id, vector)| block.push(*id, vector));
-        // A small row before is taken along, so that in the end there are few: each vector is moved a few times at most.
+        // Merge small rows before this one, so that there are few. Each vector is moved a few times at most.
         while let Some(mut before) = last(tx)? {
             if before.len() > block.len() || before.len() + block.len() > MOST_IN_BLOCK || !fits(before.first, &block) {
                 break;
@@ -81,7 +82,7 @@ pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: 
     tx.prepare_cached("UPDATE progress SET embedded = ?1 WHERE id = 1")?.execute([embedded]).map(drop)
 }
 
-/// Whether the ids of a block can be written as distances from this one.
+/// Returns whether the ids of a block can be written as offsets from `first`.
 fn fits(first: i64, block: &Block) -> bool {
     ids(block.first, &block.ids).last().is_none_or(|last| u32::try_from(last - first).is_ok())
 }
@@ -93,7 +94,7 @@ fn last(connection: &Connection) -> rusqlite::Result<Option<Block>> {
         .optional()
 }
 
-/// Overwrites the vectors of chunks with nothing.
+/// Overwrites the vectors of chunks with zeros.
 pub(super) fn remove(tx: &Transaction<'_>, chunks: &[i64]) -> rusqlite::Result<()> {
     let mut sorted = chunks.to_vec();
     sorted.sort_unstable();
@@ -108,7 +109,7 @@ fn write_zeros(tx: &Transaction<'_>, column: &str, row: i64, (at, length): (usiz
     blob.write_all_at(&vec![0; length], at)
 }
 
-/// How many of these chunks still have a vector.
+/// Returns how many of these chunks still have a vector.
 pub(super) fn remaining(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<usize> {
     let mut found = 0;
     let mut sorted = chunks.to_vec();
@@ -120,7 +121,7 @@ pub(super) fn remaining(connection: &Connection, chunks: &[i64]) -> rusqlite::Re
     Ok(found)
 }
 
-/// The vectors of these chunks, for those that have one. The chunks are in order.
+/// Returns the vectors of these chunks, for those that have one. The chunks must be sorted.
 pub(super) fn load(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<Vec<(i64, Quantised)>> {
     let mut loaded = Vec::with_capacity(chunks.len());
     let mut opened: Option<(i64, rusqlite::blob::Blob<'_>)> = None;
@@ -143,7 +144,7 @@ pub(super) fn load(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<
     Ok(loaded)
 }
 
-/// The chunks nearest to a query, nearest first: every vector is looked at.
+/// Returns the chunks closest to a query, closest first. Every vector is compared.
 pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -> rusqlite::Result<Vec<(i64, f32)>> {
     let width = query.values.len();
     let mut statement = connection.prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0")?;
@@ -163,7 +164,7 @@ pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -
                 best.push((id, near));
             }
         }
-        // The best are sorted out now and then, not for each: then most vectors are passed by with one comparison.
+        // Sort only now and then, not for each vector, so that most vectors cost a single comparison.
         if best.len() > most * 8 {
             least = keep_best(&mut best, most);
         }
@@ -172,14 +173,14 @@ pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -
     Ok(best)
 }
 
-/// Keeps the nearest in order, and says how near the last of them is.
+/// Keeps the closest in order, and returns how close the last of them is.
 fn keep_best(best: &mut Vec<(i64, f32)>, most: usize) -> f32 {
     best.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     best.truncate(most);
     best.last().filter(|_| best.len() == most).map_or(f32::MIN_POSITIVE, |(_, near)| *near)
 }
 
-/// Where a vector is.
+/// The location of a vector.
 struct Place {
     id: i64,
     block: i64,
@@ -188,7 +189,7 @@ struct Place {
     width: usize,
 }
 
-/// Finds the vectors of chunks, given in order. All that stand in one row are found with one look at it.
+/// Finds the vectors of chunks, which must be sorted. Each row is read once for all its vectors.
 fn each_found(
     connection: &Connection,
     chunks: &[i64],

@@ -1,30 +1,31 @@
-//! The words of the index as they are written: where a misspelt word, a beginning or a part of a word finds those that
-//! are meant. Invariant: a word of a forgotten entry that nobody else uses is forgotten with it.
+//! The words of the index as they are written, used to resolve misspelt words, prefixes and parts of words. Invariant:
+//! a word that only a forgotten entry has is forgotten with it.
 
 use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::words;
 
-/// How many words are remembered as known, so that most need no question to the database. Eight bytes each.
+/// Maximum number of words remembered as known, so that most need no database query. Each takes eight bytes.
 const MOST_REMEMBERED: usize = 1 << 20;
-/// How many words a part or a beginning stands for at most. More would say little and cost much.
+/// Maximum number of words that a part or prefix expands to. More would add little and cost much.
 const MOST_WORDS: usize = 30;
-/// How many candidates are looked at.
+/// Maximum number of candidates that are compared.
 const MOST_CANDIDATES: usize = 8_000;
-/// How many chunks are looked at for another use of a word before it is forgotten.
+/// Maximum number of chunks that are searched for another use of a word before it is forgotten.
 const MOST_USES: usize = 50;
 
-/// Learns words, and remembers which it has learnt as long as nobody else writes to the index: they might forget one.
+/// Learns words, and remembers which ones it has learnt until another process writes to the index, since that process
+/// may forget one.
 #[derive(Default)]
 pub(crate) struct Learner {
-    /// Words as they stand in texts, each as a number.
+    /// Words as written in texts, each as a number.
     known: HashSet<u64, std::hash::BuildHasherDefault<AsItIs>>,
     as_of: i64,
 }
 
 impl Learner {
-    /// Remembers nothing from before someone else has written.
+    /// Forgets everything learnt before another process wrote to the index.
     pub(super) fn trust_only(&mut self, as_of: i64) {
         if self.as_of != as_of {
             self.known.clear();
@@ -32,7 +33,7 @@ impl Learner {
         }
     }
 
-    /// Remembers nothing: what it has learnt was not kept.
+    /// Forgets everything, because what was learnt was not committed.
     pub(super) fn distrust(&mut self) {
         self.known.clear();
     }
@@ -67,7 +68,7 @@ fn insert(tx: &Transaction<'_>, word: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Forgets the words of a text that no chunk has any more. Called once its chunk is gone from the index.
+/// Forgets the words of a text that no chunk has any more. Called once its chunk is removed from the index.
 pub(super) fn forget(tx: &Transaction<'_>, text: &str) -> rusqlite::Result<()> {
     let mut unique = HashSet::new();
     words::each_spelling(text, |word| {
@@ -83,8 +84,8 @@ pub(super) fn forget(tx: &Transaction<'_>, text: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Whether a chunk has exactly this word. The full-text table knows its stem only, so the texts are looked at; a word
-/// that is not seen in some of them is as good as unused: what is left out here can still be searched for.
+/// Returns whether a chunk has exactly this word. The full-text table has only its stem, so the texts are searched, but
+/// only some of them: a word missing from the vocabulary can still be searched for.
 fn is_used(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT c.title, c.body FROM words CROSS JOIN chunks c ON c.id = words.rowid WHERE words MATCH ?1 LIMIT ?2",
@@ -127,12 +128,12 @@ pub(super) fn relearn(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Whether some text has exactly this word, in any case. Of words that are not learnt it says no.
+/// Returns whether some text has exactly this word, in any case. Always false for words that are not learnt.
 pub(super) fn has(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM vocabulary WHERE word = ?1")?.exists([format!("^{word}$")])
 }
 
-/// Words that begin like this.
+/// Returns words with this prefix.
 pub(super) fn beginning_with(connection: &Connection, start: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection
         .prepare_cached("SELECT word FROM vocabulary WHERE word >= ?1 AND word < ?2 ORDER BY word LIMIT ?3")?;
@@ -141,7 +142,7 @@ pub(super) fn beginning_with(connection: &Connection, start: &str) -> rusqlite::
     words.map(|word| word.map(unmarked)).collect()
 }
 
-/// Words that have this inside, the shortest first.
+/// Returns words that contain this part, the shortest first.
 pub(super) fn containing(connection: &Connection, part: &str) -> rusqlite::Result<Vec<String>> {
     let chars: Vec<char> = part.chars().collect();
     let pieces: Vec<String> = chars.windows(3).take(60).map(quoted).collect();
@@ -155,17 +156,18 @@ pub(super) fn containing(connection: &Connection, part: &str) -> rusqlite::Resul
     Ok(words)
 }
 
-/// Words that this one may be a misspelling of, the nearest first; all of them equally near.
+/// Returns words that this one may be a misspelling of. Only the closest are returned, and all of them are equally
+/// close.
 pub(super) fn near(connection: &Connection, word: &str) -> rusqlite::Result<Vec<String>> {
     let length = word.chars().count();
     let most = match length {
-        // A name with a number in it is another name, not a misspelt one.
+        // A name with a different number is a different name, not a misspelling.
         _ if word.chars().any(char::is_numeric) => return Ok(Vec::new()),
         0..4 => return Ok(Vec::new()),
         4..8 => 1,
         _ => 2,
     };
-    // One edit spares all but one of the pieces that do not overlap, so one of them is enough to look for.
+    // An edit changes only one of the pieces that do not overlap, so it is enough to find one of the others.
     let marked: Vec<char> = format!("^{word}$").chars().collect();
     let mut pieces: Vec<String> = marked.chunks_exact(3).map(quoted).collect();
     pieces.extend(marked.rchunks_exact(3).map(quoted));
@@ -199,12 +201,13 @@ fn unmarked(word: String) -> String {
     word.trim_start_matches('^').trim_end_matches('$').to_owned()
 }
 
-/// A piece as the engine takes it. Words hold letters and digits only, so nothing in them has to be escaped.
+/// Quotes a piece for the engine. Words consist of letters and digits only, so nothing has to be escaped.
 fn quoted(piece: &[char]) -> String {
     format!("\"{}\"", piece.iter().collect::<String>())
 }
 
-/// A number for a word. Two words with the same number would be one of them unlearnt: one in a million billion.
+/// Returns a number for a word. If two words had the same number, one of them would not be learnt; the chance is one in
+/// a million billion.
 fn fingerprint(word: &str) -> u64 {
     let mut state = 0xcbf2_9ce4_8422_2325_u64;
     for part in word.as_bytes().chunks(8) {
@@ -215,7 +218,7 @@ fn fingerprint(word: &str) -> u64 {
     state ^ (state >> 29)
 }
 
-/// Takes a number that is spread already for its own hash.
+/// Uses a number that is already well distributed as its own hash.
 #[derive(Default)]
 struct AsItIs(u64);
 

@@ -1,5 +1,5 @@
-//! Removes events whose time is over. Invariant: the log is passed through once, from its beginning, and the newest event
-//! and the newest change always stay.
+//! Removes expired events. Invariant: the log is processed once, from its beginning; the newest event and the newest
+//! change always stay.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use weir_core::{EventKind, Timestamp};
 
 use super::{changes, events};
 
-/// From when on an event `v` is kept: what was taken in from a transcript, from then on.
+/// The time from which the age of an event `v` is counted: for an imported event, the time of the import.
 pub(crate) const KEPT_FROM: &str = "max(v.at, coalesce((SELECT max(i.at) FROM sessions s JOIN imports i
     ON i.client = s.client AND i.key = s.key WHERE s.id = v.session_id), v.at))";
 
-/// Whether the next event to look at is from before this time.
+/// Returns whether the next event to look at is from before this time.
 pub(crate) fn has_old_events(connection: &Connection, before: Timestamp) -> rusqlite::Result<bool> {
     let next: Option<i64> = connection
         .prepare_cached(
@@ -23,7 +23,7 @@ pub(crate) fn has_old_events(connection: &Connection, before: Timestamp) -> rusq
     Ok(next.is_some_and(|at| at < before.0))
 }
 
-/// An event that may have to go.
+/// An event that may have to be removed.
 struct Old {
     id: i64,
     session: Option<i64>,
@@ -31,8 +31,8 @@ struct Old {
     is_tombstone: bool,
 }
 
-/// Removes events from before this time that belong to no entry, and the tombstones of entries, looking at so many events.
-/// Returns how many events went.
+/// Looks at no more than `most` events from before this time, and removes those that belong to no entry as well as the
+/// tombstones of entries. Returns how many events were removed.
 pub(crate) fn remove_old_events(
     tx: &Transaction<'_>,
     before: Timestamp,
@@ -84,7 +84,7 @@ fn next_old(tx: &Transaction<'_>, before: Timestamp, most: usize) -> rusqlite::R
     Ok(old)
 }
 
-/// Removes a session that nothing is left of.
+/// Removes a session of which nothing is left.
 fn remove_if_empty(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
     let has = |sql: &str| tx.prepare_cached(sql)?.exists([session]);
     if has("SELECT 1 FROM events WHERE session_id = ?1 LIMIT 1")? {

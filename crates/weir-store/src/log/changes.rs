@@ -1,9 +1,9 @@
-//! What the index has yet to learn, read from the log in order.
+//! The changes that the index has not followed yet, read from the log in order.
 
 use rusqlite::Connection;
 use weir_core::{EventKind, WhyGone};
 
-/// One step the index has to follow.
+/// A change that the index has to follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) seq: i64,
@@ -11,17 +11,17 @@ pub(crate) struct Change {
     pub(crate) what: What,
 }
 
-/// What became of an entry.
+/// What happened to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     Kept,
-    /// Someone asked that nothing be left of it.
+    /// The user asked to leave no trace of the entry.
     Forgotten,
-    /// It expired or was evicted.
+    /// The entry is gone for any other reason, such as expiry or eviction.
     OtherwiseGone,
 }
 
-/// The place of the newest change; 0 when there is none.
+/// Returns the position of the newest change, or 0 if there is none.
 pub(crate) fn head(connection: &Connection) -> rusqlite::Result<i64> {
     connection
         .prepare_cached("SELECT max(id) FROM events INDEXED BY events_changes WHERE entry_id IS NOT NULL")?
@@ -29,7 +29,7 @@ pub(crate) fn head(connection: &Connection) -> rusqlite::Result<i64> {
         .map(Option::unwrap_or_default)
 }
 
-/// The changes after `seq`, oldest first.
+/// Returns at most `limit` changes after `seq`, oldest first.
 pub(crate) fn since(connection: &Connection, seq: i64, limit: usize) -> rusqlite::Result<Vec<Change>> {
     let mut statement = connection.prepare_cached(
         "SELECT v.id, v.entry_id, v.kind, g.why FROM events v INDEXED BY events_changes

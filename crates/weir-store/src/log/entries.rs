@@ -1,4 +1,4 @@
-//! Entries by reference and by id.
+//! Reads and writes entries, by reference and by id.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, Timestamp, WhyGone};
@@ -7,7 +7,7 @@ use super::places::{Place, VISIBLE};
 use super::{notes, runs, written};
 use crate::error::{Fault, Result, StoreError};
 
-/// What an entry's row needs beyond the entry itself.
+/// The row of a new entry: the entry itself and what the store adds to it.
 pub(crate) struct NewRow<'a> {
     pub(crate) id: i64,
     pub(crate) place: Place,
@@ -18,7 +18,7 @@ pub(crate) struct NewRow<'a> {
     pub(crate) entry: &'a NewEntry,
 }
 
-/// An entry with the ids the store needs.
+/// An entry with the ids that the store needs.
 pub(crate) struct Stored {
     pub(crate) id: i64,
     pub(crate) blob_id: i64,
@@ -70,7 +70,7 @@ pub(crate) fn set_expiry(tx: &Transaction<'_>, id: i64, expires_at: Option<Times
     tx.prepare_cached("UPDATE entries SET expires_at = ?2 WHERE id = ?1")?.execute(params![id, at]).map(drop)
 }
 
-/// The entry behind a reference, if it is seen from this place.
+/// Returns the entry with this reference, if it is visible from this place.
 pub(crate) fn by_reference(
     connection: &Connection,
     place: Place,
@@ -80,13 +80,13 @@ pub(crate) fn by_reference(
     one(connection, &sql, params![place.session, place.work, reference.as_str()])
 }
 
-/// The entry with this id, if it is seen from this place.
+/// Returns the entry with this id, if it is visible from this place.
 pub(crate) fn by_id(connection: &Connection, place: Place, id: i64) -> rusqlite::Result<Option<Stored>> {
     let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");
     one(connection, &sql, params![place.session, place.work, id])
 }
 
-/// An entry by what names it to a person.
+/// The data that identifies an entry to a person.
 pub(crate) struct Named {
     pub(crate) id: i64,
     pub(crate) reference: Reference,
@@ -95,7 +95,7 @@ pub(crate) struct Named {
     pub(crate) source: Option<String>,
 }
 
-/// The entries that have a text, wherever they are seen from.
+/// Returns the entries that have a text, wherever they are visible.
 pub(crate) fn with_text(connection: &Connection, blob_id: i64) -> rusqlite::Result<Vec<Named>> {
     let mut statement = connection
         .prepare_cached("SELECT id, reference, kind, title, source FROM entries WHERE blob_id = ?1 ORDER BY id")?;
@@ -111,12 +111,12 @@ pub(crate) fn with_text(connection: &Connection, blob_id: i64) -> rusqlite::Resu
     named.collect()
 }
 
-/// Whether there is no entry at all.
+/// Returns whether there are no entries.
 pub(crate) fn are_none(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM entries)")?.query_row([], |row| row.get(0))
 }
 
-/// What is left of an entry that is gone.
+/// Returns the tombstone of an entry that is gone.
 pub(crate) fn gone(connection: &Connection, reference: Reference) -> rusqlite::Result<Option<Gone>> {
     connection
         .prepare_cached("SELECT why, at, kind FROM gone WHERE reference = ?1")?
@@ -130,7 +130,7 @@ pub(crate) fn gone(connection: &Connection, reference: Reference) -> rusqlite::R
         .optional()
 }
 
-/// Notes that an entry was used, so that it is evicted later than others.
+/// Records that an entry was used, so that it is evicted later than others.
 pub(crate) fn touch(tx: &Transaction<'_>, id: i64, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE entries SET used_at = ?2 WHERE id = ?1")?.execute([id, now.0]).map(drop)
 }
@@ -173,12 +173,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
     Ok(Stored { id: row.get(0)?, blob_id: row.get(1)?, used_at: Timestamp(row.get(2)?), entry })
 }
 
-/// Reads a column that holds a reference.
+/// Reads a column with a reference.
 pub(crate) fn read_reference(row: &Row<'_>, column: usize) -> rusqlite::Result<Reference> {
     written(row, column, |text| Reference::parse(text).ok())
 }
 
-/// A reference that no entry has or had.
+/// Returns a reference that no entry has or ever had.
 pub(crate) fn unused_reference(connection: &Connection) -> Result<Reference, Fault> {
     loop {
         let bits = getrandom::u64().map_err(|error| StoreError::Unusable {

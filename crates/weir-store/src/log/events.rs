@@ -1,4 +1,5 @@
-//! Appends events. Invariant: one row, one place in the order, nothing else touched.
+//! Appends events. Invariant: appending an event adds one row, with one position in the order, and changes nothing
+//! else.
 
 use rusqlite::{Connection, Transaction, params};
 use weir_core::{Event, EventKind, Priority, Timestamp};
@@ -6,7 +7,7 @@ use weir_core::{Event, EventKind, Priority, Timestamp};
 use super::places::Place;
 use super::written;
 
-/// Appends a fact and returns its place in the order.
+/// Appends an event and returns its position in the order.
 pub(crate) fn append(tx: &Transaction<'_>, place: Place, event: &Event, now: Timestamp) -> rusqlite::Result<i64> {
     tx.prepare_cached(
         "INSERT INTO events (at, session_id, work_id, kind, priority, text, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -22,8 +23,8 @@ pub(crate) fn append(tx: &Transaction<'_>, place: Place, event: &Event, now: Tim
     ])
 }
 
-/// The newest failures and repairs of a session, newest first. The kinds stand in the statement, since an index over
-/// them alone is found by that.
+/// Returns the newest failures and repairs of a session, newest first. The kinds are literals in the statement, since
+/// otherwise the engine would not use the partial index over them.
 pub(crate) fn failures(connection: &Connection, session: i64, most: usize) -> rusqlite::Result<Vec<Event>> {
     let mut statement = connection.prepare_cached(
         "SELECT kind, priority, text, data FROM events INDEXED BY events_failures
@@ -40,7 +41,7 @@ pub(crate) fn failures(connection: &Connection, session: i64, most: usize) -> ru
     rows.collect()
 }
 
-/// The events of a session that speak of no entry, oldest first: their ids and how much they matter.
+/// Returns the ids and priorities of a session's events that refer to no entry, oldest first.
 pub(crate) fn priorities(connection: &Connection, session: i64) -> rusqlite::Result<Vec<(i64, Priority)>> {
     let mut statement = connection
         .prepare_cached("SELECT id, priority FROM events WHERE session_id = ?1 AND entry_id IS NULL ORDER BY at, id")?;
@@ -52,9 +53,9 @@ pub(crate) fn remove(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM events WHERE id = ?1")?.execute([id]).map(drop)
 }
 
-/// Appends the fact that an entry was kept; the entry takes the returned id.
+/// Appends the event that an entry was kept. The entry takes the returned id.
 pub(crate) fn append_kept(tx: &Transaction<'_>, place: Place, now: Timestamp) -> rusqlite::Result<i64> {
-    // The id is not known before the row is there, and the entry's event must carry it.
+    // The id is not known before the row exists, and the event has to refer to the entry by that id.
     let id = tx
         .prepare_cached(
             "INSERT INTO events (at, session_id, work_id, kind, priority, text) VALUES (?1, ?2, ?3, ?4, ?5, '')",
@@ -64,14 +65,14 @@ pub(crate) fn append_kept(tx: &Transaction<'_>, place: Place, now: Timestamp) ->
     Ok(id)
 }
 
-/// Appends the fact that events are about to go. It is the newest then, and stays.
+/// Appends the event that events are about to be removed. It is the newest event then, and stays.
 pub(crate) fn append_events_gone(tx: &Transaction<'_>, count: usize, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT INTO events (at, kind, priority, text) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![now.0, EventKind::Gone.as_str(), Priority::P4.as_str(), format!("{count} events forgotten")])
         .map(drop)
 }
 
-/// Appends the fact that an entry is gone.
+/// Appends the event that an entry is gone.
 pub(crate) fn append_gone(tx: &Transaction<'_>, entry_id: i64, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT INTO events (at, kind, priority, text, entry_id) VALUES (?1, ?2, ?3, '', ?4)")?
         .execute(params![now.0, EventKind::Gone.as_str(), Priority::P4.as_str(), entry_id])

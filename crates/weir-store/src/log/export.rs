@@ -2,93 +2,93 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// An event as it is exported.
+/// An exported event.
 #[derive(Debug, Clone)]
 pub struct ExportedEvent {
-    /// Its place in the order.
+    /// The position of the event in the order.
     pub id: i64,
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at: i64,
-    /// The client and the key of its session.
+    /// The client and key of the session.
     pub session: Option<(String, String)>,
-    /// The work it belongs to.
+    /// The work that the event belongs to.
     pub work: Option<String>,
-    /// What happened.
+    /// The kind of the event.
     pub kind: String,
-    /// How much it matters.
+    /// The priority of the event.
     pub priority: String,
-    /// In one sentence.
+    /// The event in one sentence.
     pub text: String,
-    /// More, as JSON.
+    /// Details, as JSON.
     pub data: Option<String>,
-    /// The reference of the entry it speaks of, and why that is gone.
+    /// The reference of the event's entry and why it is gone, if it is.
     pub gone: Option<(String, String)>,
 }
 
-/// An entry as it is exported.
+/// An exported entry.
 #[derive(Debug, Clone)]
 pub struct ExportedEntry {
-    /// The event that kept it.
+    /// The event that kept the entry.
     pub event: ExportedEvent,
-    /// Its handle.
+    /// The reference of the entry.
     pub reference: String,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: String,
-    /// Who wrote it.
+    /// Who wrote the text.
     pub origin: String,
-    /// How far it is seen.
+    /// How far the entry is visible.
     pub level: String,
-    /// One line that names it.
+    /// A title of one line.
     pub title: String,
     /// Where the text came from.
     pub source: Option<String>,
-    /// In how many places something was redacted.
+    /// The number of redactions.
     pub redactions: i64,
-    /// Whether a note keeps it from expiring.
+    /// Whether a note keeps the entry from expiring.
     pub pinned: bool,
-    /// When it expires.
+    /// When the entry expires, in milliseconds since 1970.
     pub expires_at: Option<i64>,
-    /// What makes it a note.
+    /// The note's own fields, if the entry is a note.
     pub note: Option<ExportedNote>,
-    /// How the run went.
+    /// The result of the run, if the entry is a run.
     pub run: Option<ExportedRun>,
 }
 
-/// What makes an entry a note.
+/// The fields that make an entry a note.
 #[derive(Debug, Clone)]
 pub struct ExportedNote {
-    /// What sort of note.
+    /// The kind of the note.
     pub kind: String,
-    /// What it is about.
+    /// The topic of the note.
     pub topic: Option<String>,
-    /// Which one on its topic.
+    /// The revision of the note on its topic.
     pub revision: i64,
-    /// The reference of the note that took its place.
+    /// The reference of the note that superseded this one.
     pub superseded_by: Option<String>,
-    /// What was checked out.
+    /// The commit that was checked out.
     pub commit: Option<String>,
-    /// The branch.
+    /// The branch that was checked out.
     pub branch: Option<String>,
-    /// When the user confirmed it.
+    /// When the user confirmed the note, in milliseconds since 1970.
     pub confirmed_at: Option<i64>,
-    /// The files it is bound to, with the hashes of their content.
+    /// The files that the note is bound to, with the hashes of their content.
     pub files: Vec<(String, String)>,
-    /// References of what it cites.
+    /// The references that the note cites.
     pub cites: Vec<String>,
 }
 
-/// How a run went.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct ExportedRun {
-    /// What it returned.
+    /// The exit code.
     pub exit_code: Option<i64>,
-    /// The signal that ended it.
+    /// The signal that ended the run.
     pub signal: Option<i64>,
-    /// How long it took.
+    /// The duration, in milliseconds.
     pub millis: i64,
-    /// What it ran in.
+    /// The sandbox.
     pub sandbox: String,
-    /// How it ended.
+    /// How the run ended.
     pub ended: String,
 }
 
@@ -98,7 +98,8 @@ pub(crate) enum Thing {
     Entry(Box<ExportedEntry>, i64),
 }
 
-/// The next things after an id, with their ids. What kept an entry that is gone is left out; that it is gone is not.
+/// Returns the next rows after an id, with their ids. The event that kept an entry is left out if the entry is gone;
+/// the event that it is gone is not.
 pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite::Result<Vec<(i64, Thing)>> {
     let mut statement = connection.prepare_cached(
         "SELECT v.id, v.at, s.client, s.key, w.name, v.kind, v.priority, v.text, v.data, g.reference, g.why,
@@ -147,7 +148,7 @@ pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite
     Ok(things)
 }
 
-/// Whether an entry is still there.
+/// Returns whether an entry still exists.
 pub(crate) fn is_there(connection: &Connection, id: i64) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM entries WHERE id = ?1")?.exists([id])
 }

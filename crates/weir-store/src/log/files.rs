@@ -1,33 +1,34 @@
-//! The files of a session. Invariant: at most one is active; a session has at most [`MOST`], the last used stay.
+//! The files of a session. Invariant: at most one file is active; a session has at most [`MOST`] files, the most
+//! recently used ones.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{EventKind, Timestamp};
 
-/// How many files of a session are known at a time.
+/// Maximum number of files of a session.
 const MOST: i64 = 400;
 
 /// A file as a session knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFile {
-    /// Its name, as the project sees it.
+    /// The path of the file, as the project names it.
     pub path: String,
-    /// The hash of its content when the session last had to do with it.
+    /// The hash of the content when the session last read or wrote it.
     pub hash: String,
-    /// How large it was.
+    /// The size at that time, in bytes.
     pub bytes: u64,
-    /// How many lines it had.
+    /// The number of lines.
     pub lines: u64,
-    /// How many tokens it had.
+    /// The number of tokens.
     pub tokens: u64,
-    /// How many tokens its outline had, where there is one.
+    /// The number of tokens of the outline, if there is one.
     pub outline_tokens: Option<u64>,
-    /// When the session last had to do with it.
+    /// When the session last read or wrote the file.
     pub known_at: Timestamp,
-    /// How often the session changed it.
+    /// How often the session changed the file.
     pub edits: u64,
-    /// Whether it is the one that is worked on.
+    /// Whether this is the active file.
     pub active: bool,
-    /// Whether the session has read or written any of this content: more than its outline.
+    /// Whether the session has read or written any of this content, not only its outline.
     pub was_read: bool,
     /// Whether the model has been given all of this content, and has not been compacted since.
     pub shown: bool,
@@ -35,19 +36,19 @@ pub struct SessionFile {
 
 const COLUMNS: &str = "path, hash, bytes, lines, tokens, outline_tokens, known_at, edits, active, was_read, shown";
 
-/// The file of a session at a path.
+/// Returns the file of a session at a path.
 pub(crate) fn find(connection: &Connection, session: i64, path: &str) -> rusqlite::Result<Option<SessionFile>> {
     let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session_id = ?1 AND path = ?2");
     connection.prepare_cached(&sql)?.query_row(params![session, path], read).optional()
 }
 
-/// The files of a session, the last used first.
+/// Returns the files of a session, the most recently used first.
 pub(crate) fn all(connection: &Connection, session: i64) -> rusqlite::Result<Vec<SessionFile>> {
     let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session_id = ?1 ORDER BY turn DESC");
     connection.prepare_cached(&sql)?.query_map([session], read)?.collect()
 }
 
-/// What the events of a session say about files, oldest first.
+/// Returns what the events of a session say about files, oldest first.
 pub(crate) fn told(connection: &Connection, session: i64) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT data FROM events WHERE session_id = ?1 AND kind = ?2 AND data IS NOT NULL ORDER BY id",
@@ -55,7 +56,7 @@ pub(crate) fn told(connection: &Connection, session: i64) -> rusqlite::Result<Ve
     statement.query_map(params![session, EventKind::File.as_str()], |row| row.get(0))?.collect()
 }
 
-/// Keeps what a session knows of a file. `turn` counts up. Returns the file that was active before and is not any more.
+/// Stores what a session knows of a file. `turn` counts up. Returns the previously active file if this one replaces it.
 pub(crate) fn keep(
     tx: &Transaction<'_>,
     (session, turn): (i64, i64),
@@ -89,7 +90,7 @@ pub(crate) fn keep(
     Ok(before)
 }
 
-/// The file that was active, unless it is the one at `path`.
+/// Deactivates the active file and returns it, unless it is the one at `path`.
 fn no_longer_active(tx: &Transaction<'_>, session: i64, path: &str) -> rusqlite::Result<Option<String>> {
     tx.prepare_cached(
         "UPDATE session_files SET active = 0 WHERE session_id = ?1 AND active = 1 AND path <> ?2 RETURNING path",
@@ -108,13 +109,13 @@ pub(crate) fn forget(tx: &Transaction<'_>, session: i64, path: Option<&str>) -> 
     }
 }
 
-/// Whether the model of any session has been given a file.
+/// Returns whether the model of any session has been given a file.
 pub(crate) fn any_shown(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM session_files WHERE shown = 1 LIMIT 1")?.exists([])
 }
 
-/// Notes that the model has none of the texts any more. Some clients do not say to which session a tool call belongs:
-/// where the session has no files of its own, those of all sessions are meant.
+/// Records that the model no longer has any of the texts. Some clients do not say to which session a tool call belongs,
+/// so if the session has no files of its own, this applies to all sessions.
 pub(crate) fn not_shown(tx: &Transaction<'_>, session: Option<i64>) -> rusqlite::Result<()> {
     let own = tx.prepare_cached("SELECT 1 FROM session_files WHERE session_id = ?1 LIMIT 1")?.exists([session])?;
     match own {

@@ -1,4 +1,4 @@
-//! Forgets on request. Invariant: what is removed is exactly what the dry run showed, or nothing is.
+//! Forgets on request. Invariant: exactly what the dry run showed is removed, or nothing.
 
 use rusqlite::{Connection, Params, Transaction, params};
 use weir_core::{EntryKind, Reference, Timestamp, WhyGone};
@@ -12,40 +12,40 @@ use super::written;
 use crate::blobs::Blobs;
 use crate::error::{Fault, Result, StoreError};
 
-/// What to forget. Where several conditions are given, all must hold; with none, nothing is chosen.
+/// What to forget. If several conditions are given, all must hold; without any, nothing is selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// These entries.
+    /// The entries with these references.
     pub references: Vec<Reference>,
-    /// Notes on this topic, every revision.
+    /// All revisions of the note on this topic.
     pub topic: Option<String>,
-    /// Entries from this source, or from below it.
+    /// Entries from this source or below it.
     pub source: Option<String>,
-    /// What was made in this session, events included.
+    /// Everything from this session, including events.
     pub session: Option<String>,
-    /// What was made at or after this time, events included.
+    /// Everything from this time or later, including events.
     pub since: Option<Timestamp>,
-    /// What was made before this time, events included.
+    /// Everything from before this time, including events.
     pub before: Option<Timestamp>,
     /// The whole store.
     pub everything: bool,
 }
 
 impl Selection {
-    /// Whether the whole store is chosen, with no condition beside it.
+    /// Returns whether the whole store is selected, without any other condition.
     pub(crate) fn is_the_whole_store(&self) -> bool {
         *self == Self { everything: true, ..Self::default() }
     }
 }
 
-/// What a selection comes to: the result of a dry run.
+/// The result of a dry run: what a selection would remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The entries chosen, oldest first.
+    /// The selected entries, oldest first.
     pub entries: Vec<PlannedEntry>,
-    /// How many events would go that belong to no chosen entry.
+    /// Number of events to remove that belong to no selected entry.
     pub events: usize,
-    /// Stands for exactly this plan; the removal asks for it.
+    /// A code for exactly this plan, which the removal requires.
     pub confirmation: String,
 }
 
@@ -54,38 +54,38 @@ pub struct Plan {
 pub struct PlannedEntry {
     pub(crate) id: i64,
     pub(crate) blob_id: i64,
-    /// Its handle.
+    /// The entry's reference.
     pub reference: Reference,
-    /// What it is.
+    /// The entry's kind.
     pub kind: EntryKind,
-    /// Its title, if it is seen from here.
+    /// The entry's title, if it is visible in the scope.
     pub title: Option<String>,
-    /// Size of its text in bytes.
+    /// The size of its text, in bytes.
     pub bytes: u64,
 }
 
-/// What a removal did, with the proof that nothing is left.
+/// The result of forgetting, with the proof that nothing is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Entries removed.
+    /// Number of entries removed.
     pub entries: usize,
-    /// Events removed that belonged to no entry.
+    /// Number of events removed that belonged to no entry.
     pub events: usize,
-    /// Texts removed.
+    /// Number of texts removed.
     pub blobs: usize,
-    /// Texts that stay because another entry has the same text.
+    /// Number of texts that stay because another entry has the same text.
     pub shared_blobs: usize,
-    /// What was looked for afterwards, and how much of it was found in each place: all zero unless something failed.
+    /// How much was still found in each part of the store afterwards. All zero unless something failed.
     pub remaining: Vec<(&'static str, usize)>,
-    /// Whether the write-ahead logs could be emptied too; another open process can hold them back.
+    /// Whether the write-ahead logs were emptied too. Another process that has the store open can prevent that.
     pub logs_emptied: bool,
-    /// Whether the index had to go, since it was damaged or the disk was full. The next search makes it anew.
+    /// Whether the index was removed because it was damaged or the disk was full. The next search rebuilds it.
     pub index_removed: bool,
-    /// Why something is left to do, if it is: the next call that indexes does it.
+    /// Why something is left to do, if it is. The next call that indexes finishes it.
     pub unfinished: Option<String>,
 }
 
-/// Works out what a selection comes to.
+/// Returns what a selection would remove.
 pub(crate) fn plan(connection: &Connection, place: Place, selection: &Selection) -> rusqlite::Result<Plan> {
     let chosen = Chosen::new(connection, place, selection)?;
     let entries = chosen.entries(connection)?;
@@ -115,8 +115,8 @@ pub(crate) fn run(
         events::append_events_gone(tx, plan.events, now)?;
     }
     let events = chosen.events(tx, &plan.entries)?;
-    // A guide repeats what its session's events and entries said, and is made anew from what is left. An entry has the id
-    // of the event that kept it.
+    // A guide repeats parts of its session's events and entries, and is written again from what is left. An entry has
+    // the id of the event that kept it.
     for id in events.iter().copied().chain(plan.entries.iter().map(|entry| entry.id)) {
         tx.prepare_cached("DELETE FROM guides WHERE session_id = (SELECT session_id FROM events WHERE id = ?1)")?
             .execute([id])?;
@@ -160,7 +160,7 @@ impl<'a> Chosen<'a> {
         } else if let Some(topic) = &selection.topic {
             entries = self.driven_by(connection, "n.topic = ?3", topic)?;
         } else if let Some(source) = &selection.source {
-            // A folder stands for what is below it: `/` is the last character before `0`.
+            // A folder includes everything below it: `/` is the last character before `0`.
             entries = self.driven_by(connection, "e.source = ?3", source)?;
             let below = "e.source > ?3 || '/' AND e.source < ?3 || '0'";
             entries.extend(self.driven_by(connection, below, source.trim_end_matches('/'))?);
@@ -179,14 +179,14 @@ impl<'a> Chosen<'a> {
         Ok(entries)
     }
 
-    /// The entries that one condition leads to and that meet the others.
+    /// Returns the entries that one condition finds and that meet the others.
     fn driven_by(
         &self,
         connection: &Connection,
         condition: &str,
         value: impl rusqlite::ToSql,
     ) -> rusqlite::Result<Vec<PlannedEntry>> {
-        // A topic leads from the notes to the entries; everything else from the entries to the notes.
+        // A topic leads from notes to entries, everything else from entries to notes.
         let tables = if condition.starts_with("n.") {
             "notes n CROSS JOIN entries e ON e.id = n.entry_id"
         } else {
@@ -230,7 +230,7 @@ impl<'a> Chosen<'a> {
         Ok(entries)
     }
 
-    /// Events that go with the entries: those that an entry repeats, and those of their own.
+    /// Returns the events to remove along with the entries: those that an entry repeats, and those selected themselves.
     fn events(&self, connection: &Connection, entries: &[PlannedEntry]) -> rusqlite::Result<Vec<i64>> {
         let mut events = self.own_events(connection)?;
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Said) {
@@ -241,7 +241,8 @@ impl<'a> Chosen<'a> {
         Ok(events)
     }
 
-    /// Events of their own: a selection by session, time or everything takes them along.
+    /// Returns the events that the selection itself covers. Only selections by session, by time or of everything cover
+    /// any.
     fn own_events(&self, connection: &Connection) -> rusqlite::Result<Vec<i64>> {
         let selection = self.selection;
         if !selection.references.is_empty() || selection.topic.is_some() || selection.source.is_some() {
@@ -257,7 +258,7 @@ impl<'a> Chosen<'a> {
             return Ok(events);
         }
         if selection.since.is_some() || selection.before.is_some() {
-            // Every event is looked at: forgetting is rare, and must be exact whatever the clock has done.
+            // Look at every event: forgetting is rare, and must be exact even if the clock was changed.
             return event_ids(connection, "id > 0", params![since, last]);
         }
         match selection.everything {
@@ -266,7 +267,7 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Forgets what sessions know of files, where a selection by session or time takes it along.
+    /// Forgets what sessions know of files, if the selection is by session or time, or covers everything.
     fn forget_files(&self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
         let selection = self.selection;
         if !selection.references.is_empty() || selection.topic.is_some() || selection.source.is_some() {
@@ -285,7 +286,7 @@ impl<'a> Chosen<'a> {
         Ok(())
     }
 
-    /// The first and the last moment chosen.
+    /// Returns the first and the last moment selected.
     fn span(&self) -> (i64, i64) {
         let since = self.selection.since.map_or(i64::MIN, |at| at.0);
         (since, self.selection.before.map_or(i64::MAX, |at| at.0.saturating_sub(1)))

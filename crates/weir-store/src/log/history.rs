@@ -1,4 +1,4 @@
-//! What happened, newest first. Invariant: a page of history costs what it shows, not what there is.
+//! Reads events, newest first. Invariant: the cost of a page depends on what it shows, not on the size of the log.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use weir_core::{EntryKind, Event, EventKind, Priority, Record, Reference, Scope, SessionKey, Timestamp, WhyGone};
@@ -6,7 +6,7 @@ use weir_core::{EntryKind, Event, EventKind, Priority, Record, Reference, Scope,
 use super::places::{self, VISIBLE};
 use super::written;
 
-/// Which part of the history.
+/// The part of the history to return.
 #[derive(Debug, Clone, Default)]
 pub struct HistoryFilter {
     /// Only this session, by its key.
@@ -15,36 +15,36 @@ pub struct HistoryFilter {
     pub work: Option<String>,
     /// Only sessions of this client.
     pub client: Option<String>,
-    /// Only this kind.
+    /// Only events of this kind.
     pub kind: Option<EventKind>,
-    /// Only what happened at or after this time.
+    /// Only events at or after this time.
     pub since: Option<Timestamp>,
-    /// Only what happened before this time.
+    /// Only events before this time.
     pub until: Option<Timestamp>,
-    /// Only what happened before this event; for the next page.
+    /// Only events before this one, for the next page.
     pub before: Option<i64>,
-    /// At most so many.
+    /// Maximum number of events.
     pub limit: usize,
 }
 
 /// One line of history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
-    /// The fact.
+    /// The event.
     pub record: Record,
-    /// The entry it speaks of: its kind and title, as long as it is there.
+    /// The kind and title of the event's entry, if it still exists.
     pub entry: Option<(EntryKind, String)>,
     /// Why the entry is gone.
     pub gone: Option<WhyGone>,
 }
 
-/// Reads a page of history as seen from `scope`. A session or work that does not exist has no history.
+/// Reads a page of history that is visible in `scope`. A session or work that does not exist has no history.
 pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilter) -> rusqlite::Result<Vec<Moment>> {
     let place = places::find(connection, scope)?;
     let (driver, id) = match (&filter.session, &filter.work) {
         (Some(key), _) => ("v.session_id = ?3", places::sessions_with_key(connection, key)?.first().copied()),
         (None, Some(name)) => ("+v.work_id = ?3", places::find_work(connection, name)?),
-        // `?3` must appear in every form; here it is always true.
+        // `?3` must appear in every variant; here the condition is always true.
         (None, None) => ("?3 = 0", Some(0)),
     };
     let Some(id) = id else { return Ok(Vec::new()) };
@@ -78,7 +78,7 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
     Ok(moments)
 }
 
-/// When an event happened; of one that is gone, the one before it.
+/// Returns the time of an event. If the event is gone, the time of the one before it.
 fn time_of(connection: &Connection, id: i64) -> rusqlite::Result<i64> {
     let at = connection
         .prepare_cached("SELECT at FROM events WHERE id <= ?1 ORDER BY id DESC LIMIT 1")?

@@ -1,4 +1,5 @@
-//! What hooks leave beside their events: when the last one came, and guides. Invariant: everything is found by its session.
+//! The state of hooks besides their events: when the last one ran, and guides. Invariant: hooks are found by their
+//! client, guides by their session.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::{SessionKey, Timestamp};
@@ -8,17 +9,17 @@ use weir_core::{SessionKey, Timestamp};
 pub struct HookSeen {
     /// The client, by its name in commands.
     pub client: String,
-    /// The event it called for.
+    /// The client's event that the hook ran for.
     pub event: String,
-    /// When.
+    /// When the hook ran.
     pub at: Timestamp,
-    /// How long it took us, in microseconds, up to its last write.
+    /// How long Weir took, in microseconds, up to its last write.
     pub micros: u64,
-    /// How many there were so far.
+    /// Number of hooks so far.
     pub count: u64,
 }
 
-/// Notes that a hook came. One that waited in the spool may be older than the last.
+/// Records that a hook ran. A hook from the spool may be older than the last one.
 pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO hooks (client, event, at, micros, count) VALUES (?1, ?2, ?3, ?4, 1)
@@ -29,7 +30,7 @@ pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()>
     .map(drop)
 }
 
-/// The last hook of every client.
+/// Returns the last hook of every client.
 pub(crate) fn seen(connection: &Connection) -> rusqlite::Result<Vec<HookSeen>> {
     let mut statement = connection.prepare_cached("SELECT client, event, at, micros, count FROM hooks")?;
     let rows = statement.query_map([], |row| {
@@ -44,7 +45,7 @@ pub(crate) fn seen(connection: &Connection) -> rusqlite::Result<Vec<HookSeen>> {
     rows.collect()
 }
 
-/// Keeps the guide of a session. The last one is enough, so older ones go.
+/// Stores the guide of a session, replacing older ones.
 pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM guides WHERE session_id = ?1")?.execute([session])?;
     tx.prepare_cached("INSERT INTO guides (session_id, at, text, waiting) VALUES (?1, ?2, ?3, ?4)")?
@@ -52,16 +53,16 @@ pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now:
         .map(drop)
 }
 
-/// A guide as it is kept.
+/// A stored guide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
-    /// What it says.
+    /// The text of the guide.
     pub text: String,
-    /// Whether it waits for a hook that can carry it.
+    /// Whether the guide is waiting for a hook that can deliver it.
     pub waiting: bool,
 }
 
-/// The guide of a session.
+/// Returns the guide of a session.
 pub(crate) fn guide(connection: &Connection, session: i64) -> rusqlite::Result<Option<Guide>> {
     connection
         .prepare_cached("SELECT text, waiting FROM guides WHERE session_id = ?1 ORDER BY id DESC LIMIT 1")?
@@ -69,17 +70,17 @@ pub(crate) fn guide(connection: &Connection, session: i64) -> rusqlite::Result<O
         .optional()
 }
 
-/// Takes the guide that waits, if one does.
+/// Takes the waiting guide of a session, if there is one.
 pub(crate) fn take_waiting(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<Option<String>> {
     tx.prepare_cached("UPDATE guides SET waiting = 0 WHERE session_id = ?1 AND waiting = 1 RETURNING text")?
         .query_row([session], |row| row.get(0))
         .optional()
 }
 
-/// How many sessions are looked at for one in which the user asked for something.
+/// Maximum number of sessions that are searched for one with a request of the user.
 const SESSIONS: usize = 100;
 
-/// The newest session of a client that has a request of the user, but for one.
+/// Returns the newest session with a request of the user, of the same client as `but` and other than `but`.
 pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlite::Result<Option<SessionKey>> {
     let mut newest = connection.prepare_cached(
         "SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3",

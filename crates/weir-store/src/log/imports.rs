@@ -1,33 +1,33 @@
-//! How far transcripts were taken in, and what a session had before. Invariant: what is there already is told by its time and
-//! its words, so that what hooks captured is not taken in again.
+//! How far transcripts were imported, and what a session already has. Invariant: known events are recognised by their
+//! time and text, so that what hooks captured is not imported again.
 
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Event, SessionKey, Timestamp};
 
-/// How far apart a hook and a transcript may date the same thing.
+/// Maximum difference between the times that a hook and a transcript give the same event, in milliseconds.
 const SAME: u64 = 2 * 60 * 1000;
 
 /// How far the transcript of a conversation was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadTo {
-    /// How many steps.
+    /// Number of steps.
     pub steps: u64,
-    /// What the client calls the message of the last of them.
+    /// The client's id of the last message.
     pub message: String,
 }
 
-/// One conversation of a client: that of a session with the user, or with a subagent.
+/// One conversation of a client: that of a session with the user, or that of a subagent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
     /// The session.
     pub session: SessionKey,
-    /// The subagent; empty for the user's own.
+    /// The subagent; empty for the user's own conversation.
     pub subagent: String,
 }
 
-/// How far a conversation was taken in.
+/// Returns how far a conversation was imported.
 pub(crate) fn read_to(connection: &Connection, of: &Conversation) -> rusqlite::Result<Option<ReadTo>> {
     connection
         .prepare_cached("SELECT steps, message FROM imports WHERE client = ?1 AND key = ?2 AND subagent = ?3")?
@@ -37,7 +37,7 @@ pub(crate) fn read_to(connection: &Connection, of: &Conversation) -> rusqlite::R
         .optional()
 }
 
-/// Notes how far a conversation was taken in.
+/// Records how far a conversation was imported.
 pub(crate) fn note(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO imports (client, key, subagent, steps, message, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -47,26 +47,26 @@ pub(crate) fn note(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Ti
     .map(drop)
 }
 
-/// What a session has already, by its words.
+/// The events and summaries that a session already has, by their text.
 #[derive(Debug, Default)]
 pub struct Known(HashMap<Words, Vec<i64>>);
 
-/// A kind, a text, and whether it is a subagent's.
+/// A kind, a text, and whether it comes from a subagent.
 type Words = (String, String, bool);
 
 impl Known {
-    /// Whether the session has nothing yet.
+    /// Returns whether the session has nothing yet.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes out what is the same as an event, if there is one.
+    /// Removes the counterpart of an event, and returns whether there was one.
     pub(crate) fn take(&mut self, event: &Event, at: Timestamp) -> bool {
         let words = (event.kind.as_str().to_owned(), event.text.clone(), is_of_subagent(event.data.as_deref()));
         self.take_near(&words, at)
     }
 
-    /// Takes out a summary of that time, if there is one.
+    /// Removes a summary of that time, and returns whether there was one.
     pub(crate) fn take_summary(&mut self, at: Timestamp) -> bool {
         self.take_near(&summaries(), at)
     }
@@ -82,7 +82,7 @@ fn is_of_subagent(data: Option<&str>) -> bool {
     data.is_some_and(|data| data.contains(r#""agent":"#))
 }
 
-/// Where the times of summaries are.
+/// Returns the key for the times of summaries.
 fn summaries() -> Words {
     (SUMMARY.to_owned(), String::new(), false)
 }
@@ -90,7 +90,7 @@ fn summaries() -> Words {
 /// The source of a client's own summary of a conversation.
 pub const SUMMARY: &str = "summary";
 
-/// What a session has already.
+/// Returns what a session already has.
 pub(crate) fn known(connection: &Connection, session: i64) -> rusqlite::Result<Known> {
     let mut known = Known::default();
     let mut statement = connection

@@ -1,4 +1,4 @@
-//! What Weir did to conversations, in tokens. Invariant: sums only; no text is in them.
+//! Counts what Weir did in conversations, in tokens. Invariant: only sums are stored, no text.
 
 use rusqlite::{Connection, Transaction, params};
 use weir_core::time::DAY;
@@ -7,45 +7,45 @@ use weir_core::{SessionKey, Timestamp};
 use super::written;
 
 weir_core::written_enum! {
-    /// What was done.
+    /// What Weir did.
     pub enum Metered {
-        /// An output was replaced by something smaller.
+        /// Weir replaced an output with something smaller.
         Held = "held",
-        /// Something was said without being asked.
+        /// Weir added text that was not asked for.
         Told = "told",
-        /// One of our own tools was called.
+        /// The model called one of Weir's tools.
         Answered = "answered",
-        /// Nothing, in a session that is left alone to compare with: what would have been held or told was not.
+        /// Weir did nothing, in a session that is left alone for comparison: what would have been held or told was not.
         Untouched = "untouched",
     }
 }
 
-/// What was done once or many times.
+/// What Weir did, once or several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What.
+    /// What was done.
     pub what: Metered,
-    /// The tool that it was done to, or ours that was called.
+    /// The tool whose output this concerns, or the tool of Weir that was called.
     pub tool: String,
-    /// How often.
+    /// How many times it was done.
     pub times: u64,
-    /// The tokens that the model would have got without Weir.
+    /// The tokens that the model would have received without Weir.
     pub given: u64,
-    /// The tokens that it got.
+    /// The tokens that the model received.
     pub shown: u64,
 }
 
 impl Reading {
-    /// What the conversation has less, or more if it is below zero.
+    /// Returns the tokens saved, or added if negative.
     pub fn net(&self) -> i64 {
         self.given.cast_signed() - self.shown.cast_signed()
     }
 }
 
-/// The sum of a day, by session and tool.
+/// The sum of one day, by session and tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterRow {
-    /// The beginning of the day, in UTC.
+    /// The start of the day, in UTC.
     pub day: Timestamp,
     /// The session.
     pub session: SessionKey,
@@ -53,7 +53,7 @@ pub struct MeterRow {
     pub reading: Reading,
 }
 
-/// Adds what was done.
+/// Adds a reading to the sum of its day.
 pub(crate) fn add(
     tx: &Transaction<'_>,
     session: &SessionKey,
@@ -78,7 +78,7 @@ pub(crate) fn add(
     .map(drop)
 }
 
-/// What was done since a time, by day, oldest first. The day of that time counts whole.
+/// Returns the sums since a time, by day, oldest first. The day of that time is included in full.
 pub(crate) fn since(connection: &Connection, since: Option<Timestamp>) -> rusqlite::Result<Vec<MeterRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT day, client, session, tool, what, times, given, shown FROM meter

@@ -9,7 +9,7 @@ use super::places::Place;
 use super::written;
 use crate::error::{Fault, Result, StoreError};
 
-/// What became of a note's relations when it was kept.
+/// What changed in other entries when a note was kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Related {
     pub(crate) revision: u32,
@@ -17,7 +17,7 @@ pub(crate) struct Related {
     pub(crate) pinned: Vec<Reference>,
 }
 
-/// Writes what makes an entry a note, marks what it supersedes and pins what it cites.
+/// Writes the fields that make an entry a note, marks the notes it supersedes and pins the entries it cites.
 pub(crate) fn insert(
     tx: &Transaction<'_>,
     id: i64,
@@ -58,7 +58,7 @@ pub(crate) fn insert(
     Ok(related)
 }
 
-/// The newest notes that are seen from a place and that no other has superseded.
+/// Returns the newest notes that are visible from a place and not superseded.
 pub(crate) fn newest(connection: &Connection, place: Place, most: usize) -> rusqlite::Result<Vec<Entry>> {
     let mut statement = connection.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) AND superseded_by IS NULL
@@ -74,7 +74,7 @@ pub(crate) fn newest(connection: &Connection, place: Place, most: usize) -> rusq
     Ok(notes)
 }
 
-/// A note's own part and its successor.
+/// Returns the fields of a note and its successor.
 pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option<Note>, Option<Reference>)> {
     let mut statement = connection.prepare_cached(
         "SELECT n.kind, n.topic, n.revision, n.commit_id, n.branch, n.confirmed_at, s.reference
@@ -102,14 +102,14 @@ pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option
     })
 }
 
-/// Writes down that the user confirmed a note. The first time counts.
+/// Records that the user confirmed a note. Only the first time counts.
 pub(crate) fn confirm(tx: &Transaction<'_>, id: i64, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE notes SET confirmed_at = coalesce(confirmed_at, ?2) WHERE entry_id = ?1")?
         .execute([id, now.0])
         .map(drop)
 }
 
-/// Unpins what only this note cited. Called before the note is removed.
+/// Unpins entries that only this note cited. Called before the note is removed.
 pub(crate) fn release_citations(tx: &Transaction<'_>, note_id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE entries SET pinned = 0 WHERE id IN (SELECT entry_id FROM citations WHERE note_id = ?1)
@@ -119,7 +119,7 @@ pub(crate) fn release_citations(tx: &Transaction<'_>, note_id: i64) -> rusqlite:
     .map(drop)
 }
 
-/// The current revision of a topic in the same place.
+/// Returns the current revision on a topic, at the same level and place.
 fn latest_on(tx: &Transaction<'_>, topic: &str, level: Level, place: Place) -> rusqlite::Result<Option<(i64, u32)>> {
     tx.prepare_cached(
         "SELECT n.entry_id, n.revision FROM notes n JOIN entries e ON e.id = n.entry_id
@@ -136,7 +136,7 @@ fn supersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<Optio
         .prepare_cached("UPDATE notes SET superseded_by = ?2 WHERE entry_id = ?1 AND superseded_by IS NULL")?
         .execute([old, new])?;
     if marked == 0 {
-        // It has a successor already, and keeps it.
+        // The note already has a successor and keeps it.
         return Ok(None);
     }
     tx.prepare_cached("SELECT reference FROM entries WHERE id = ?1")?

@@ -1,9 +1,9 @@
-//! Sessions and works by name, and the rule of who sees what as SQL.
+//! Finds sessions and works by name, and defines the visibility rule as SQL.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::{Scope, Timestamp};
 
-/// The rows of a scope's session and work. Nothing matches a missing one.
+/// The rows of a scope's session and work. A missing one matches nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Place {
     pub(crate) session: Option<i64>,
@@ -14,7 +14,7 @@ pub(crate) struct Place {
 pub(crate) const VISIBLE: &str = "(e.level IN ('project', 'user')
     OR (e.level = 'work' AND e.work_id = ?2) OR (e.level = 'session' AND e.session_id = ?1))";
 
-/// Finds the rows of a scope without making any. One statement for both, since every append asks for them.
+/// Finds the rows of a scope without creating any. Uses one statement for both, since every append needs them.
 pub(crate) fn find(connection: &Connection, scope: &Scope) -> rusqlite::Result<Place> {
     let session = scope.session.as_ref();
     connection
@@ -27,7 +27,7 @@ pub(crate) fn find(connection: &Connection, scope: &Scope) -> rusqlite::Result<P
         )
 }
 
-/// Finds the rows of a scope, making those that are new.
+/// Finds the rows of a scope, creating those that do not exist.
 pub(crate) fn find_or_make(tx: &Transaction<'_>, scope: &Scope, now: Timestamp) -> rusqlite::Result<Place> {
     let mut place = find(tx, scope)?;
     if let (Some(session), None) = (&scope.session, place.session) {
@@ -40,13 +40,13 @@ pub(crate) fn find_or_make(tx: &Transaction<'_>, scope: &Scope, now: Timestamp) 
     Ok(place)
 }
 
-/// The sessions with this key, whatever their client.
+/// Returns the sessions with this key, whatever their client.
 pub(crate) fn sessions_with_key(connection: &Connection, key: &str) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare_cached("SELECT id FROM sessions WHERE key = ?1")?;
     statement.query_map([key], |row| row.get(0))?.collect()
 }
 
-/// The work with this name.
+/// Returns the work with this name.
 pub(crate) fn find_work(connection: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
     connection.prepare_cached("SELECT id FROM works WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
 }

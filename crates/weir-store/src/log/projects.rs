@@ -6,13 +6,13 @@ use weir_core::Timestamp;
 /// A project that has a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownProject {
-    /// Its identity.
+    /// The identity of the project.
     pub key: String,
-    /// Where it was last seen.
+    /// The path where the project was last used.
     pub root: String,
     /// The name of its store's folder.
     pub folder: String,
-    /// When it was last used.
+    /// When the project was last used.
     pub used_at: Timestamp,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn forget(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM projects WHERE key = ?1")?.execute([key]).map(drop)
 }
 
-/// All of them; a person has tens, not millions.
+/// Returns all projects. A person has tens of them, not millions.
 pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<KnownProject>> {
     let mut statement = connection.prepare_cached("SELECT key, root, folder, used_at FROM projects ORDER BY key")?;
     statement.query_map([], read)?.collect()

@@ -1,5 +1,5 @@
-//! Removes entries: the expired, the evicted and the forgotten. Invariant: whatever is removed leaves a tombstone and
-//! an event that the index follows.
+//! Removes entries: expired, evicted and forgotten ones. Invariant: every removed entry leaves a tombstone and an event
+//! that the index follows.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Timestamp, WhyGone};
@@ -9,13 +9,13 @@ use crate::blobs::Blobs;
 use crate::db::bytes_in_use;
 use crate::error::{Fault, Result};
 
-/// What a removal did.
+/// The result of a removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
     pub(crate) entries: usize,
-    /// Texts that went with them; a text that another entry has too stays.
+    /// Number of texts removed with the entries. A text that another entry has too stays.
     pub(crate) blobs: usize,
-    /// Files of those texts, to be removed once the transaction is committed.
+    /// The files of those texts, to be removed once the transaction is committed.
     pub(crate) files: Vec<blake3::Hash>,
 }
 
@@ -27,7 +27,7 @@ impl std::ops::AddAssign for Removed {
     }
 }
 
-/// Entries whose time is over, oldest first.
+/// Returns expired entries, oldest first.
 pub(crate) fn expired(connection: &Connection, now: Timestamp, limit: usize) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM entries WHERE expires_at <= ?1 AND expires_at IS NOT NULL AND pinned = 0
@@ -36,7 +36,7 @@ pub(crate) fn expired(connection: &Connection, now: Timestamp, limit: usize) -> 
     statement.query_map([now.0, limit as i64], |row| row.get(0))?.collect()
 }
 
-/// The unpinned runs used longest ago that together free at least `bytes`, without the one that is spared.
+/// Returns the least recently used unpinned runs that together free at least `bytes`, except the one in `spared`.
 pub(crate) fn to_evict(
     connection: &Connection,
     bytes: i64,
@@ -59,22 +59,22 @@ pub(crate) fn to_evict(
     Ok(chosen)
 }
 
-/// What a store takes on the disk, as the quota counts it.
+/// The disk space of a store, as the quota counts it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Usage {
-    /// Bytes of all texts as stored.
+    /// Size of all texts as stored, in bytes.
     pub(crate) texts: i64,
-    /// Bytes of the texts of runs, once for each run.
+    /// Size of the texts of runs in bytes, counted once for each run.
     pub(crate) runs: i64,
-    /// Bytes of the index, as of the last time it had caught up.
+    /// Size of the index in bytes, as of the last time it had caught up.
     pub(crate) index: i64,
-    /// Bytes of everything else in the log.
+    /// Size of everything else in the log, in bytes.
     pub(crate) log: i64,
 }
 
-/// What every store needs for its tables, whatever is in it; the quota does not count that.
+/// Space in bytes that every store needs for its tables, whatever is in it. The quota does not count it.
 const FREE: i64 = 1 << 20;
-/// Runs keep this part of the quota, however much documents and the index take.
+/// Runs keep one part in this many of the quota, however much documents and the index take.
 const SHARE_OF_RUNS: i64 = 4;
 
 impl Usage {
@@ -90,12 +90,13 @@ impl Usage {
         )
     }
 
-    /// All of it, without what every store needs.
+    /// Returns the total, without what every store needs.
     pub(crate) fn counted(&self) -> i64 {
         self.texts + (self.log + self.index - FREE).max(0)
     }
 
-    /// How many bytes of runs' texts have to go to stay within the quota. Each takes its part of the index along.
+    /// Returns how many bytes of runs' texts must be removed to stay within the quota. Each removal also frees part of
+    /// the index.
     pub(crate) fn to_free(self, quota: i64) -> i64 {
         let part_of_texts = self.texts as f64 / (self.texts + self.index).max(1) as f64;
         let over = (self.counted() - quota) as f64 * part_of_texts;
@@ -125,7 +126,7 @@ pub(crate) fn remove(
             .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let Some((blob_id, is_run)) = deleted else { continue };
-        // First the new event, then the old one goes: the newest id must never be free again.
+        // Append the new event before removing the old one: the newest id must never become free again.
         events::append_gone(tx, id, now)?;
         tx.prepare_cached("DELETE FROM events WHERE entry_id = ?1 AND kind <> 'gone'")?.execute([id])?;
         tx.prepare_cached(
@@ -142,23 +143,23 @@ pub(crate) fn remove(
     Ok(removed)
 }
 
-/// When stray files were last looked for.
+/// Returns when orphaned files were last looked for.
 pub(crate) fn tidied_at(connection: &Connection) -> rusqlite::Result<Timestamp> {
     let at = connection.prepare_cached("SELECT tidied_at FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))?;
     Ok(Timestamp(at))
 }
 
-/// Writes down that stray files were looked for.
+/// Records that orphaned files were looked for.
 pub(crate) fn set_tidied_at(tx: &Transaction<'_>, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE totals SET tidied_at = ?1 WHERE id = 1")?.execute([now.0]).map(drop)
 }
 
-/// Bytes the index takes, as far as the log knows.
+/// Returns the size of the index in bytes, as the log last recorded it.
 pub(crate) fn index_bytes(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("SELECT index_bytes FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))
 }
 
-/// Writes down how many bytes the index takes.
+/// Records the size of the index, in bytes.
 pub(crate) fn set_index_bytes(tx: &Transaction<'_>, bytes: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE totals SET index_bytes = ?1 WHERE id = 1")?.execute([bytes]).map(drop)
 }

@@ -1,4 +1,4 @@
-//! How the runs went whose output is kept.
+//! The results of the runs whose output is kept.
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -6,7 +6,7 @@ use weir_core::{Ended, Pieces, RunFacts};
 
 use super::written;
 
-/// Writes how a run went.
+/// Writes the result of a run.
 pub(crate) fn insert(tx: &Transaction<'_>, entry_id: i64, run: &RunFacts) -> rusqlite::Result<()> {
     let pieces = (!run.pieces.is_empty()).then(|| run.pieces.encode());
     tx.prepare_cached(
@@ -25,7 +25,7 @@ pub(crate) fn insert(tx: &Transaction<'_>, entry_id: i64, run: &RunFacts) -> rus
     .map(drop)
 }
 
-/// How the run of an entry went, if that is known.
+/// Returns the result of an entry's run, if known.
 pub(crate) fn load(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<RunFacts>> {
     connection
         .prepare_cached("SELECT exit_code, signal, millis, sandbox, ended, pieces FROM runs WHERE entry_id = ?1")?

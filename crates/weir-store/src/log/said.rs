@@ -1,4 +1,5 @@
-//! Events that say something, on their way to being entries. Invariant: each is looked at once, in the order of the log.
+//! Events that are searchable once they become entries. Invariant: each event is processed once, in the order of the
+//! log.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Event, EventKind, Origin, Priority, Timestamp};
@@ -7,21 +8,21 @@ use super::ageing::KEPT_FROM;
 use super::places::Place;
 use super::written;
 
-/// An event that says something.
+/// An event that may become an entry.
 pub(crate) struct Spoken {
     pub(crate) id: i64,
     pub(crate) at: Timestamp,
-    /// From when on it is kept: what was taken in from a transcript, from then on.
+    /// The time from which its age is counted: for an imported event, the time of the import.
     pub(crate) kept_from: Timestamp,
     pub(crate) place: Place,
     pub(crate) event: Event,
 }
 
-/// A shorter text says nothing that anybody would search for.
+/// Minimum length of a text worth searching for, in bytes.
 const SHORTEST: usize = 12;
 
 impl Spoken {
-    /// Whose words they are; none for an event that nobody would search for.
+    /// Returns who said it, or `None` for an event that is not worth searching for.
     pub(crate) fn origin(&self) -> Option<Origin> {
         use EventKind::{Blocker, Correction, Decision, Error, Fix, Git, Goal, Plan, Prompt, Rejected, Said, Subagent};
         if self.event.text.len() < SHORTEST {
@@ -37,17 +38,17 @@ impl Spoken {
     }
 }
 
-/// How far the events have been looked at.
+/// Returns how far the events have been processed.
 pub(crate) fn taken_to(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("SELECT said_to FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))
 }
 
-/// Notes how far the events have been looked at.
+/// Records how far the events have been processed.
 pub(crate) fn note_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE totals SET said_to = ?1 WHERE id = 1")?.execute([id]).map(drop)
 }
 
-/// The next events after one, oldest first.
+/// Returns at most `most` events after this one, oldest first.
 pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<Spoken>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT id, at, session_id, work_id, kind, priority, text, data, {KEPT_FROM} FROM events v
@@ -70,14 +71,14 @@ pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::
     rows.collect()
 }
 
-/// Notes which event an entry repeats.
+/// Records which event an entry repeats.
 pub(crate) fn link(tx: &Transaction<'_>, entry_id: i64, event_id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT INTO said (entry_id, event_id) VALUES (?1, ?2)")?
         .execute(params![entry_id, event_id])
         .map(drop)
 }
 
-/// The event that an entry repeats, as long as it is there.
+/// Returns the event that an entry repeats, if it still exists.
 pub(crate) fn event_of(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<i64>> {
     connection
         .prepare_cached("SELECT v.id FROM said s CROSS JOIN events v ON v.id = s.event_id WHERE s.entry_id = ?1")?

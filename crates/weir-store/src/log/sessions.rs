@@ -1,30 +1,29 @@
-//! The sessions of a store, as a person would list them. A list looks at every session once, and at the events of those that
-//! it shows.
+//! Lists the sessions of a store for a person. Looks at every session once, and at the events of those it lists.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use weir_core::{SessionKey, Timestamp};
 
-/// A session, by what it was for and when it was.
+/// A session, with its time and its requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionAbout {
-    /// Its name.
+    /// The key of the session.
     pub key: SessionKey,
-    /// When it began.
+    /// When the session began.
     pub from: Timestamp,
-    /// When something last happened in it.
+    /// When the last event happened.
     pub to: Timestamp,
-    /// How many events it has.
+    /// Number of events.
     pub events: u64,
-    /// The work that it was last on.
+    /// The work that the session was last on.
     pub work: Option<String>,
-    /// What was asked for, oldest first: the first few requests.
+    /// The first few requests, oldest first.
     pub requests: Vec<String>,
 }
 
-/// How many of the first requests are looked at.
+/// Maximum number of requests that are read.
 const REQUESTS: usize = 4;
 
-/// The newest sessions with something in them, newest first. Those that begin with a name, if one is given.
+/// Returns at most `most` sessions with events, newest first. If `named` is given, only those whose key begins with it.
 pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) -> rusqlite::Result<Vec<SessionAbout>> {
     let mut statement =
         connection.prepare_cached("SELECT id, client, key, started_at FROM sessions ORDER BY started_at DESC")?;

@@ -1,4 +1,4 @@
-//! Where indexed texts came from: files and pages, as they were when they were last looked at.
+//! The sources of indexed texts: files and pages, as of when they were last checked.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{Reference, Timestamp};
@@ -6,29 +6,29 @@ use weir_core::{Reference, Timestamp};
 use super::entries::read_reference;
 use super::places::{Place, VISIBLE};
 
-/// What tells whether a file has changed.
+/// The properties that show whether a file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    /// Its size.
+    /// The size of the file, in bytes.
     pub bytes: u64,
-    /// When it was last changed, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     pub modified: i64,
-    /// The hash of its bytes.
+    /// The hash of the file's bytes.
     pub hash: String,
 }
 
 /// A file that was indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFile {
-    /// The name it is found under.
+    /// The name under which the file is found.
     pub source: String,
-    /// What it was like.
+    /// The stamp of the file when it was indexed.
     pub stamp: Stamp,
     /// The entry that has its text.
     pub reference: Reference,
 }
 
-/// What a server needs to say whether a page has changed.
+/// What a server needs to decide whether a page has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Validators {
     /// The `ETag` header.
@@ -42,22 +42,22 @@ pub struct Validators {
 pub struct PageState {
     /// The entry that has its text.
     pub reference: Reference,
-    /// What the server needs to know.
+    /// What the server needs to decide whether the page has changed.
     pub validators: Validators,
     /// When the server was last asked.
     pub checked_at: Timestamp,
 }
 
-/// A text that lies in a file of its own.
+/// A text in a file of its own.
 pub(crate) struct TextInFile {
     pub(crate) hash: blake3::Hash,
     pub(crate) stored: u64,
 }
 
-/// How many of the newest entries are looked at for their sources.
+/// Number of the newest entries whose sources are read.
 const LOOKED_AT: usize = 40;
 
-/// Where the newest entries came from that are seen from a place, newest first and each once.
+/// Returns the sources of the newest entries that are visible from a place, newest first and without repeats.
 pub(crate) fn newest(connection: &Connection, place: Place) -> rusqlite::Result<Vec<String>> {
     let sql = format!(
         "SELECT coalesce(e.source, e.title) FROM entries e
@@ -75,7 +75,7 @@ pub(crate) fn newest(connection: &Connection, place: Place) -> rusqlite::Result<
     Ok(sources)
 }
 
-/// The files at a source or below it.
+/// Returns the files at a source or below it.
 pub(crate) fn files(connection: &Connection, under: &str) -> rusqlite::Result<Vec<(KnownFile, Option<TextInFile>)>> {
     const SELECT: &str = "SELECT f.source, f.bytes, f.modified, f.hash, e.reference, b.hash, b.stored, b.data IS NULL
          FROM files f CROSS JOIN entries e ON e.id = f.entry_id CROSS JOIN blobs b ON b.id = e.blob_id";
@@ -83,7 +83,7 @@ pub(crate) fn files(connection: &Connection, under: &str) -> rusqlite::Result<Ve
         .prepare_cached(&format!("{SELECT} WHERE f.source = ?1"))?
         .query_map([under], read_file)?
         .collect::<rusqlite::Result<_>>()?;
-    // What is below begins with a slash after it, and a zero is the character that follows the slash.
+    // Sources below begin with the source and a slash; `0` is the character after the slash.
     let mut below = connection.prepare_cached(&format!("{SELECT} WHERE f.source > ?1 AND f.source < ?2"))?;
     let rows = below.query_map([format!("{under}/"), format!("{under}0")], read_file)?;
     found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
@@ -96,7 +96,7 @@ fn read_file(row: &Row<'_>) -> rusqlite::Result<(KnownFile, Option<TextInFile>)>
     Ok((file, read_text_in_file(row, 5)?))
 }
 
-/// Reads three columns: the hash of a text, its length as stored, and whether it lies in a file.
+/// Reads three columns: the hash of a text, its length as stored, and whether it is in a file.
 fn read_text_in_file(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<TextInFile>> {
     let in_file: bool = row.get(first + 2)?;
     let hash: Vec<u8> = row.get(first)?;
@@ -105,7 +105,7 @@ fn read_text_in_file(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Tex
     Ok(hash.map(|hash| TextInFile { hash, stored }))
 }
 
-/// Lets go of a file. Returns the entry that has its text, unless a note cites it: then it stays.
+/// Removes the row of a file. Returns the entry with its text, unless a note cites the entry, which then stays.
 pub(crate) fn release_file(tx: &Transaction<'_>, source: &str) -> rusqlite::Result<Option<i64>> {
     let entry = tx
         .prepare_cached("DELETE FROM files WHERE source = ?1 RETURNING entry_id")?
@@ -114,7 +114,7 @@ pub(crate) fn release_file(tx: &Transaction<'_>, source: &str) -> rusqlite::Resu
     entry.map_or(Ok(None), |id| unless_pinned(tx, id))
 }
 
-/// Lets go of a page. Returns the entry that has its text, unless a note cites it: then it stays.
+/// Removes the row of a page. Returns the entry with its text, unless a note cites the entry, which then stays.
 pub(crate) fn release_page(tx: &Transaction<'_>, url: &str) -> rusqlite::Result<Option<i64>> {
     let entry = tx
         .prepare_cached("DELETE FROM pages WHERE url = ?1 RETURNING entry_id")?
@@ -129,21 +129,21 @@ fn unless_pinned(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<i64>>
         .optional()
 }
 
-/// Notes that an entry has the text of a file.
+/// Records that an entry has the text of a file.
 pub(crate) fn set_file(tx: &Transaction<'_>, source: &str, entry_id: i64, stamp: &Stamp) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT INTO files (source, entry_id, bytes, modified, hash) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![source, entry_id, stamp.bytes as i64, stamp.modified, stamp.hash])
         .map(drop)
 }
 
-/// Notes that a file is the same although it looks newer.
+/// Records the new stamp of a file whose contents have not changed.
 pub(crate) fn restamp(tx: &Transaction<'_>, source: &str, stamp: &Stamp) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE files SET bytes = ?2, modified = ?3, hash = ?4 WHERE source = ?1")?
         .execute(params![source, stamp.bytes as i64, stamp.modified, stamp.hash])
         .map(drop)
 }
 
-/// The page kept of a URL.
+/// Returns the page kept for a URL.
 pub(crate) fn page(connection: &Connection, url: &str) -> rusqlite::Result<Option<(PageState, Option<TextInFile>)>> {
     connection
         .prepare_cached(
@@ -159,7 +159,7 @@ pub(crate) fn page(connection: &Connection, url: &str) -> rusqlite::Result<Optio
         .optional()
 }
 
-/// Notes that an entry has the text of a page.
+/// Records that an entry has the text of a page.
 pub(crate) fn set_page(
     tx: &Transaction<'_>,
     url: &str,
@@ -172,7 +172,7 @@ pub(crate) fn set_page(
         .map(drop)
 }
 
-/// Notes that a page is what it was.
+/// Records that a page has not changed.
 pub(crate) fn check_page(tx: &Transaction<'_>, url: &str, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE pages SET checked_at = ?2 WHERE url = ?1")?.execute(params![url, now.0]).map(drop)
 }

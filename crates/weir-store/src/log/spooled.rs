@@ -1,19 +1,19 @@
-//! The names of the records of the spool that were taken in and whose files may still be there.
+//! The names of spool records that were taken in and whose files may still exist.
 
 use rusqlite::{OptionalExtension, Transaction};
 
-/// Whether a record was taken in.
+/// Returns whether a record was taken in.
 pub(crate) fn is_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<bool> {
     let mut statement = tx.prepare_cached("SELECT 1 FROM spooled WHERE name = ?1")?;
     Ok(statement.query_row([name], |_| Ok(())).optional()?.is_some())
 }
 
-/// Notes that a record was taken in.
+/// Records that a record was taken in.
 pub(crate) fn take(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT INTO spooled (name) VALUES (?1)")?.execute([name]).map(drop)
 }
 
-/// Forgets the names of records whose files are gone: nobody can take them in again.
+/// Forgets the names of records whose files are gone, since these cannot be taken in again.
 pub(crate) fn forget(tx: &Transaction<'_>, is_there: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
     let mut all = tx.prepare_cached("SELECT name FROM spooled")?;
     let names = all.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;

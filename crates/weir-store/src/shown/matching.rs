@@ -1,23 +1,23 @@
-//! Finding runs of lines again. Time grows with the lines that were shown plus the lines of the text.
+//! Finds runs of lines that were shown before. Time grows with the number of lines shown plus the lines of the text.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::record::ShownText;
 
-/// What stands for a blank line.
+/// The hash of a blank line.
 pub(super) const BLANK: u64 = 0;
-/// How many places of a line in the new text are tried.
+/// Maximum number of positions of a line in the new text that are tried.
 const MAX_PLACES: usize = 4;
-/// Bits of the filter that most shown lines do not pass.
+/// Size in bits of the filter that rejects most shown lines.
 const FILTER_BITS: u64 = 1 << 16;
 
 /// Lines of a text that were shown before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeat {
-    /// Where they are in the text, from 0.
+    /// The range of lines in the text, from 0.
     pub lines: Range<usize>,
-    /// The label of the text that had them.
+    /// The label of the earlier text that has these lines.
     pub label: String,
 }
 
@@ -27,8 +27,9 @@ struct Run<'a> {
     label: &'a str,
 }
 
-/// The lines of a text without the numbers that `cat -n`, `nl` or a client puts before them. A number counts as one of these only
-/// if it is one more than that of the line before, or one less than that of the line after: sizes and counts stay.
+/// Returns the lines of a text without the numbers that `cat -n`, `nl` or a client puts before them. A number counts as
+/// a line number only if it is one more than that of the line before, or one less than that of the line after. Sizes
+/// and counts stay.
 pub(super) fn without_numbers(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let numbered: Vec<Option<(u64, &str)>> = lines.iter().map(|line| split_number(line)).collect();
@@ -46,7 +47,7 @@ pub(super) fn without_numbers(text: &str) -> Vec<&str> {
     (0..lines.len()).map(text_of).collect()
 }
 
-/// The number before a line, and the line after it.
+/// Splits a line into the number before it and the rest.
 fn split_number(line: &str) -> Option<(u64, &str)> {
     let text = line.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -58,8 +59,8 @@ fn split_number(line: &str) -> Option<(u64, &str)> {
     Some((number.parse().ok()?, rest))
 }
 
-/// The runs of at least `least` lines that were shown before, in order and without overlap. Of several that begin at a line, the longest
-/// is taken, and of equally long ones the one shown last.
+/// Returns the runs of at least `least` lines that were shown before, in order and without overlap. Of several runs
+/// that begin at the same line, takes the longest, and of equally long ones the one shown last.
 pub(super) fn repeats(shown: &[ShownText<'_>], lines: &[u64], least: usize) -> Vec<Repeat> {
     if lines.len() < least {
         return Vec::new();
@@ -100,7 +101,7 @@ pub(super) fn repeats(shown: &[ShownText<'_>], lines: &[u64], least: usize) -> V
     choose(runs, least)
 }
 
-/// The run of equal lines around a line that two texts share, in the new text.
+/// Extends a line that two texts share to the run of equal lines around it, as a range of the new text.
 fn extend(text: &ShownText<'_>, lines: &[u64], (from, at): (usize, usize)) -> Range<usize> {
     let before = (1..=from.min(at)).take_while(|back| text.line(from - back) == lines[at - back]).count();
     let after = (0..(text.len() - from).min(lines.len() - at)).take_while(|on| text.line(from + on) == lines[at + on]);

@@ -1,21 +1,21 @@
-//! The records of a file of shown lines, as bytes.
+//! The byte format of the records in a file of shown lines.
 
-/// What a file begins with, before its key.
+/// The first bytes of a file, before its key.
 const MAGIC: &[u8; 8] = b"weirsl01";
-/// The bytes before the first record.
+/// Number of bytes before the first record.
 pub(super) const HEADER_BYTES: usize = MAGIC.len() + blake3::KEY_LEN;
-/// The bytes of a record before its label: kind, length of the label, number of hashes.
+/// Number of bytes of a record before its label: kind, length of the label, number of hashes.
 const FRAME: usize = 1 + 2 + 4;
-/// The longest label.
+/// Maximum length of a label, in bytes.
 const MAX_LABEL: usize = 200;
 
 /// One record.
 pub(super) enum Record<'a> {
     /// A text that was shown.
     Text(ShownText<'a>),
-    /// A call that was answered with lines left out, by its hash.
+    /// The hash of a call that was answered with lines left out.
     Shortened(u64),
-    /// Texts with this in their label no longer count.
+    /// Texts whose label contains this no longer count.
     Forgotten(&'a str),
     /// How far the transcript has been searched.
     Searched(u64),
@@ -47,7 +47,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 impl<'a> Record<'a> {
-    /// A text that was shown, ready to be encoded.
+    /// Returns a text that was shown, ready to be encoded.
     pub(super) fn text(label: &'a str, lines: &[u64]) -> OwnedText<'a> {
         OwnedText { label, lines: lines.iter().flat_map(|line| line.to_le_bytes()).collect() }
     }
@@ -62,7 +62,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// A text with hashes of its own.
+/// A text that owns the hashes of its lines.
 pub(super) struct OwnedText<'a> {
     label: &'a str,
     lines: Vec<u8>,
@@ -85,7 +85,7 @@ fn frame(kind: u8, label: &str, numbers: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What stands before the records.
+/// Returns the bytes before the first record.
 pub(super) fn header(key: &[u8; blake3::KEY_LEN]) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..MAGIC.len()].copy_from_slice(MAGIC);
@@ -93,12 +93,12 @@ pub(super) fn header(key: &[u8; blake3::KEY_LEN]) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// The key in a file's header.
+/// Returns the key in a file's header.
 pub(super) fn key(bytes: &[u8]) -> Option<[u8; blake3::KEY_LEN]> {
     bytes.strip_prefix(MAGIC)?.first_chunk().copied()
 }
 
-/// Whether the bytes are whole records that can be read.
+/// Returns whether the bytes consist of complete, readable records.
 pub(super) fn is_whole(mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         match split(bytes) {
@@ -109,7 +109,7 @@ pub(super) fn is_whole(mut bytes: &[u8]) -> bool {
     true
 }
 
-/// All records.
+/// Returns all records.
 pub(super) fn all(mut bytes: &[u8]) -> impl Iterator<Item = Record<'_>> {
     std::iter::from_fn(move || {
         let (record, rest) = split(bytes)?;
@@ -118,7 +118,7 @@ pub(super) fn all(mut bytes: &[u8]) -> impl Iterator<Item = Record<'_>> {
     })
 }
 
-/// The texts that still count, oldest first.
+/// Returns the texts that still count, oldest first.
 pub(super) fn live(bytes: &[u8]) -> Vec<ShownText<'_>> {
     let mut texts = Vec::new();
     for record in all(bytes) {

@@ -1,4 +1,4 @@
-//! Shown lines: what is found again, what is not, and what becomes of a damaged file.
+//! Tests of shown lines: which are found again, which are not, and what happens to a damaged file.
 
 use std::fmt::Write as _;
 use std::ops::Range;

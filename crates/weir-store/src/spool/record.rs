@@ -1,4 +1,4 @@
-//! A record of the spool as bytes: one line of JSON, then the text of an output if there is one.
+//! The byte format of a spool record: one line of JSON, then the text of an output if there is one.
 
 use serde_json::{Value, json};
 use weir_core::run::{Ended, RunFacts};
@@ -9,25 +9,25 @@ use weir_core::{
 use crate::log::hooks::{Guide, HookSeen};
 use crate::store::{redact_labels, redacted_event, redacted_text};
 
-/// What a hook could not write.
+/// What a hook could not write to the log.
 #[derive(Debug, Clone, Default)]
 pub struct Spooled {
-    /// What it told.
+    /// The events that the hook reported.
     pub told: Vec<Event>,
-    /// That it came.
+    /// The record that the hook ran.
     pub seen: Option<HookSeen>,
-    /// An output to be kept. Its text is redacted already.
+    /// An output to keep. Its text is already redacted.
     pub output: Option<NewEntry>,
-    /// A guide to be kept for the session.
+    /// A guide to store for the session.
     pub guide: Option<Guide>,
-    /// Whether the guide that waited was handed over.
+    /// Whether the waiting guide was delivered.
     pub guide_taken: bool,
     /// Whether the session no longer has the texts it was given.
     pub texts_lost: bool,
 }
 
 impl Spooled {
-    /// Whether there is nothing to write.
+    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.told.is_empty()
             && self.seen.is_none()
@@ -38,7 +38,7 @@ impl Spooled {
     }
 }
 
-/// A record as it was read.
+/// A decoded record.
 pub(crate) struct Read {
     pub(crate) at: Timestamp,
     pub(crate) work: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Read {
     pub(crate) spooled: Spooled,
 }
 
-/// A record as bytes. Everything but the text of an output is redacted here.
+/// Encodes a record. Everything except the text of an output is redacted here.
 pub(super) fn encode(scope: &Scope, spooled: &Spooled, limits: &Limits, at: Timestamp) -> Vec<u8> {
     let told: Vec<Value> = spooled.told.iter().map(redacted_event).map(|event| event_as_json(&event)).collect();
     let output = spooled.output.clone().map(|mut output| {
@@ -78,7 +78,7 @@ pub(super) fn encode(scope: &Scope, spooled: &Spooled, limits: &Limits, at: Time
     bytes
 }
 
-/// Reads a record; none when it is something else.
+/// Decodes a record. Returns `None` if the bytes are not a record.
 pub(super) fn decode(bytes: &[u8]) -> Option<Read> {
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
     let record: Value = serde_json::from_slice(&bytes[..end]).ok()?;
@@ -175,7 +175,8 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// None when a value is there and cannot be read; none within when it is not there.
+/// Reads an optional value. Returns `None` if the value is present but cannot be read, and `Some(None)` if it is
+/// absent.
 #[expect(clippy::option_option, reason = "absent and unreadable are not the same")]
 fn optional<T>(value: &Value, read: impl FnOnce(&Value) -> Option<T>) -> Option<Option<T>> {
     if value.is_null() { Some(None) } else { read(value).map(Some) }

@@ -1,5 +1,5 @@
-//! Copies of a whole store: made while others write, checked before they take a store's place. The index is derived and
-//! left out.
+//! Copies a whole store while others write to it, and checks a copy before it replaces a store. The index is derived,
+//! so copies do not include it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,17 @@ use crate::db::{Db, Durability, Patience, create_private_folder};
 use crate::error::{Fault, Result, StoreError, from_system};
 use crate::log;
 
-/// How often a copy is begun anew because a text was removed meanwhile, before other writers are made to wait.
+/// Number of attempts that restart because a text was removed meanwhile, before other writers are blocked.
 const TRIES: usize = 3;
 
-/// What a copy holds.
+/// The contents of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
     /// The copy of the log.
     pub log: PathBuf,
-    /// The files of large texts.
+    /// The files of the large texts.
     pub texts: Vec<PathBuf>,
-    /// Names of files of texts that the log names and that are not there.
+    /// Names of text files that the log refers to but that do not exist.
     pub missing: Vec<String>,
     /// Entries in the log.
     pub entries: u64,
@@ -31,7 +31,7 @@ pub struct Copied {
 }
 
 impl Store {
-    /// Copies the log and the texts, as they are at one moment, into a folder that is on the same disk.
+    /// Copies the log and the texts, as of one moment, into a folder on the same disk.
     pub fn copy_to(&mut self, folder: &Path) -> Result<Copied> {
         for _ in 0..TRIES {
             let copied = copy(&self.log, &self.folder, folder)?;
@@ -39,20 +39,20 @@ impl Store {
                 return Ok(copied);
             }
         }
-        // Now nobody removes anything meanwhile: what is missing then is really not there.
+        // The lock keeps other processes from removing texts, so a file that is missing now really does not exist.
         let reader = Db::open(self.log.path(), log::MIGRATIONS, self.log.patience())?;
         let own = self.folder.clone();
         self.log.write(Durability::Process, |_| copy(&reader, &own, folder).map_err(Fault::from))
     }
 
-    /// Whether nothing was ever kept or told here.
+    /// Returns whether the store has never had an entry or event.
     pub fn is_blank(&self) -> Result<bool> {
         let (entries, events) = self.log.read(counts)?;
         Ok(entries == 0 && events == 0)
     }
 
-    /// Opens a copy, whoever it is of, checks everything in it, and makes it the store of `owner`. Returns how many entries
-    /// and events it has. `missing` names the files of texts that are known to be lost.
+    /// Opens a copy of any owner's store, checks everything in it, and makes it the store of `owner`. Returns how many
+    /// entries and events it has. `missing` names the text files that are known to be lost.
     pub fn take_over_copy(
         folder: &Path,
         owner: &Owner,
@@ -80,7 +80,7 @@ impl Store {
             }
             tell(number as u64 + 1);
         }
-        // A copy is not made with write-ahead logging.
+        // Copies are made without write-ahead logging.
         log.set_write_ahead_logging()?;
         let key = owner_key(owner);
         log.write(Durability::Power, |tx| {
@@ -90,7 +90,7 @@ impl Store {
         log.read(counts)
     }
 
-    /// Makes the store in a folder that of another owner. Whoever opens it as what it was is refused from then on.
+    /// Transfers the store in a folder to another owner. From then on, opening it as the former owner is refused.
     pub fn hand_over(folder: &Path, from: Owner, to: &Owner) -> Result<()> {
         let mut store = Self::open(folder, from, Limits::default())?;
         let key = owner_key(to);
@@ -98,7 +98,7 @@ impl Store {
     }
 }
 
-/// One try.
+/// Makes one attempt at a copy.
 fn copy(log: &Db, from: &Path, to: &Path) -> Result<Copied> {
     create_private_folder(&to.join("blobs"))?;
     let copied = to.join("log.db");
@@ -122,7 +122,7 @@ fn copy(log: &Db, from: &Path, to: &Path) -> Result<Copied> {
     Ok(Copied { log: copied, texts, missing, entries, events })
 }
 
-/// Texts never change, so another name for the file is as good as a copy.
+/// Links the file, or copies it if that fails. Texts never change, so a hard link is as good as a copy.
 fn link_or_copy(source: &Path, target: &Path) -> std::io::Result<()> {
     match std::fs::hard_link(source, target) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),

@@ -1,4 +1,4 @@
-//! Looks after a store: retention, quota, forgetting, checks and rebuilding.
+//! Maintains a store: retention, quota, forgetting, checks and rebuilding.
 
 use std::collections::HashSet;
 
@@ -16,47 +16,48 @@ use crate::log::retention::{self, Removed, Usage};
 use crate::migrate;
 use crate::shown::ShownLines;
 
-/// How many entries one transaction removes, so that writers are not held up.
+/// Number of entries that one transaction removes, so that other writers are not held up.
 const BATCH: usize = 200;
 
 /// What a sweep removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Entries whose time was over.
+    /// Entries that expired.
     pub expired: usize,
-    /// Runs that had to go to stay within the quota.
+    /// Runs that were evicted to stay within the quota.
     pub evicted: usize,
-    /// Events whose time was over.
+    /// Events that expired.
     pub events: usize,
-    /// Files that no entry named.
+    /// Files that no entry refers to.
     pub orphans: usize,
-    /// Whether the index had to go, since the disk was full. The next search makes it anew.
+    /// Whether the index was removed because the disk was full. The next search rebuilds it.
     pub index_removed: bool,
 }
 
-/// How a store is.
+/// The result of checking a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
-    /// What is wrong with the log; empty when nothing is.
+    /// Problems found in the log; empty if there are none.
     pub log_problems: Vec<String>,
-    /// What is wrong with the index; rebuilding fixes it.
+    /// Problems found in the index. A rebuild fixes them.
     pub index_problems: Vec<String>,
     /// Entries whose text cannot be read.
     pub lost: Vec<LostText>,
-    /// Entries in the log.
+    /// Number of entries in the log.
     pub entries: u64,
-    /// Bytes their texts take as stored.
+    /// Size of their texts as stored, in bytes.
     pub stored_bytes: u64,
-    /// Bytes the index takes.
+    /// Size of the index, in bytes.
     pub index_bytes: u64,
-    /// Bytes the store takes, as the quota counts them: all but the first MiB of log and index.
+    /// Size of the store as the quota counts it, in bytes: everything except the first MiB of log and index.
     pub used_bytes: u64,
-    /// Bytes it may take.
+    /// The quota, in bytes.
     pub quota_bytes: u64,
 }
 
 impl Store {
-    /// Removes what has expired, what is over the quota and what a killed process left.
+    /// Removes expired entries and events, evicts runs that exceed the quota, and removes files that killed processes
+    /// left.
     pub fn sweep(&mut self, now: Timestamp) -> Result<Swept> {
         let (swept, room) = self.with_room(|store| store.sweep_all(now))?;
         Ok(Swept { index_removed: room == Room::Made, ..swept })
@@ -74,7 +75,7 @@ impl Store {
         Ok(swept)
     }
 
-    /// Removes what has expired; next to nothing when nothing has. Returns how many entries went.
+    /// Removes expired entries, and returns how many. Costs almost nothing if there are none.
     pub fn remove_expired(&mut self, now: Timestamp) -> Result<usize> {
         let mut removed = 0;
         while !self.log.read(|c| retention::expired(c, now, 1))?.is_empty() {
@@ -83,14 +84,14 @@ impl Store {
         Ok(removed)
     }
 
-    /// What would be forgotten.
+    /// Returns what [`Self::forget`] would remove.
     pub fn plan_to_forget(&self, scope: &Scope, selection: &Selection) -> Result<Plan> {
         let place = self.place(scope)?;
         self.log.read(|c| forget::plan(c, place, selection))
     }
 
-    /// Forgets what the plan with this confirmation showed, and looks whether anything is left. An index that is damaged,
-    /// or cannot be brought up to date since the disk is full, is removed: the next search makes it anew.
+    /// Forgets what the plan with this confirmation showed, then checks whether anything is left of it. If the index is
+    /// damaged, or cannot be updated because the disk is full, it is removed, and the next search rebuilds it.
     pub fn forget(
         &mut self,
         scope: &Scope,
@@ -113,7 +114,7 @@ impl Store {
         let (mut index_removed, mut unfinished) = (room == Room::Made, None);
         match self.forget_in_index(selection, &plan, (&ids, &chunks)) {
             Ok(left) => remaining.extend(left),
-            // Another process is working on it, and takes the rest along.
+            // Another process is indexing, and will take these removals along.
             Err(busy @ StoreError::Busy { .. }) => unfinished = Some(busy),
             Err(_) => {
                 self.remove_index()?;
@@ -134,7 +135,7 @@ impl Store {
         })
     }
 
-    /// Takes what was forgotten out of the index, and looks what is left of it there.
+    /// Removes forgotten entries from the index, and returns what is left of them there.
     fn forget_in_index(
         &mut self,
         selection: &Selection,
@@ -145,14 +146,14 @@ impl Store {
         self.forget_in_map(selection, plan)?;
         let Some(index) = &mut self.index else { return Ok(Vec::new()) };
         if selection.is_the_whole_store() {
-            // What expired before may have left words behind, and now nothing may be left at all.
+            // Entries that expired earlier may have left words behind, and nothing at all may be left now.
             index.write(Durability::Process, index::apply::clear_residue)?;
             self.learner = Learner::default();
         }
         index.read(|c| index::apply::remaining(c, entries, chunks))
     }
 
-    /// What the map knows of files that were forgotten goes too. They come back when the folder is mapped again.
+    /// Removes forgotten files from the map. They return when the folder is mapped again.
     fn forget_in_map(&mut self, selection: &Selection, plan: &Plan) -> Result<()> {
         let documents = plan.entries.iter().filter(|entry| entry.kind == EntryKind::Document);
         let titles = documents.filter_map(|entry| entry.title.as_deref());
@@ -167,12 +168,12 @@ impl Store {
         })
     }
 
-    /// Checks everything that can be checked. Takes time with the size of the store.
+    /// Checks everything except the contents of the texts. The time grows with the size of the store.
     pub fn check(&mut self) -> Result<Health> {
         self.check_to(Depth::Quick)
     }
 
-    /// The same, and how thoroughly the texts are looked at.
+    /// Like [`Self::check`], with a choice of how thoroughly the texts are checked.
     pub fn check_to(&mut self, depth: Depth) -> Result<Health> {
         migrate::check_ledger(&self.log, crate::log::MIGRATIONS)?;
         let log_problems = self.log.integrity_problems()?;
@@ -198,8 +199,8 @@ impl Store {
         })
     }
 
-    /// Makes the index anew from the log, telling after each batch how many changes it has followed so far. Returns
-    /// how many those were in the end.
+    /// Rebuilds the index from the log, and returns how many changes it followed. After each batch, calls `tell` with
+    /// the number so far.
     pub fn rebuild_index(&mut self, tell: impl FnMut(usize)) -> Result<usize> {
         let rebuilt = self.open_index().and_then(|()| match &mut self.index {
             Some(index) => index::apply::start_over(index),
@@ -223,8 +224,8 @@ impl Store {
         Ok(followed)
     }
 
-    /// Evicts the runs used longest ago until the store fits the quota or runs have only their share of it left, sparing
-    /// the one just kept. At most so many transactions: a hook may not pay for all at once.
+    /// Evicts the least recently used runs, except the one just kept, until the store fits the quota or the runs are
+    /// down to their share of it. Uses at most `most` transactions, so that a hook does not pay for everything at once.
     pub(super) fn make_room(&mut self, just_kept: Option<i64>, most: usize, now: Timestamp) -> Result<usize> {
         let quota = i64::try_from(self.limits.quota_bytes).unwrap_or(i64::MAX);
         let mut evicted = 0;
@@ -242,7 +243,7 @@ impl Store {
         Ok(evicted)
     }
 
-    /// Removes entries. They are chosen under the lock, since another process may just be about to pin one.
+    /// Removes entries. `choose` runs under the lock, since another process may be about to pin one of them.
     pub(super) fn remove(
         &mut self,
         why: WhyGone,
@@ -258,7 +259,7 @@ impl Store {
         Ok(removed.entries)
     }
 
-    /// Removes the files of removed texts, once their rows are gone for good: after a power cut too.
+    /// Removes the files of removed texts, once the removal of their rows would survive a power cut.
     pub(super) fn remove_files(&mut self, removed: &Removed) -> Result<()> {
         if removed.files.is_empty() {
             return Ok(());
@@ -283,7 +284,7 @@ impl Store {
         self.catch_up()?;
         let Some(index) = &mut self.index else { return Ok(Vec::new()) };
         let problems = index.integrity_problems()?;
-        // The engine compares every word of the index with the text it was made of.
+        // The engine compares every word of the index with the text it came from.
         index.write(Durability::Process, |tx| {
             tx.execute_batch(
                 "INSERT INTO words (words, rank) VALUES ('integrity-check', 1);
@@ -305,8 +306,8 @@ impl Store {
     }
 }
 
-/// How much of a carried-out plan is left in the log: entries, their events and runs, and texts no other entry has. And
-/// how many of its texts stay because another entry has them.
+/// Counts what is left in the log of a plan that was carried out: entries, their events and runs, and texts that no
+/// other entry has. Also returns how many texts stay because another entry has them.
 fn left_in_log(
     connection: &rusqlite::Connection,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Everything in a store, one record after the other, for use elsewhere.
+//! Exports everything in a store, one record after the other, for use by other programs.
 
 use super::Store;
 use crate::blobs::BlobReader;
@@ -6,16 +6,17 @@ use crate::error::{Fault, Result, StoreError};
 use crate::log::export;
 pub use crate::log::export::{ExportedEntry, ExportedEvent};
 
-/// One thing of a store.
+/// One exported record.
 pub enum Exported {
-    /// Something that happened.
+    /// An event.
     Event(ExportedEvent),
-    /// Something kept, with its text, or why that cannot be read.
+    /// An entry, with its text or the reason why that cannot be read.
     Entry(Box<ExportedEntry>, Result<BlobReader, StoreError>),
 }
 
 impl Store {
-    /// Hands everything to `take`, in the order in which it came, until that fails. One thing is in memory at a time.
+    /// Passes every record to `take`, in the order it was stored, until `take` fails. Only one record's text is open at
+    /// a time.
     pub fn export<E>(&self, mut take: impl FnMut(Exported) -> Result<(), E>) -> Result<Result<(), E>> {
         const PAGE: usize = 500;
         let mut after = 0;
@@ -31,7 +32,7 @@ impl Store {
                             Ok(export::is_there(c, id)?.then_some(((), blob_id)))
                         };
                         match self.blobs.open(&self.log, find) {
-                            // Another process has removed it since.
+                            // Another process has removed the entry since.
                             Ok(None) => continue,
                             Ok(Some(((), text))) => Exported::Entry(entry, Ok(text)),
                             Err(error) => Exported::Entry(entry, Err(error)),

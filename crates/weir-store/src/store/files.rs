@@ -1,4 +1,5 @@
-//! The files that a session has before it. Invariant: what is known of a file and that it was used is one transaction.
+//! The files that a session knows. Invariant: what a session knows of a file and the event of its use are written in
+//! one transaction.
 
 use weir_core::{Event, Scope};
 
@@ -9,27 +10,27 @@ use crate::log::files::{self, SessionFile};
 use crate::log::{events, places};
 
 impl Store {
-    /// What the scope's session knows of the file at a path.
+    /// Returns what the scope's session knows of the file at a path.
     pub fn session_file(&self, scope: &Scope, path: &str) -> Result<Option<SessionFile>> {
         let Some(session) = self.place(scope)?.session else { return Ok(None) };
         let path = redacted_text(path);
         self.log.read(|c| files::find(c, session, &path))
     }
 
-    /// The files of the scope's session, the last used first.
+    /// Returns the files of the scope's session, the most recently used first.
     pub fn session_files(&self, scope: &Scope) -> Result<Vec<SessionFile>> {
         let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
         self.log.read(|c| files::all(c, session))
     }
 
-    /// What the events of the scope's session say about files, oldest first.
+    /// Returns what the events of the scope's session say about files, oldest first.
     pub fn file_events(&self, scope: &Scope) -> Result<Vec<String>> {
         let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
         self.log.read(|c| files::told(c, session))
     }
 
-    /// Keeps what the scope's session knows of a file, and appends what happened to it. Returns the file that was active
-    /// before and is not any more. Without a session, only the event is kept.
+    /// Stores what the scope's session knows of a file, and appends the event. Returns the previously active file if
+    /// this one replaces it. Without a session, only the event is stored.
     pub fn keep_session_file(&mut self, scope: &Scope, file: &SessionFile, told: &Event) -> Result<Option<String>> {
         self.check_scope(scope)?;
         let told = redacted_event(told);
@@ -45,17 +46,17 @@ impl Store {
         })
     }
 
-    /// Forgets what the scope's session knows of one file, or of all. Returns of how many.
+    /// Forgets what the scope's session knows of one file, or of all files. Returns how many files that were.
     pub fn forget_session_files(&mut self, scope: &Scope, path: Option<&str>) -> Result<usize> {
         let Some(session) = self.place(scope)?.session else { return Ok(0) };
         let path = path.map(redacted_text);
         self.log.write(Durability::Process, |tx| files::forget(tx, session, path.as_deref()))
     }
 
-    /// Notes that the model of the scope's session no longer has the texts it was given: its conversation was compacted,
-    /// or another one reads on under the same name.
+    /// Records that the model of the scope's session no longer has the texts it was given, because its conversation was
+    /// compacted or another one continues under the same name.
     pub fn session_lost_texts(&mut self, scope: &Scope) -> Result<()> {
-        // Most sessions use none of this, and a hook that has nothing to write must not wait for a lock.
+        // Most sessions have no such texts, and a hook without anything to write must not wait for a lock.
         if !self.log.read(files::any_shown)? {
             return Ok(());
         }

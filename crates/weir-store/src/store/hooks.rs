@@ -1,4 +1,5 @@
-//! What hooks need of a store. Invariant: what a hook tells is one transaction, and costs the same whatever is stored.
+//! The part of the store that hooks use. Invariant: everything a hook reports is one transaction, whose cost does not
+//! depend on the size of the store.
 
 use weir_core::event::least;
 use weir_core::{Entry, Event, Priority, Scope, SessionKey, Timestamp};
@@ -9,14 +10,14 @@ use crate::error::Result;
 use crate::log::hooks::{self, Guide, HookSeen};
 use crate::log::{events, notes, places};
 
-/// How many failures of a session are looked at for one that was repaired.
+/// Number of a session's failures that are searched for one that was repaired.
 const FAILURES: usize = 40;
 
-/// How many events of a session are kept that speak of no entry.
+/// Number of a session's events that are kept, not counting those that refer to an entry.
 const EVENTS: usize = 5_000;
 
 impl Store {
-    /// Appends what a hook told, and that it came: one transaction.
+    /// Appends the events of a hook and records that the hook ran, in one transaction.
     pub fn record(&mut self, scope: &Scope, told: &[Event], seen: &HookSeen) -> Result<()> {
         self.check_scope(scope)?;
         let told: Vec<Event> = told.iter().map(redacted_event).collect();
@@ -30,19 +31,19 @@ impl Store {
         })
     }
 
-    /// The last hook of every client.
+    /// Returns the last hook of every client.
     pub fn hooks_seen(&self) -> Result<Vec<HookSeen>> {
         self.log.read(hooks::seen)
     }
 
-    /// The newest failures and repairs of the scope's session, newest first.
+    /// Returns the newest failures and repairs of the scope's session, newest first.
     pub fn failures(&self, scope: &Scope) -> Result<Vec<Event>> {
         let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
         self.log.read(|c| events::failures(c, session, FAILURES))
     }
 
-    /// Drops the least important events of the scope's session once there are too many: of those the oldest. Returns how
-    /// many went.
+    /// Removes events of the scope's session if there are too many: the least important ones, and of those the oldest.
+    /// Returns how many were removed.
     pub fn thin(&mut self, scope: &Scope, now: Timestamp) -> Result<usize> {
         let Some(session) = self.place(scope)?.session else { return Ok(0) };
         if self.log.read(|c| events::priorities(c, session))?.len() <= EVENTS {
@@ -58,13 +59,13 @@ impl Store {
         })
     }
 
-    /// The newest notes that the scope sees and that no other has superseded.
+    /// Returns the newest notes that are visible in the scope and not superseded, at most `most` of them.
     pub fn newest_notes(&self, scope: &Scope, most: usize) -> Result<Vec<Entry>> {
         let place = self.place(scope)?;
         self.log.read(|c| notes::newest(c, place, most))
     }
 
-    /// Keeps the guide of the scope's session in place of the one before.
+    /// Stores the guide of the scope's session, replacing the previous one.
     pub fn keep_guide(&mut self, scope: &Scope, guide: &Guide, now: Timestamp) -> Result<()> {
         self.check_scope(scope)?;
         let guide = Guide { text: super::redacted_text(&guide.text), ..guide.clone() };
@@ -75,20 +76,20 @@ impl Store {
         })
     }
 
-    /// The guide of the scope's session.
+    /// Returns the guide of the scope's session.
     pub fn guide(&self, scope: &Scope) -> Result<Option<Guide>> {
         let Some(session) = self.place(scope)?.session else { return Ok(None) };
         self.log.read(|c| hooks::guide(c, session))
     }
 
-    /// Takes the guide of the scope's session that waits for a hook that can carry it.
+    /// Takes the guide of the scope's session if it is waiting for a hook that can deliver it.
     pub fn take_waiting_guide(&mut self, scope: &Scope) -> Result<Option<String>> {
         let waiting = self.guide(scope)?.is_some_and(|guide| guide.waiting);
         let Some(session) = self.place(scope)?.session.filter(|_| waiting) else { return Ok(None) };
         self.log.write(Durability::Process, |tx| hooks::take_waiting(tx, session))
     }
 
-    /// The client's session before the scope's own.
+    /// Returns the session of the same client that came before the scope's own.
     pub fn last_session(&self, scope: &Scope) -> Result<Option<SessionKey>> {
         let Some(own) = &scope.session else { return Ok(None) };
         self.log.read(|c| hooks::last_session(c, own))

@@ -1,5 +1,5 @@
-//! Takes in past sessions. Invariant: what a part of a transcript says and how far it was read are one transaction, so that
-//! nothing is taken in twice, whatever ends the process.
+//! Imports past sessions. Invariant: the contents of a part of a transcript and how far it was read are written in one
+//! transaction, so nothing is imported twice, even if the process is killed.
 
 use weir_core::{Event, NewEntry, Scope, SessionKey, Timestamp};
 
@@ -10,23 +10,23 @@ use crate::error::{Fault, Result};
 use crate::log::imports::{self, Conversation, Known, ReadTo};
 use crate::log::{entries, events, places};
 
-/// What happened at a moment of a past session.
+/// What happened at one moment of a past session.
 #[derive(Debug)]
 pub struct Past {
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// The events.
     pub events: Vec<Event>,
-    /// The client's summary of the conversation, if it was compacted then.
+    /// The client's summary of the conversation, if it was compacted at this moment.
     pub summary: Option<NewEntry>,
 }
 
-/// What of a past session is not there yet, redacted.
+/// The part of a past session that is not stored yet, redacted.
 #[derive(Debug)]
 pub struct Fresh(Vec<Past>);
 
 impl Fresh {
-    /// Leaves out what is known. Returns how much that was, too.
+    /// Redacts a past session and leaves out what is already known. Also returns how much was left out.
     pub fn of(mut past: Vec<Past>, known: &mut Known) -> (Self, usize) {
         let mut found = 0;
         for Past { at, events, summary } in &mut past {
@@ -39,19 +39,19 @@ impl Fresh {
         (Self(past), found)
     }
 
-    /// What there is.
+    /// Returns what is left to import.
     pub fn past(&self) -> &[Past] {
         &self.0
     }
 }
 
 impl Store {
-    /// How far the transcript of a conversation was taken in.
+    /// Returns how far the transcript of a conversation was imported.
     pub fn imported_to(&self, of: &Conversation) -> Result<Option<ReadTo>> {
         self.log.read(|c| imports::read_to(c, of))
     }
 
-    /// What a session has already.
+    /// Returns what is already stored of a session.
     pub fn known_of(&self, scope: &Scope, session: &SessionKey) -> Result<Known> {
         let scope = Scope { session: Some(session.clone()), ..scope.clone() };
         match self.place(&scope)?.session {
@@ -60,7 +60,7 @@ impl Store {
         }
     }
 
-    /// Takes in what a transcript says of the scope's session, and notes how far it was read.
+    /// Imports part of a transcript into the scope's session, and records how far it was read.
     pub fn import(
         &mut self,
         scope: &Scope,
@@ -83,7 +83,7 @@ impl Store {
         self.log.write(Durability::Process, |tx| {
             for (at, entry, staged, redactions) in &summaries {
                 let taken = keep::insert((tx, blobs, limits), &own, entry, (staged, redactions), *at)?;
-                // What is of another time expires as if it were of today.
+                // Entries from the past expire as if they were stored today.
                 entries::set_expiry(tx, taken.id, limits.expiry(entry.kind, now))?;
             }
             for Past { at, events, .. } in fresh.0.iter().filter(|past| !past.events.is_empty()) {

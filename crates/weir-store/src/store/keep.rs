@@ -1,5 +1,5 @@
-//! Keeps entries. Invariant: text is redacted here or by the writer it went through, and once an entry is in the log,
-//! whatever else goes wrong is told beside it and not instead of it.
+//! Keeps entries. Invariant: text is redacted here or by the writer it went through; once an entry is in the log, later
+//! errors are reported along with it and do not replace it.
 
 use std::borrow::Cow;
 
@@ -13,38 +13,38 @@ use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, events, notes, places};
 
-/// How many places are named for each rule; more say no more.
+/// Maximum number of redactions listed for each rule.
 const MOST_NAMED: u64 = 100;
 
-/// What keeping an entry did.
+/// The result of keeping an entry.
 #[derive(Debug)]
 pub struct Kept {
-    /// The entry's handle.
+    /// The entry's reference.
     pub reference: Reference,
-    /// What was redacted: the names of the rules, one for each place, up to a hundred for each rule.
+    /// The names of the rules that redacted something, one for each redaction, up to a hundred for each rule.
     pub redacted: Vec<&'static str>,
-    /// What was redacted: in how many places by each rule.
+    /// The number of redactions by each rule.
     pub redactions: Vec<(&'static str, u64)>,
-    /// The revision, for a note on a topic.
+    /// The revision, for a note with a topic.
     pub revision: u32,
-    /// The notes it took the place of.
+    /// The notes that this one superseded.
     pub superseded: Vec<Reference>,
-    /// The entries it keeps from expiring, because it cites them.
+    /// The entries that do not expire any more because this note cites them.
     pub pinned: Vec<Reference>,
-    /// Runs that had to go to stay within the quota.
+    /// Number of runs evicted to stay within the quota.
     pub evicted: usize,
-    /// Whether the index has yet to take it in, since another process is working on it. The next search does that.
+    /// Whether the index does not have the entry yet because another process is indexing. The next search adds it.
     pub behind: bool,
-    /// Why what follows could not be done, making room or indexing. It is kept all the same.
+    /// Why eviction or indexing failed after the entry was kept.
     pub unfinished: Option<StoreError>,
 }
 
-/// Why a text that was written could not be kept.
+/// A text that was written but could not be kept.
 #[derive(Debug)]
 pub struct NotKept {
-    /// What went wrong.
+    /// Why it could not be kept.
     pub error: StoreError,
-    /// The text, redacted, as far as it came.
+    /// The redacted text, as far as it was written.
     pub text: Option<Box<BlobReader>>,
 }
 
@@ -54,7 +54,7 @@ impl From<StoreError> for NotKept {
     }
 }
 
-/// What the log took.
+/// An entry that was written to the log.
 pub(super) struct Taken {
     pub(super) id: i64,
     reference: Reference,
@@ -72,28 +72,29 @@ impl Store {
         Ok(self.settle(taken, redactions, true, now))
     }
 
-    /// Begins a text that is written piece by piece and then kept with [`Self::keep_written`].
+    /// Starts a text that is written piece by piece and then kept with [`Self::keep_written`].
     ///
-    /// Removes what killed processes have left of theirs; that costs a look into a folder that is mostly empty.
+    /// Also removes what killed processes left of their own texts, at the cost of listing a folder that is usually
+    /// empty.
     pub fn writer(&self) -> Result<TextWriter> {
         Ok(self.blobs.writer())
     }
 
-    /// A reference that nothing has yet, for an entry that is kept later.
+    /// Returns an unused reference, for an entry that is kept later.
     pub fn draw_reference(&self) -> Result<Reference> {
         self.log.read(entries::unused_reference)
     }
 
-    /// Keeps an entry whose text was written piece by piece. A text in the entry itself is put after it.
+    /// Keeps an entry whose text was written piece by piece. If the entry itself has a text, it is appended.
     ///
-    /// The output of a run is made searchable by the next search: so keeping it is one transaction on the log, and the
-    /// model waits for nothing else.
+    /// The output of a run is indexed by the next search, so that keeping it takes a single transaction on the log and
+    /// the model waits for nothing else.
     pub fn keep_written(&mut self, scope: &Scope, entry: NewEntry, writer: TextWriter, now: Timestamp) -> Result<Kept> {
         self.keep_and_open(scope, entry, writer, now).map(|(kept, _)| kept).map_err(|failed| failed.error)
     }
 
-    /// The same, with the text open for reading: as it was stored, also if another process evicts the entry at once, and
-    /// also if it could not be kept.
+    /// Like [`Self::keep_written`], but also returns the stored text, open for reading. The text can be read even if
+    /// another process evicts the entry at once, or if the entry could not be kept.
     pub fn keep_and_open(
         &mut self,
         scope: &Scope,
@@ -103,14 +104,14 @@ impl Store {
     ) -> Result<(Kept, BlobReader), NotKept> {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
-        // Whether anything could not be written is told at the end, with what there is of the text.
+        // A write error is reported by `finish`, along with what was written of the text.
         let _ = writer.write(&entry.text);
         let Written { staged, redactions, pieces } = writer.finish()?;
         let text = staged.reader()?;
         if let Some(run) = entry.run.as_mut().filter(|_| !pieces.is_empty()) {
             run.pieces = pieces;
         }
-        // A note's text says what it cites.
+        // The text of a note contains its citations.
         entry.text = if entry.note.is_some() { text.all()? } else { Vec::new() };
         match self.take(scope, &entry, (&staged, &redactions), now) {
             Ok(taken) => Ok((self.settle(taken, redactions, entry.kind != EntryKind::Run, now), text)),
@@ -135,7 +136,8 @@ impl Store {
         })
     }
 
-    /// Does what follows. From here on the entry is kept: to fail now would have the caller keep it a second time.
+    /// Evicts and indexes after an entry was written. Errors are only reported in the result: the entry is kept, and if
+    /// this failed the caller would keep it a second time.
     pub(super) fn settle(
         &mut self,
         taken: Taken,
@@ -143,7 +145,7 @@ impl Store {
         index_now: bool,
         now: Timestamp,
     ) -> Kept {
-        // One step at a time: a hook may not pay for a quota that was lowered.
+        // One transaction only: a hook must not pay for a quota that was lowered.
         let room = self.make_room(Some(taken.id), 1, now);
         let indexed = if index_now { self.catch_up_soon() } else { Ok(Progress::Done) };
         let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MOST_NAMED)).map(|_| *rule));
@@ -169,7 +171,7 @@ impl Store {
     }
 }
 
-/// Writes an entry to the log within a transaction, which ends with [`Blobs::settle`].
+/// Writes an entry to the log within a transaction, which has to end with [`Blobs::settle`].
 pub(super) fn insert(
     (tx, blobs, limits): (&Transaction<'_>, &Blobs, &Limits),
     scope: &Scope,
@@ -201,7 +203,8 @@ pub(super) fn insert(
     Ok(Taken { id, reference, related })
 }
 
-/// What a person or model wrote must survive a power cut; what a program printed can be made again.
+/// Returns how durable an entry must be. What a person or model wrote must survive a power cut; the output of a program
+/// can be produced again.
 fn durability_of(entry: &NewEntry) -> Durability {
     match entry.kind {
         EntryKind::Note | EntryKind::Document => Durability::Power,
@@ -209,7 +212,7 @@ fn durability_of(entry: &NewEntry) -> Durability {
     }
 }
 
-/// Redacts everything about an entry but its text.
+/// Redacts everything in an entry except its text.
 pub(crate) fn redact_labels(entry: &mut NewEntry) {
     entry.title = redacted_text(&entry.title);
     entry.source = entry.source.as_deref().map(redacted_text);

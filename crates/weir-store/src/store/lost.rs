@@ -1,4 +1,4 @@
-//! Texts that cannot be read any more: finding them, and letting go of their entries.
+//! Finds texts that can no longer be read, and removes their entries.
 
 use weir_core::{EntryKind, Reference, Timestamp, WhyGone};
 
@@ -7,16 +7,16 @@ use crate::blobs::Depth;
 use crate::error::Result;
 use crate::log::entries;
 
-/// How many texts are looked at in one view of the log.
+/// Number of texts that are checked in one view of the log.
 const AT_ONCE: usize = 200;
 
 /// An entry whose text cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostText {
     id: i64,
-    /// The entry's handle.
+    /// The entry's reference.
     pub reference: Reference,
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
     /// Its title.
     pub title: String,
@@ -27,14 +27,15 @@ pub struct LostText {
 }
 
 impl Store {
-    /// The entries whose text cannot be read. Takes time with the number of texts, and with their size if it goes deep.
+    /// Returns the entries whose text cannot be read. The time grows with the number of texts, and at full depth with
+    /// their size.
     pub fn lost_texts(&self, depth: Depth) -> Result<Vec<LostText>> {
         let (mut lost, mut after) = (Vec::new(), 0);
         loop {
             let range = (after, AT_ONCE);
             let (faulty, last) = self.log.read_at_once(|c| self.blobs.faulty(c, depth, range))?;
             for text in faulty {
-                // In a new view, since another process may have removed the text with its file meanwhile.
+                // Use a new view, since another process may have removed the text and its file meanwhile.
                 let named = self.log.read_at_once(|c| entries::with_text(c, text.blob_id))?;
                 lost.extend(named.into_iter().map(|entry| LostText {
                     id: entry.id,
@@ -52,8 +53,8 @@ impl Store {
         }
     }
 
-    /// Lets go of entries whose text cannot be read, and says so in their place. A file among them is indexed again when
-    /// it is next come upon. Returns how many went.
+    /// Removes entries whose text cannot be read, and records the reason. A file among them is indexed again the next
+    /// time indexing finds it. Returns how many were removed.
     pub fn drop_lost(&mut self, lost: &[LostText], now: Timestamp) -> Result<usize> {
         let ids: Vec<i64> = lost.iter().map(|text| text.id).collect();
         let mut dropped = 0;

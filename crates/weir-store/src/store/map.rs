@@ -1,4 +1,5 @@
-//! The map of a project's files. Invariant: what is kept of a file's text is redacted, and nothing of it is in the log.
+//! The map of a project's files. Invariant: symbols are redacted before they are stored, and the log contains no part
+//! of the map.
 
 use weir_core::Scope;
 
@@ -7,41 +8,41 @@ use crate::db::{Db, Durability};
 use crate::error::Result;
 use crate::index::map::{self, MapFile};
 
-/// A change of what is known of a folder's files.
+/// An update to the map of a folder.
 #[derive(Debug, Default)]
 pub struct MapChange {
     /// Files that are new or changed.
     pub files: Vec<MapFile>,
-    /// Files that are what they were, with the time that they carry now.
+    /// Files whose contents have not changed, with their new modification times.
     pub restamped: Vec<(String, i64)>,
-    /// Files that are gone.
+    /// Files that no longer exist.
     pub gone: Vec<String>,
 }
 
 impl MapChange {
-    /// Whether nothing changed.
+    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.restamped.is_empty() && self.gone.is_empty()
     }
 }
 
 impl Store {
-    /// The files of a folder, or of a part of it, as the map knows them, without their symbols.
+    /// Returns the files of a folder, or of a part of it, as the map has them, without their symbols.
     pub fn map_files(&mut self, scope: &Scope, root: &str, part: &str) -> Result<Vec<MapFile>> {
         self.map(scope)?.read_at_once(|c| map::files(c, root, part))
     }
 
-    /// The words that the files of a folder are found by.
+    /// Returns the words under which the files of a folder are found.
     pub fn map_words(&mut self, scope: &Scope, root: &str) -> Result<Vec<(String, Vec<u8>)>> {
         self.map(scope)?.read_at_once(|c| map::words(c, root))
     }
 
-    /// The symbols of some files of a folder, one on a line.
+    /// Returns the symbols of some files of a folder, one per line.
     pub fn map_symbols(&mut self, scope: &Scope, root: &str, files: &[&str]) -> Result<Vec<String>> {
         self.map(scope)?.read_at_once(|c| map::symbols(c, root, files))
     }
 
-    /// Keeps what is new about a folder: one transaction.
+    /// Updates the map of a folder in one transaction.
     pub fn update_map(&mut self, scope: &Scope, root: &str, mut change: MapChange) -> Result<()> {
         for file in &mut change.files {
             file.symbols = redacted_text(&file.symbols);
@@ -52,22 +53,22 @@ impl Store {
         })
     }
 
-    /// The commit up to which a folder's history was read, and what its commits changed.
+    /// Returns the commit up to which a folder's history was read, and what its commits changed.
     pub fn map_commits(&mut self, scope: &Scope, root: &str) -> Result<Option<(String, String)>> {
         self.map(scope)?.read(|c| map::commits(c, root))
     }
 
-    /// Keeps what a folder's commits changed, up to one.
+    /// Stores what a folder's commits changed, up to the commit `head`.
     pub fn keep_map_commits(&mut self, scope: &Scope, root: &str, (head, commits): (&str, &str)) -> Result<()> {
         self.map(scope)?.write(Durability::Process, |tx| map::set_commits(tx, root, head, commits))
     }
 
-    /// The folders that were mapped.
+    /// Returns the folders that are mapped.
     pub fn mapped_folders(&mut self, scope: &Scope) -> Result<Vec<String>> {
         self.map(scope)?.read(map::roots)
     }
 
-    /// Lets go of a folder.
+    /// Removes a folder from the map.
     pub fn drop_map(&mut self, scope: &Scope, root: &str) -> Result<()> {
         self.map(scope)?.write(Durability::Process, |tx| map::drop_root(tx, root))
     }

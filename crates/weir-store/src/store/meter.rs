@@ -1,4 +1,4 @@
-//! The meter of a store: what Weir did to the conversations of a project.
+//! The meter of a store: what Weir did in the conversations of a project.
 
 use weir_core::{Scope, Timestamp};
 
@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::log::meter::{self, MeterRow, Reading};
 
 impl Store {
-    /// Adds what was done in the scope's session; nothing where there is none.
+    /// Adds a reading to the scope's session. Does nothing if there is no session.
     pub fn meter(&mut self, scope: &Scope, reading: &Reading, now: Timestamp) -> Result<()> {
         self.check_scope(scope)?;
         let Some(session) = &scope.session else { return Ok(()) };
         self.log.write(Durability::Process, |tx| meter::add(tx, session, reading, now))
     }
 
-    /// What was done since a time, by day, session and tool.
+    /// Returns the readings since a time, by day, session and tool.
     pub fn metered(&self, since: Option<Timestamp>) -> Result<Vec<MeterRow>> {
         self.log.read(|c| meter::since(c, since))
     }

@@ -1,4 +1,4 @@
-//! Lists notes for a review, and confirms them. Invariant: being listed is no use.
+//! Lists notes for review, and confirms them. Invariant: listing a note does not update its last-used time.
 
 use rusqlite::Connection;
 use weir_core::{Entry, Reference, Scope, Timestamp};
@@ -9,30 +9,30 @@ use crate::error::{Fault, Result};
 use crate::log::places::Place;
 use crate::log::{entries, notes};
 
-/// A note, and when it was last used.
+/// A note with the time it was last used.
 #[derive(Debug, Clone)]
 pub struct NoteSeen {
     /// The note.
     pub entry: Entry,
-    /// When it was last read; when it was kept, if never.
+    /// When the note was last read, or when it was kept if it was never read.
     pub used_at: Timestamp,
 }
 
 impl NoteSeen {
-    /// Whether nobody has read it since it was kept.
+    /// Returns whether the note has not been read since it was kept.
     pub fn is_unused(&self) -> bool {
         self.used_at <= self.entry.at
     }
 }
 
 impl Store {
-    /// The notes that the scope sees, newest first, with those that others have superseded.
+    /// Returns at most `most` notes that are visible in the scope, newest first, including superseded ones.
     pub fn notes(&self, scope: &Scope, most: usize) -> Result<Vec<NoteSeen>> {
         let place = self.place(scope)?;
         self.log.read(|c| newest(c, place, most))
     }
 
-    /// Writes down that the user confirmed a note; none where the scope sees no such note.
+    /// Records that the user confirmed a note. Returns `None` if no such note is visible in the scope.
     pub fn confirm(&mut self, scope: &Scope, reference: Reference, now: Timestamp) -> Result<Option<Entry>> {
         let place = self.place(scope)?;
         self.log.write(Durability::Power, |tx| {
@@ -45,7 +45,7 @@ impl Store {
 }
 
 fn newest(connection: &Connection, place: Place, most: usize) -> rusqlite::Result<Vec<NoteSeen>> {
-    // By id, and read only as far as is asked for.
+    // By id, and without reading more rows than asked for.
     let mut statement = connection.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) ORDER BY entry_id DESC",
     )?;

@@ -1,5 +1,5 @@
-//! Makes what was said in sessions findable. Hooks only append events; the next search makes entries of those that say
-//! something, so that they are found, shown and forgotten like everything else.
+//! Makes what was said in sessions searchable. Hooks only append events; the next search turns those with something to
+//! say into entries, so that they are found, shown and forgotten like everything else.
 
 use std::time::{Duration, Instant};
 
@@ -10,18 +10,18 @@ use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::{entries, events, said};
 
-/// How many events one transaction looks at.
+/// Number of events that one transaction looks at.
 const BATCH: usize = 256;
-/// After how many events it is noted how far the log has been looked at, although there was nothing to keep.
+/// Number of events after which progress is recorded even if there was nothing to keep.
 const LOOKED_AT: usize = 4_096;
 
 impl Store {
-    /// Makes entries of the events that no search has seen yet, for at most this long. Says whether there are none left.
+    /// Turns events that no search has seen yet into entries, for at most `patience`. Returns whether none are left.
     pub fn take_in_said(&mut self, patience: Duration) -> Result<bool> {
         let begun = Instant::now();
         let (mut seen, mut looked_at) = (0, 0);
         while self.owner != Owner::User && begun.elapsed() < patience {
-            // Mostly there is nothing, and looking takes no lock.
+            // Usually there is nothing new, and looking takes no lock.
             let (from, spoken) = self.log.read_at_once(|c| -> rusqlite::Result<_> {
                 let from = said::taken_to(c)?;
                 Ok((from, said::since(c, from.max(seen), BATCH)?))
@@ -38,7 +38,7 @@ impl Store {
                 };
                 staged.push((spoken, entry, self.blobs.stage(spoken.event.text.as_bytes())?));
             }
-            // A search that finds nothing to keep writes nothing, unless it had to look at much.
+            // A search that finds nothing to keep writes nothing, unless it had to look at many events.
             (seen, looked_at) = (last, looked_at + spoken.len());
             if staged.is_empty() && looked_at < LOOKED_AT {
                 continue;
@@ -46,7 +46,7 @@ impl Store {
             looked_at = 0;
             let (blobs, limits) = (&self.blobs, &self.limits);
             let is_ours = self.log.write(Durability::Process, |tx| {
-                // Another process may have been here since.
+                // Another process may have taken in events since.
                 if said::taken_to(tx)? != from {
                     return Ok::<_, Fault>(false);
                 }
@@ -64,7 +64,7 @@ impl Store {
                 Ok(true)
             })?;
             if !is_ours {
-                // It may have taken a part of the batch: the rest is looked at again.
+                // The other process may have taken in only part of the batch, so look at it again.
                 seen = 0;
             }
         }

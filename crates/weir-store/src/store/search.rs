@@ -1,4 +1,4 @@
-//! Searches: brings the index up to date first, as far as that can be waited for, and has the log confirm every hit.
+//! Searches. Brings the index up to date first, as far as the time limit allows, and confirms every hit with the log.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,15 +13,15 @@ use crate::index::search::RawFindings;
 use crate::index::{self, Findings, Hit};
 use crate::log::{entries, places};
 
-/// How long a search indexes before it takes what there is. The next one goes on from there.
+/// Time limit for indexing during a search. The next search continues from there.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a search makes entries of what was said.
+/// Time limit for turning what was said into entries during a search.
 const SAID_PATIENCE: Duration = Duration::from_secs(2);
-/// How many entries are named whose text cannot be read.
+/// Maximum number of references listed for entries whose text cannot be read.
 const MOST_NAMED: usize = 5;
 
 impl Store {
-    /// The best chunks for a query, best first.
+    /// Returns the best chunks for a query, best first.
     pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
         let all_said = match self.take_in_said(SAID_PATIENCE) {
@@ -46,15 +46,15 @@ impl Store {
                 }
                 return Ok(Findings { behind: findings.behind || !all_said, ..findings });
             }
-            // While another process indexes, or when very much is new, what is indexed has to do: all of it may take
-            // minutes, and an answer may not.
+            // While another process indexes, or if very much is new, use what is already indexed: indexing everything
+            // may take minutes, and an answer may not.
             let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
             if begun.elapsed() > PATIENCE {
                 break;
             }
             match index::apply::step_within(Duration::ZERO, index, (log, blobs), learner) {
                 Ok(Some(_)) => stepped = true,
-                // What cannot be written can still be asked.
+                // An index that cannot be written can still be searched.
                 Ok(None) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => break,
                 Err(other) => return Err(other),
             }
@@ -62,7 +62,7 @@ impl Store {
         self.search_as_it_is(scope, query)
     }
 
-    /// Searches what is indexed already, for a caller who cannot wait.
+    /// Searches only what is already indexed, for a caller that cannot wait.
     pub fn search_indexed(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
         match self.open_index() {
@@ -71,8 +71,8 @@ impl Store {
         }
     }
 
-    /// The answer where there is no index and none can be made. That must not keep a search from going on in another
-    /// store, so an empty store says that it has nothing; any other says why it cannot be searched.
+    /// Answers a search without an index, if none can be created. An empty store returns no findings, so that the
+    /// search can go on in another store; any other store returns the error.
     fn nothing_if_empty(&self, error: StoreError) -> Result<Findings> {
         let cannot_write = matches!(error, StoreError::ReadOnly { .. } | StoreError::Full { .. });
         if cannot_write && self.log.read(entries::are_none)? { Ok(Findings::default()) } else { Err(error) }
@@ -83,8 +83,9 @@ impl Store {
         Ok(Findings { behind: true, ..findings })
     }
 
-    /// Searches if the index is good enough, by where it stands against the log. One view of each database, opened once:
-    /// for a small search, opening is most of the time. The index comes first, since the log only grows.
+    /// Searches if the state of the index relative to the log is good enough. Uses one view of each database, opened
+    /// once, since opening takes most of the time of a small search. The index is opened first, because the log only
+    /// grows.
     fn search_if(&self, scope: &Scope, query: &Query, good_enough: fn(Standing) -> bool) -> Result<Option<Findings>> {
         let Some(index) = &self.index else { return Ok(None) };
         let model = self.model.as_deref();
@@ -115,7 +116,7 @@ impl Store {
     }
 }
 
-/// Looks up the entries of hits: the log has the last word on what is there and who sees it.
+/// Looks up the entries of hits. The log decides which entries still exist and are visible in the scope.
 fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]) -> Result<Findings, Fault> {
     let place = places::find(log, scope)?;
     let mut hits = Vec::with_capacity(raw.hits.len());
@@ -141,7 +142,7 @@ fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]
     })
 }
 
-/// Puts every hit of a superseded note below those of its successor, where both were found.
+/// Moves every hit of a superseded note below those of its successor, if both were found.
 fn order_by_succession(hits: Vec<Hit>) -> Vec<Hit> {
     let mut to_come: HashMap<Reference, usize> = HashMap::new();
     for hit in &hits {

@@ -1,5 +1,5 @@
-//! Keeps texts that come from somewhere they can be read again: files and pages. Invariant: each source has one entry;
-//! a newer text takes the place of the older one in the same transaction.
+//! Keeps texts whose source can be read again: files and pages. Invariant: each source has one entry, which a newer
+//! text replaces in the same transaction.
 
 use weir_core::{EntryKind, NewEntry, Scope, Timestamp, WhyGone};
 
@@ -11,24 +11,25 @@ use crate::error::{Fault, Result};
 use crate::log::retention::{self, Removed};
 use crate::log::sources::{self, KnownFile, PageState, Stamp, TextInFile, Validators};
 
-/// A file to be kept.
+/// A file to keep.
 #[derive(Debug, Clone)]
 pub struct NewFile {
-    /// The entry; its source is the name it is found under.
+    /// The entry. Its source is the name under which the file is found.
     pub entry: NewEntry,
-    /// What the file is like.
+    /// The size, modification time and hash of the file.
     pub stamp: Stamp,
 }
 
 impl Store {
-    /// Where the newest entries came from, newest first and each once; titles for those without a source.
+    /// Returns the sources of the newest entries, newest first and without repeats. Entries without a source are listed
+    /// by title.
     pub fn sources(&self, scope: &Scope) -> Result<Vec<String>> {
         let place = self.place(scope)?;
         self.log.read(|c| sources::newest(c, place))
     }
 
-    /// The files kept at a source or below it. One whose text is lost has a stamp that no file has, so that it is read
-    /// again.
+    /// Returns the files kept at a source or below it. A file whose text is lost gets a stamp that matches no file, so
+    /// that it is read again.
     pub fn known_files(&self, scope: &Scope, under: &str) -> Result<Vec<KnownFile>> {
         self.check_scope(scope)?;
         let mut known = self.log.read(|c| sources::files(c, under))?;
@@ -40,8 +41,8 @@ impl Store {
         Ok(known.into_iter().map(|(file, _)| file).collect())
     }
 
-    /// Keeps files as documents, all in one transaction, each in place of the former one of its source. They are made
-    /// searchable by [`Self::catch_up`].
+    /// Keeps files as documents in one transaction. Each replaces the previous document of its source. They become
+    /// searchable with [`Self::catch_up`].
     pub fn keep_files(&mut self, scope: &Scope, files: Vec<NewFile>, now: Timestamp) -> Result<Vec<Kept>> {
         let mut ready = Vec::with_capacity(files.len());
         for NewFile { mut entry, stamp } in files {
@@ -62,7 +63,7 @@ impl Store {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         let mut removed = Removed::default();
-        // Documents wait for the disk: once for all files of a transaction.
+        // Documents wait for the disk, but only once for all files of a transaction.
         let taken = self.log.write(Durability::Power, |tx| -> Result<_, Fault> {
             let mut all = Vec::with_capacity(files.len());
             for file in files {
@@ -81,14 +82,14 @@ impl Store {
         Ok(taken)
     }
 
-    /// Notes that files are the same although they look newer.
+    /// Records the new stamps of files whose contents have not changed.
     pub fn restamp_files(&mut self, files: &[(String, Stamp)]) -> Result<()> {
         self.log.write(Durability::Process, |tx| {
             files.iter().try_for_each(|(source, stamp)| sources::restamp(tx, source, stamp))
         })
     }
 
-    /// Drops files that are gone. Returns how many were known.
+    /// Removes files that no longer exist. Returns how many of them were known.
     pub fn drop_files(&mut self, scope: &Scope, gone: &[String], now: Timestamp) -> Result<usize> {
         self.check_scope(scope)?;
         self.remove(WhyGone::Replaced, now, |tx| {
@@ -97,7 +98,7 @@ impl Store {
         })
     }
 
-    /// The page kept of a URL, if its text is still there.
+    /// Returns the page kept for a URL, if its text can still be read.
     pub fn page(&self, scope: &Scope, url: &str) -> Result<Option<PageState>> {
         self.check_scope(scope)?;
         let page = self.log.read(|c| sources::page(c, url))?;
@@ -105,7 +106,7 @@ impl Store {
         Ok(page.filter(|(_, text)| text.as_ref().is_none_or(is_whole)).map(|(page, _)| page))
     }
 
-    /// Keeps a page in place of the former one of this URL.
+    /// Keeps a page, replacing the previous one of this URL.
     pub fn keep_page(
         &mut self,
         scope: &Scope,
@@ -131,14 +132,14 @@ impl Store {
         Ok(self.settle(taken, redactions, true, now))
     }
 
-    /// Notes that a page is what it was.
+    /// Records that a page has not changed.
     pub fn page_is_unchanged(&mut self, scope: &Scope, url: &str, now: Timestamp) -> Result<()> {
         self.check_scope(scope)?;
         self.log.write(Durability::Process, |tx| sources::check_page(tx, url, now))
     }
 }
 
-/// A file made ready for the store.
+/// A file that is ready to be stored.
 struct Ready {
     entry: NewEntry,
     stamp: Stamp,

@@ -1,5 +1,5 @@
-//! Takes in what hooks had to leave in the spool. Invariant: each record once, whatever ends the process: its name is
-//! written in the transaction that takes it in, and stays until its file is gone.
+//! Takes in what hooks left in the spool. Invariant: each record is taken in exactly once, even if the process is
+//! killed: its name is written in the same transaction and stays until its file is gone.
 
 use rusqlite::Transaction;
 use weir_core::{Limits, Scope};
@@ -10,13 +10,13 @@ use crate::error::{Fault, Result, StoreError};
 use crate::log::{events, files, hooks, places, spooled};
 use crate::spool::Spool;
 
-/// How many records one transaction takes in, so that other writers are not held up.
+/// Number of records that one transaction takes in, so that other writers are not held up.
 const BATCH: usize = 256;
 
 impl Store {
-    /// Takes in what waits in the spool, oldest first, and returns how many records that were. A hook waits for the lock as
-    /// long as it may wait at all, so that its own events come after those that waited; any other call leaves the spool to
-    /// the next one if the lock is taken.
+    /// Takes in the records of the spool, oldest first, and returns how many. A hook waits for the lock as long as its
+    /// patience allows, so that its own events come after those in the spool; any other call leaves the spool to the
+    /// next one if the lock is taken.
     pub fn take_in(&mut self) -> Result<usize> {
         let spool = Spool::beside(&self.folder);
         let mut taken = 0;
@@ -37,14 +37,15 @@ impl Store {
             }
             spool.remove(&names);
             spool.tidy();
-            // A hook leaves the rest of a long spool to the next one.
+            // A hook whose patience is used up leaves the rest of a long spool to the next one.
             if matches!(self.log.patience(), Patience::InAll(left) if left.is_zero()) {
                 return Ok(taken);
             }
         }
     }
 
-    /// One transaction; none when the lock is taken. An error names the record that it is about, if it is about one.
+    /// Takes in records in one transaction. Returns `None` if the lock is taken. An error names the record that caused
+    /// it, if one did.
     fn take_in_batch(&mut self, spool: &Spool, names: &[String]) -> Result<Option<usize>, (String, StoreError)> {
         let Owner::Project(project) = self.owner.clone() else { return Ok(None) };
         let (blobs, limits) = (&self.blobs, &self.limits);
@@ -57,7 +58,7 @@ impl Store {
                 if spooled::is_taken(tx, name)? {
                     continue;
                 }
-                // Read under the lock: the process that held it before may have taken the record in and removed it.
+                // Read under the lock: the process that held it before may have taken in the record and removed it.
                 let Some(read) = spool.read(name)? else { continue };
                 let scope = Scope { project: project.clone(), work: read.work.clone(), session: read.session.clone() };
                 let limits = Limits { run_days: read.run_days, page_days: read.page_days, ..limits.clone() };

@@ -1,4 +1,4 @@
-//! Housekeeping that ordinary calls do along the way. Invariant: each call does a bounded part of it.
+//! Housekeeping during ordinary calls. Invariant: each call does a bounded amount of it.
 
 use weir_core::Timestamp;
 
@@ -8,24 +8,25 @@ use crate::error::{Result, StoreError, from_system};
 use crate::log::{self, ageing, retention};
 use crate::shown::ShownLines;
 
-/// How many events one transaction looks at.
+/// Number of events that one transaction looks at.
 const EVENTS: usize = 2_000;
-/// How often stray files are looked for.
+/// One day in milliseconds. Orphaned files are looked for this often.
 const DAY: i64 = 24 * 60 * 60 * 1000;
-/// A change of the index's size below this, or below a sixteenth of it, is not written down.
+/// Minimum change of the index's size, in bytes, that is written down. A change also has to exceed a sixteenth of the
+/// size.
 const NOTED: i64 = 1 << 20;
 
-/// Whether room had to be made on the disk.
+/// Whether space had to be freed on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
     Enough,
-    /// The index was removed for it.
+    /// The index was removed to free space.
     Made,
 }
 
 impl Store {
-    /// Removes what has expired, some of the events whose time is over and, once a day, files that nothing names. Next to
-    /// nothing when there is nothing to do.
+    /// Removes expired entries, some of the expired events and, once a day, orphaned files. Costs almost nothing if
+    /// there is nothing to do.
     pub fn tidy(&mut self, now: Timestamp) -> Result<()> {
         if self.log.is_read_only() {
             return Ok(());
@@ -39,7 +40,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes files that no row names. They are looked for without a lock.
+    /// Removes files that no row refers to. The search for them takes no lock.
     pub(super) fn remove_orphans(&mut self, now: Timestamp) -> Result<usize> {
         ShownLines::tidy(&self.folder, false);
         let orphans = self.log.read_at_once(|c| self.blobs.orphans(c))?;
@@ -65,7 +66,8 @@ impl Store {
         Ok(removed)
     }
 
-    /// Does work that may find the disk full. Then the index goes, since it can be made anew, and the work is done again.
+    /// Runs work that may find the disk full. If it does, removes the index, which can be rebuilt, and runs the work
+    /// again.
     pub(super) fn with_room<T>(&mut self, work: impl Fn(&mut Self) -> Result<T>) -> Result<(T, Room)> {
         let error = match work(self) {
             Ok(done) => return Ok((done, Room::Enough)),
@@ -96,7 +98,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes down how large the index is, for the quota. It is only ever about right, so nobody waits for it.
+    /// Records the size of the index, for the quota. The number is approximate, so this does not wait for a lock.
     pub(super) fn note_index_size(&mut self) {
         let Some(Ok(bytes)) = self.index.as_ref().map(Db::bytes_in_use) else { return };
         let Ok(known) = self.log.read(retention::index_bytes) else { return };
@@ -105,7 +107,7 @@ impl Store {
         }
     }
 
-    /// Gives an index that cannot be used another name, so that it can be looked at.
+    /// Renames an index that cannot be used, so that it can be inspected.
     pub(super) fn set_index_aside(&mut self) -> Result<()> {
         self.index = None;
         let path = self.index_path();

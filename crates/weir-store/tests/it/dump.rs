@@ -1,4 +1,4 @@
-//! Reads the databases from outside, past the store: what the index holds, and what lies in the files as bytes.
+//! Reads the databases from outside, without the store: the contents of the index, and the bytes in the files.
 #![expect(clippy::disallowed_methods, reason = "looks at the databases with its own eyes, not the store's")]
 
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
-/// Opens a database to look at it.
+/// Opens a database to inspect it.
 pub(crate) fn look_at(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }
 
-/// Opens a database to meddle with it.
+/// Opens a database to modify it.
 pub(crate) fn meddle_with(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap()
 }
 
-/// The one number a statement gives.
+/// Returns the single number that a statement yields.
 pub(crate) fn number(connection: &Connection, sql: &str) -> i64 {
     connection.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-/// The rows a statement gives, each written as one line.
+/// Returns the rows that a statement yields, each as one line.
 pub(crate) fn rows(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let columns = statement.column_count();
@@ -32,7 +32,7 @@ pub(crate) fn rows(connection: &Connection, sql: &str) -> Vec<String> {
     statement.query_map([], line).unwrap().map(Result::unwrap).collect()
 }
 
-/// Everything the index says, without the ids that only it knows: chunks go by entry and ordinal.
+/// Returns the contents of the index, without its internal ids: chunks are identified by entry and ordinal.
 pub(crate) fn index(folder: &Path) -> Vec<String> {
     let connection = look_at(&folder.join("index.db"));
     connection
@@ -75,7 +75,7 @@ pub(crate) fn assert_same(before: &[String], after: &[String]) {
     );
 }
 
-/// Every file below a folder.
+/// Returns every file below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for item in std::fs::read_dir(folder).unwrap() {
@@ -90,10 +90,10 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The files that hold this ASCII text anywhere in their bytes, as names relative to the folder.
+/// Returns the files that contain this ASCII text anywhere in their bytes, as names relative to the folder.
 pub(crate) fn files_with(folder: &Path, needle: &str) -> Vec<String> {
     assert!(needle.is_ascii(), "other text could hide in what is not valid");
-    // Whatever is not valid is replaced, and ASCII never is; the search in a string is the quick one.
+    // Invalid bytes are replaced, but ASCII never is, and searching a string is faster.
     let holds = |path: &PathBuf| String::from_utf8_lossy(&std::fs::read(path).unwrap()).contains(needle);
     let name = |path: &PathBuf| path.strip_prefix(folder).unwrap().display().to_string();
     files(folder).iter().filter(|path| holds(path)).map(name).collect()

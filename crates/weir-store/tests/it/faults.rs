@@ -1,5 +1,6 @@
-//! What goes wrong around a store: damaged files, newer versions, read-only and full disks, foreign folders, open modes.
-//! In each case the error says what it is, nothing acknowledged is lost, and the store goes on once the cause is gone.
+//! Tests what goes wrong around a store: damaged files, newer versions, read-only and full disks, foreign folders, open
+//! modes. In each case the error names the cause, nothing acknowledged is lost, and the store continues once the cause
+//! is gone.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -15,7 +16,7 @@ use crate::support::{
     open, project, references, run, search, text,
 };
 
-/// Some entries of each kind with their texts, some of them in files.
+/// Keeps some entries of each kind, and returns them with their texts. Some of the texts are in files.
 fn furnish(store: &mut Store) -> Vec<(Reference, Vec<u8>)> {
     let mut kept = Vec::new();
     for (n, kind) in EntryKind::ALL.iter().cycle().take(24).enumerate() {
@@ -90,7 +91,7 @@ fn a_log_that_is_no_database_is_refused_and_left_as_it_is() {
     assert_healthy(&mut open(folder.path()));
 }
 
-/// Asks everything that only reads, and gives back what went wrong.
+/// Makes every call that only reads, and returns the errors.
 fn ask_everything(folder: &Path, kept: &[(Reference, Vec<u8>)]) -> Vec<StoreError> {
     let mut store = match try_open(folder) {
         Ok(store) => store,
@@ -125,7 +126,7 @@ fn a_damaged_page_of_the_log_is_told_and_nothing_is_made_worse() {
     const PAGE: usize = 4_096;
     let (folder, mut store) = new_store();
     let kept = furnish(&mut store);
-    // What was said is an entry once it was searched for.
+    // What was said becomes an entry with the first search.
     store.search(&here(), &Query::new("entry", 1)).unwrap();
     drop(store);
     let whole = fs::read(folder.path().join("log.db")).unwrap();
@@ -236,10 +237,10 @@ fn a_folder_copied_to_another_project_is_refused() {
     assert_all_there(&mut open(copy.path()), &kept);
 }
 
-// What follows runs in children: with other rights, in a mount namespace of their own, with another umask. A machine that
-// cannot do this makes the tests fail, since the child then does not start.
+// The tests below run in child processes: with other permissions, in their own mount namespace, with a different umask.
+// On a machine that does not support this the tests fail, because the child does not start.
 
-/// A child that has a mount namespace of its own, where `setup` has run with the folder as `$1`.
+/// Runs a child in its own mount namespace, after running `setup` there with the folder as `$1`.
 pub(crate) fn in_namespace(setup: &str, folder: &Path, (test, task): (&str, &str)) {
     let script = format!("set -e; {setup}; shift; exec \"$@\"");
     let root = fs::metadata("/proc/self").unwrap().uid() == 0;
@@ -252,7 +253,7 @@ pub(crate) fn in_namespace(setup: &str, folder: &Path, (test, task): (&str, &str
     ));
 }
 
-/// A child for whom the modes of files hold, even if it is root.
+/// Runs a child that is subject to file modes, even if it is root.
 fn without_privileges(folder: &Path, task: &str) {
     process::succeed(&mut process::child_of(
         &["setpriv", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"],
@@ -279,7 +280,7 @@ fn is_read_only(error: &StoreError) -> bool {
     matches!(error, StoreError::ReadOnly { .. })
 }
 
-/// In the child: the store reads and refuses every write, always for the same reason.
+/// In the child: the store can be read and refuses every write, always for the same reason.
 fn refuse_to_write(folder: &Path) {
     let mut store = open(folder);
     assert!(!search(&mut store, "entry").is_empty());
@@ -308,7 +309,7 @@ fn refuse_large_texts(folder: &Path) {
     keep(&mut store, note("a small one"));
 }
 
-/// Makes a store, takes rights away from it, runs the child, gives them back and looks whether all is there.
+/// Creates a store, removes permissions from it, runs the child, restores them and checks that everything is there.
 fn check_read_only(take: impl Fn(&Path), run_child: impl Fn(&Path), give: impl Fn(&Path)) {
     let (folder, mut store) = new_store();
     let kept = furnish(&mut store);
@@ -390,7 +391,7 @@ fn begin_when_full(disk: &Path) {
     assert_healthy(&mut store);
 }
 
-/// Fills a disk with a file but for some kilobytes.
+/// Fills a disk with a file, except for some kilobytes.
 fn fill_up(disk: &Path, free: usize) -> PathBuf {
     use std::io::Write as _;
     let ballast = disk.join("ballast");
@@ -415,7 +416,7 @@ fn fill(disk: &Path) {
     let mut acknowledged: Vec<(Reference, Vec<u8>)> = Vec::new();
     let mut events = 0;
     let mut refused = 0;
-    // On after the first refusal: what is small may still find room, and must then be kept too.
+    // Continue after the first refusal: small texts may still fit, and must be kept then.
     for n in 0.. {
         let text = match n % 4 {
             0 => noise(n, 3_000),
@@ -442,7 +443,7 @@ fn fill(disk: &Path) {
     assert!(acknowledged.len() > 20, "{}", acknowledged.len());
     assert_all_there(&mut store, &acknowledged);
     fs::remove_file(ballast).unwrap();
-    // The same store goes on, and so does one opened anew.
+    // The same store continues, and so does one that is opened again.
     acknowledged.push((keep(&mut store, note("there is room")).reference, b"there is room".to_vec()));
     drop(store);
     let mut store = open(&folder);

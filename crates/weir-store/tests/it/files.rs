@@ -1,4 +1,4 @@
-//! What a session knows of files, and how long.
+//! Tests what a session knows of files, and for how long.
 
 use weir_core::{Event, EventKind, Priority, Scope, Timestamp};
 use weir_store::{Selection, SessionFile};
@@ -40,7 +40,7 @@ fn a_session_knows_its_own_files_and_one_of_them_is_active() {
     };
     assert_eq!(active(&here()), [("b".to_owned(), true), ("a".to_owned(), false)]);
     assert_eq!(active(&other), [("a".to_owned(), true)]);
-    // Without a session there is nobody to know it.
+    // Without a session, nothing is recorded.
     let nobody = scope_in(None, None);
     assert_eq!(store.keep_session_file(&nobody, &file("a", NOW), &told()).unwrap(), None);
     assert!(store.session_files(&nobody).unwrap().is_empty());

@@ -1,5 +1,5 @@
-//! Forgetting: what a selection chooses, that only a confirmed plan is carried out, and that nothing is left of it in
-//! any file.
+//! Tests forgetting: what a selection selects, that only a confirmed plan is carried out, and that nothing of it is
+//! left in any file.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::support::{
     plain_note, run, scope_in, search, state, text, these,
 };
 
-/// A store with something for every condition to choose. The numbers are milliseconds after the beginning.
+/// Fills a store with something for every condition to select. The numbers are milliseconds after the start.
 fn furnished(store: &mut Store) -> Vec<(&'static str, Reference)> {
     let in_session = |session| scope_in(Some("main"), Some(session));
     let sourced = |text: &str| NewEntry { source: Some("cargo test".into()), ..run(text) };
@@ -34,12 +34,13 @@ fn furnished(store: &mut Store) -> Vec<(&'static str, Reference)> {
     kept
 }
 
-/// Checks what a selection chooses, that exactly this goes, and that the rest stays with its text.
+/// Checks that a selection selects these entries, that exactly these are removed, and that the rest stays with its
+/// text.
 fn check(selection: Selection, entries: &[&str], events: usize) {
     let (_folder, mut store) = new_store();
     let kept = furnished(&mut store);
     let selection = Selection {
-        // References are random; in a selection they stand as their position in the list.
+        // References are random, so selections contain the position in the list instead.
         references: selection.references.iter().map(|r| kept[position(*r)].1).collect(),
         ..selection
     };
@@ -70,7 +71,7 @@ fn check(selection: Selection, entries: &[&str], events: usize) {
     crate::support::assert_healthy(&mut store);
 }
 
-/// Stands for the entry at a position of [`furnished`].
+/// Returns a placeholder for the entry at a position of [`furnished`].
 fn number(position: u64) -> Reference {
     Reference::from_bits(position)
 }
@@ -79,7 +80,7 @@ fn position(reference: Reference) -> usize {
     (0..100).find(|bits| Reference::from_bits(*bits) == reference).unwrap() as usize
 }
 
-/// Asserts that the forgetting looked everywhere and found nothing.
+/// Asserts that forgetting checked everything and found nothing.
 fn assert_proven(done: &Forgotten) {
     let places: Vec<&str> = done.remaining.iter().map(|(place, _)| *place).collect();
     for place in ["entries", "events", "runs", "texts", "documents", "chunks", "words", "vectors"] {
@@ -158,7 +159,7 @@ fn a_confirmation_of_an_outdated_plan_is_refused_with_nothing_removed() {
     assert!(matches!(refused, Err(StoreError::PlanChanged)), "{refused:?}");
 }
 
-/// Whoever remembers how far it came, the index first of all, must not miss what comes after a forgetting.
+/// The index, and anything else that remembers a position in the log, must not miss what comes after forgetting.
 #[test]
 fn a_place_in_the_order_is_never_given_twice() {
     let none = Selection::default();
@@ -171,7 +172,7 @@ fn a_place_in_the_order_is_never_given_twice() {
         let (_folder, mut store) = new_store();
         let mut last = 0;
         for round in 0..4 {
-            // The newest of all is an event in one round and an entry in the next.
+            // The newest record is an event in one round and an entry in the next.
             let kept = keep(&mut store, note(format!("entry {round}"))).reference;
             let mut newest =
                 store.history(&here(), &HistoryFilter { limit: 1, ..HistoryFilter::default() }).unwrap()[0].record.seq;
@@ -219,7 +220,7 @@ fn forgetting_a_successor_makes_the_older_note_current_again() {
     assert_eq!(get(&mut store, first).superseded_by, None);
 }
 
-/// One unusual word, in the forms in which it could lie about.
+/// An unusual word, searched for in every form that could be left behind.
 const MARKER: &str = "Zyxwoquvark";
 
 fn assert_nowhere(folder: &Path, word: &str) {
@@ -229,7 +230,7 @@ fn assert_nowhere(folder: &Path, word: &str) {
     }
 }
 
-/// The pieces of a word that are nobody else's must be out of the index's vocabulary.
+/// Asserts that pieces that only this word has are no longer in the vocabulary.
 fn assert_no_pieces(folder: &Path, word: &str) {
     let lower = word.to_lowercase();
     let pieces: Vec<String> = lower.as_bytes().windows(3).map(|p| String::from_utf8(p.to_vec()).unwrap()).collect();
@@ -242,7 +243,7 @@ fn assert_no_pieces(folder: &Path, word: &str) {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The marker in every place that takes a text, small and large, compressed or not.
+/// Puts the marker in every place that takes a text, small and large, compressed or not.
 fn strew(store: &mut Store, marker: &str) -> Vec<Reference> {
     let bound = BoundFile { path: format!("src/{marker}.rs"), hash: "00".into() };
     let note = Note {
@@ -252,7 +253,7 @@ fn strew(store: &mut Store, marker: &str) -> Vec<Reference> {
         commit: Some(marker.into()),
         ..plain_note()
     };
-    // Letters that hardly compress make a file of their own, with the marker as it stands in it.
+    // Letters that hardly compress get a file of their own, which contains the marker as it is.
     let large = [marker.as_bytes(), &noise(7, 100_000)].concat();
     let entries = [
         NewEntry { title: marker.into(), source: Some(format!("/src/{marker}")), ..run(format!("see {marker} here")) },
@@ -291,8 +292,8 @@ fn nothing_is_left_when_everything_is_forgotten() {
     assert_no_pieces(folder.path(), MARKER);
 }
 
-/// A store with some past: pages were filled, split, emptied and filled again, which is when copies of a row are left
-/// in the unused part of a page.
+/// A store with some history: pages were filled, split, emptied and filled again, which leaves copies of rows in the
+/// unused part of a page.
 #[test]
 fn nothing_is_left_in_a_store_with_a_past() {
     let (folder, mut store) = new_store();
@@ -345,7 +346,7 @@ fn entry_of(n: u64, text: &str) -> NewEntry {
     crate::support::entry(kinds[(n % 3) as usize], text)
 }
 
-/// In a large index the words of a small entry are taken out one by one; in the tests above the index is written anew.
+/// In a large index the words of a small entry are wiped one by one; in the tests above, the index is rewritten.
 #[test]
 fn nothing_is_left_of_a_small_entry_in_a_large_index() {
     let (folder, mut store) = new_store();
@@ -367,7 +368,7 @@ fn nothing_is_left_of_a_small_entry_in_a_large_index() {
     crate::rebuild::check_rebuild(folder.path(), &mut store);
 }
 
-/// Expiry is quick and leaves words in the index until they are merged away; forgetting everything takes these too.
+/// Expiry is quick and leaves words in the index until they are merged away. Forgetting everything removes these too.
 #[test]
 fn nothing_is_left_of_what_expired_once_everything_is_forgotten() {
     let (folder, mut store) = new_store();

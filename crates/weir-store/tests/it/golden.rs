@@ -1,5 +1,5 @@
-//! Stores written by released versions: each must open today, with everything in it. `tests/golden/README.md` says when
-//! one is added.
+//! Tests stores written by released versions: each must open today, with everything in it. `tests/golden/README.md`
+//! says when one is added.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,16 @@ use crate::support::{
     open_with, plain_note, project, run, scope_in, search, these,
 };
 
-/// The store that the current version writes. A new one is due when a migration of the log or of the index is added.
+/// The store that the current version writes. Add a new one along with any migration of the log or the index.
 const CURRENT: &str = "0007";
-/// What is known of a golden store: everything in it, one thing a line.
+/// The expected contents of a golden store, one line each.
 const EXPECTED: &str = "expected.txt";
 
 fn folder_of_all() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// The golden stores of all released versions.
+/// Returns the golden stores of all released versions.
 fn every_golden() -> Vec<PathBuf> {
     let items = std::fs::read_dir(folder_of_all()).unwrap().map(|item| item.unwrap().path());
     let mut folders: Vec<PathBuf> = items.filter(|path| path.is_dir()).collect();
@@ -35,7 +35,7 @@ fn every_golden() -> Vec<PathBuf> {
     folders
 }
 
-/// A copy of a golden store, so that opening it leaves the golden as it is.
+/// Copies a golden store, so that opening the copy does not change the golden.
 fn copy_of(golden: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     copy_folder(golden, copy.path());
@@ -43,7 +43,7 @@ fn copy_of(golden: &Path) -> tempfile::TempDir {
 }
 
 fn open_golden(folder: &Path) -> Store {
-    // A limit of days says when new entries expire; those in the store know it already.
+    // A retention period determines when new entries expire; existing ones already have an expiry.
     Store::open(folder, Owner::Project(project()), Limits { run_days: 1, page_days: 1, ..Limits::default() }).unwrap()
 }
 
@@ -51,14 +51,14 @@ fn expected(golden: &Path) -> String {
     std::fs::read_to_string(golden.join(EXPECTED)).unwrap()
 }
 
-/// The references a store is known by, in the order they were given.
+/// Returns the references of a store, in the order they were given.
 fn references_in(expected: &str) -> Vec<Reference> {
     let lines = expected.lines().filter_map(|line| line.strip_prefix("entry "));
     lines.map(|line| Reference::parse(line.split(' ').next().unwrap()).unwrap()).collect()
 }
 
-/// Everything the store says of these entries and of what happened. The form of a line never changes, since older
-/// stores are compared with what was written then.
+/// Describes these entries and the history of the store. The format of a line never changes, since older stores are
+/// compared with what was written then.
 fn describe(store: &mut Store, entries: &[Reference]) -> String {
     let mut lines = String::new();
     for reference in entries {
@@ -131,7 +131,7 @@ fn describe_run(run: &RunFacts) -> String {
     format!("run {exit_code:?} {signal:?} {millis} {sandbox:?} {ended} {pieces:?}")
 }
 
-/// Checks a store against what was written down when it was made.
+/// Checks a store against the description from when it was made.
 fn check(folder: &Path, expected: &str) {
     let ledger = |name: &str| {
         let connection = dump::look_at(&folder.join(name));
@@ -151,7 +151,7 @@ fn check(folder: &Path, expected: &str) {
     }
     assert!(ledger("log.db").starts_with(&before), "the past was changed");
     assert_healthy(&mut store);
-    // It is a store like any other: it takes new entries.
+    // The store works like any other, and takes new entries.
     let kept = store.keep(&here(), note("written by a later version"), day(1)).unwrap();
     assert!(kept.unfinished.is_none(), "{:?}", kept.unfinished);
     assert_eq!(search(&mut store, "later").len(), 1);
@@ -188,7 +188,8 @@ fn a_golden_store_is_whole_and_small() {
     }
 }
 
-/// Writes the golden store if it is not there yet. An existing one is never changed: then only the writing is tried.
+/// Writes the golden store if it does not exist yet. An existing one is never changed; then this only checks that
+/// writing works.
 #[test]
 #[ignore = "writes the golden store of the current version"]
 fn write_the_golden_store() {
@@ -208,12 +209,12 @@ fn write_the_golden_store() {
     }
 }
 
-/// The word that only the entry at this position has.
+/// Returns the word that only the entry at this position has.
 fn word(position: usize) -> String {
     format!("golden{position}word")
 }
 
-/// Keeps something of everything. Returns the references in order; some of the entries are gone at the end.
+/// Keeps some of everything. Returns the references in order; some of the entries are gone by the end.
 fn furnish(store: &mut Store) -> Vec<Reference> {
     let mut kept: Vec<Reference> = Vec::new();
     let mut add = |store: &mut Store, text: &str, mut entry: NewEntry| {
@@ -222,7 +223,7 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
         kept.push(store.keep(&here(), entry, at(milliseconds)).unwrap().reference);
         kept[kept.len() - 1]
     };
-    // Large enough for a file, and yet the index stays small.
+    // Large enough for a file, but small in the index.
     let large = |seed: u64| blank_noise(seed, 30_000);
     add(store, "expired ", entry(EntryKind::Page, "page"));
     store.sweep(day(91)).unwrap();
@@ -266,7 +267,7 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
     let mut writer = store.writer().unwrap();
     writer.write_from(Stream::Out, streamed.as_bytes()).unwrap();
     writer.write_from(Stream::Err, b", and this is the second").unwrap();
-    // Several frames that hardly take room, so that their lines are counted.
+    // Several frames that take hardly any space, so that their lines are counted.
     writer.write_from(Stream::Out, &b"\n".repeat(1_100_000)).unwrap();
     let reference = store.draw_reference().unwrap();
     let entry = NewEntry { run: Some(facts(Some(0), None, Ended::Quota)), reference: Some(reference), ..run("") };
@@ -277,7 +278,7 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
     kept
 }
 
-/// What a hook leaves.
+/// Records what a hook would.
 fn tell_as_hooks_do(store: &mut Store) {
     let told = Event { kind: EventKind::Fix, priority: Priority::P2, text: "fixed: cargo test".into(), data: None };
     let seen = HookSeen { client: "claude".into(), event: "Stop".into(), at: at(200_000), micros: 1_200, count: 1 };
@@ -285,7 +286,7 @@ fn tell_as_hooks_do(store: &mut Store) {
     store.keep_guide(&here(), &Guide { text: "where it stood".into(), waiting: true }, at(200_001)).unwrap();
 }
 
-/// Two files of the session: one was read and left, one is worked on.
+/// Records two files of the session: one was read and is no longer active, one is active.
 fn use_files(store: &mut Store) {
     for (n, path) in ["src/a.rs", "src/größe.txt"].into_iter().enumerate() {
         let file = SessionFile {
@@ -307,7 +308,7 @@ fn use_files(store: &mut Store) {
     }
 }
 
-/// A file and a page, each read twice: of the first reading a tombstone is left.
+/// Keeps a file and a page, each twice. The first version leaves a tombstone.
 fn keep_sources(store: &mut Store, kept: &mut Vec<Reference>) {
     for modified in [1, 2] {
         let text = format!("{} a file, reading {modified}", word(kept.len())).into_bytes();

@@ -1,4 +1,4 @@
-//! What hooks tell, and what is dropped of it in the end.
+//! Tests what hooks record, and which events are finally dropped.
 
 use weir_core::{Event, EventKind, Priority};
 use weir_store::{HistoryFilter, HookSeen};

@@ -1,4 +1,4 @@
-//! `kill -9` at any moment: what was acknowledged is there with its text, and nothing is damaged.
+//! Tests `kill -9` at any moment: everything acknowledged is there with its text, and nothing is damaged.
 #![expect(clippy::disallowed_methods, reason = "the moment of the kill is a matter of time and of nothing else")]
 
 use std::collections::BTreeMap;
@@ -18,19 +18,20 @@ use crate::support::{
 };
 
 const ROUNDS: u64 = 200;
-/// A store sees this many kills before a new one takes its place, so that looking at it stays quick.
+/// Number of kills before a new store is used, so that checking it stays quick.
 const ROUNDS_PER_STORE: u64 = 10;
-/// After so many rounds the index is made anew and compared.
+/// Number of rounds after which the index is rebuilt and compared.
 const ROUNDS_PER_REBUILD: u64 = 20;
 
-/// A word that every run has and nothing else.
+/// A word that is in every run and nowhere else.
 const MARKER: &str = "zqxjwvkmarker";
 
 fn note_text(seed: u64, n: u64) -> Vec<u8> {
     format!("note {n} of seed {seed}: a decision that somebody took").into_bytes()
 }
 
-/// 30 or 100 kB, in a file, that hardly cost the index anything: the kill should not always come while it is busy.
+/// Returns 30 or 100 kB that go into a file and take hardly any indexing, so that the kill does not always hit the
+/// index.
 fn run_text(seed: u64, n: u64) -> Vec<u8> {
     let mut text = format!("run {n} of seed {seed} {MARKER}\n").into_bytes();
     let length = if n.is_multiple_of(3) { 100_000 } else { 30_000 };
@@ -38,7 +39,7 @@ fn run_text(seed: u64, n: u64) -> Vec<u8> {
     text
 }
 
-/// Writes as fast as it can, and says what it tries and what was acknowledged, until it is killed.
+/// Writes as fast as possible, and prints what it tries and what was acknowledged, until it is killed.
 #[test]
 fn child() {
     let Some(task) = process::task() else { return };
@@ -77,16 +78,16 @@ fn child() {
     }
 }
 
-/// What must be true of an entry.
+/// The expected state of an entry.
 #[derive(Clone, Copy, PartialEq)]
 enum Expected {
     Here,
     Forgotten,
-    /// The kill came while it was being forgotten: it is whole or it is gone.
+    /// The kill came while the entry was being forgotten: it is complete or gone.
     Either,
 }
 
-/// All that the children of one store have acknowledged.
+/// Everything that the children of one store have acknowledged.
 #[derive(Default)]
 struct Acknowledged {
     entries: BTreeMap<Reference, (Vec<u8>, Expected)>,
@@ -95,7 +96,7 @@ struct Acknowledged {
 
 impl Acknowledged {
     fn take(&mut self, line: &str, seed: u64) {
-        // A line without its end was cut by the kill, and the write it speaks of is not acknowledged.
+        // The kill cut off a line without an end, so its write is not acknowledged.
         let Some(said) = line.split_once("ack ").and_then(|(_, said)| said.strip_suffix(" .")) else { return };
         let words: Vec<&str> = said.split(' ').collect();
         let n: u64 = words[2].parse().unwrap();
@@ -137,13 +138,13 @@ impl Acknowledged {
     }
 }
 
-/// Starts a child, kills it at a random moment and takes what it acknowledged.
+/// Starts a child, kills it at a random moment and reads what it acknowledged.
 fn round(folder: &Path, number: u64, dice: &mut Dice, acknowledged: &mut Acknowledged) {
     let seed = dice.roll(1_000_000);
     let mut command = process::child("kill::child", &[folder.to_str().unwrap(), &seed.to_string()]);
     let mut child = Guarded(command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap());
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(Result::unwrap);
-    // Every fourth kill may come while the store is being opened or made, the others while it is written.
+    // Every fourth kill may come while the store is being opened or created, the others while it is written.
     if !number.is_multiple_of(4) {
         assert!(lines.by_ref().any(|line| line.contains("ack ready")), "the child did not begin");
     }
@@ -177,7 +178,7 @@ fn two_hundred_kills_lose_nothing() {
     assert!(writes > 200, "only {writes} writes were acknowledged; the test shows little");
 }
 
-/// The other child: forgets all at once.
+/// The other child: forgets everything at once.
 fn forget_everything(folder: &Path) {
     let mut store = open(folder);
     let everything = Selection { everything: true, ..Selection::default() };
@@ -185,11 +186,11 @@ fn forget_everything(folder: &Path) {
     println!("ack ready 0 0 .");
     store.forget(&here(), &everything, &plan.confirmation, NOW).unwrap();
     println!("ack forgotten 0 0 .");
-    // The kill comes now or has come already; what it finds must be the same as after the end.
+    // The kill comes now or has already come; it must find the same state as after the end.
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// How long forgetting takes on this machine today, in microseconds: the kills are spread over that time.
+/// Measures how long forgetting takes on this machine, in microseconds. The kills are spread over that time.
 fn time_to_forget(template: &Path) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     copy_folder(template, folder.path());
@@ -233,7 +234,7 @@ fn a_kill_while_forgetting_leaves_all_or_nothing() {
         }
         assert_healthy(&mut store);
         drop(store);
-        // What the kill cut short was finished by whoever came next. A text's own file may wait for the next sweep.
+        // The next call finished what the kill interrupted. The file of a text may remain until the next sweep.
         let databases = ["log.db", "index.db"].map(str::to_owned);
         let holding = dump::files_with(folder.path(), MARKER);
         let expected = left.entries.len() == kept.len();

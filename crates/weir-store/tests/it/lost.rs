@@ -1,4 +1,4 @@
-//! Texts that are lost: nothing else goes down with them, they are named, and there is a way out.
+//! Tests lost texts: everything else still works, they are reported, and they can be dropped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::support::{
     these,
 };
 
-/// Words that are too many for the log's own pages, and the file that they lie in.
+/// Returns words that are too many for the log's own pages, so that they are stored in a file.
 fn large(seed: u64) -> Vec<u8> {
     (0..4_000).map(|n| noisy_word(seed * 10_000 + n, 8) + " ").collect::<String>().into_bytes()
 }
@@ -41,7 +41,7 @@ fn one_lost_text_takes_nothing_else_down() {
         let lost = keep(&mut store, titled("the lost output", &large(1))).reference;
         let whole = keep(&mut store, note("the whole note")).reference;
         damage(&file_of(folder.path(), &large(1)));
-        // What was indexed before stays found; the text itself is told to be unreadable.
+        // What was already indexed is still found; the text itself is reported as unreadable.
         let read = store.text(&here(), lost).and_then(|reader| reader.unwrap().all());
         assert!(matches!(read, Err(StoreError::Unreadable { .. })), "{how}: {read:?}");
         store.rebuild_index(|_| ()).unwrap();

@@ -1,6 +1,6 @@
-//! The store as its callers see it: through its public face, on real files, with real processes.
+//! Tests the store as its callers see it: through its public API, on real files, with real processes.
 //!
-//! Invariant: a test that cannot run here fails and says why; none is skipped in silence.
+//! Invariant: a test that cannot run here fails and says why; none is skipped silently.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
 #![expect(clippy::print_stdout, reason = "children report to their parent, and seeds to people")]

@@ -1,4 +1,4 @@
-//! What the store keeps of the files of a folder.
+//! Tests the map: what the store keeps of the files of a folder.
 
 use weir_core::Scope;
 use weir_store::{MapChange, MapFile, Selection};

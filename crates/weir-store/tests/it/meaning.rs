@@ -1,4 +1,4 @@
-//! Finding by meaning, with the model that is in the program, and what becomes of vectors.
+//! Tests semantic search with the built-in model, and what happens to vectors.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ fn without_a_model_words_alone_decide_and_without_vectors_it_is_said() {
     assert_eq!(ask(&mut store, "production", 5).without_vectors, 0);
 }
 
-/// Small rows are gathered into larger ones, and every vector is still where it belongs.
+/// Small rows are merged into larger ones, and every vector is still in its place.
 #[test]
 fn vectors_are_found_however_they_came_in() {
     let (_folder, mut one_by_one) = store_with_model();
@@ -100,7 +100,7 @@ fn forgetting_takes_the_vector_and_later_ones_stay() {
         ask(&mut store, "releasing software to production", 5).hits.iter().all(|hit| hit.entry.reference != kept[1])
     );
     assert_eq!(references(&ask(&mut store, "scale pictures", 1).hits), [kept[2]]);
-    // The newest goes, and what comes after it has a vector of its own.
+    // The newest entry is removed, and the one after it has a vector of its own.
     forget(&mut store, &these(&kept[4..]));
     let new = keep(&mut store, note("The logo is blue.")).reference;
     embed_all(&mut store);
@@ -133,7 +133,7 @@ fn rebuilding_makes_the_vectors_anew() {
     assert_eq!(ask(&mut store, "releasing software", 3), before);
 }
 
-/// A model of two numbers that may fail, to see that a store lives with any.
+/// A model with two numbers that may fail, to check that a store works with any model.
 struct Tiny {
     name: &'static str,
     fails: bool,
@@ -245,7 +245,7 @@ fn a_misspelt_word_is_corrected_also_beside_correct_ones() {
     assert!(ask(&mut store, "connection", 5).corrected.is_empty(), "what is known is not corrected");
 }
 
-/// A word is forgotten with its last text, also by another process, and learnt again when it comes again.
+/// A word is forgotten with its last text, even by another process, and learnt again when it returns.
 #[test]
 fn words_that_come_again_after_forgetting_are_found_by_a_part() {
     let (folder, mut store) = new_store();

@@ -51,7 +51,7 @@ fn a_topic_in_another_place_is_another_topic() {
             assert_eq!(kept.superseded.len() as u32, round - 1, "{level} {work} {session}");
         }
     }
-    // A work's topic is one, whichever session writes on it; so is the project's.
+    // All sessions share the topics of a work, and those of the project.
     assert_eq!(keep_in(&mut store, Level::Work, "main", "s9").revision, 3);
     assert_eq!(keep_in(&mut store, Level::Project, "other", "s9").revision, 3);
     assert_eq!(keep(&mut store, note_on("pools", "another word")).revision, 1);

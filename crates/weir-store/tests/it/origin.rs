@@ -1,4 +1,4 @@
-//! The index belongs to one log: whatever is put in the place of either, no answer comes from the other.
+//! Tests that the index belongs to one log: if either is replaced, no answer comes from the other.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn remove_log(folder: &Path) {
     }
 }
 
-/// Keeps as many entries as the old log had, and more: by number alone, the index would fit.
+/// Keeps as many entries as the old log had, and more. Judged by numbers alone, the index would fit.
 fn grow(store: &mut Store, entries: usize) {
     for n in 0..entries {
         let mut writer = store.writer().unwrap();
@@ -38,7 +38,8 @@ fn an_index_of_another_log_is_made_anew() {
     }
 }
 
-/// Copies a log while it is open: what a backup has, or what a power cut leaves of writes that did not wait for the disk.
+/// Copies a log while it is open: the state in a backup, or after a power cut that lost writes that did not wait for
+/// the disk.
 fn log_of(store: Store, folder: &Path) -> (Vec<u8>, Store) {
     drop(store);
     (std::fs::read(folder.join("log.db")).unwrap(), open(folder))
@@ -58,7 +59,7 @@ fn an_older_state_of_the_same_log_is_noticed_after_it_has_grown() {
             remove_log(folder.path());
             std::fs::write(folder.path().join("log.db"), backup).unwrap();
             let mut store = open(folder.path());
-            // Events that keep nothing take numbers too.
+            // Events without an entry take numbers too.
             for n in 0..grown {
                 store.append(&here(), &event(format!("{n}")), NOW).unwrap();
             }

@@ -1,7 +1,7 @@
-//! Power cuts: the store works on a disk of its own, the disk is copied at some moment without being unmounted, and the
-//! copy is what a machine finds when it starts again.
+//! Tests power cuts. The store is on a disk of its own, which is copied at some moment without being unmounted. The
+//! copy is what a machine would find after a restart.
 //!
-//! The copy has what was written to the disk and nothing of what was still in memory. The process is stopped while the
+//! The copy has what was written to the disk, and nothing that was still in memory. The process is stopped while the
 //! disk is copied, so that the copy is of one moment.
 #![expect(clippy::disallowed_methods, reason = "mounts disks, stops processes, and waits for chance moments")]
 
@@ -20,7 +20,7 @@ use crate::faults::in_namespace;
 use crate::process::{self, Guarded};
 use crate::support::{Dice, at, entry, here, noise, note, open_with, project, run};
 
-/// Small enough that runs are evicted all the time, with their files.
+/// So small that runs are evicted all the time, with their files.
 fn limits() -> Limits {
     Limits { quota_bytes: 400_000, ..Limits::default() }
 }
@@ -53,7 +53,7 @@ fn child() {
     fs::create_dir(&disk).unwrap();
     fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
     command(&["mkfs.ext4", "-q", path(&image)]);
-    // The file system writes of its own accord only every few minutes: what the store does not wait for is lost.
+    // The file system itself writes only every few minutes, so anything that the store does not wait for is lost.
     command(&["mount", "-o", "loop,commit=300", path(&image), path(&disk)]);
     let mut start = process::child("power::workload", &[path(&disk)]);
     let mut worker = Guarded(start.stdout(Stdio::piped()).spawn().unwrap());
@@ -61,7 +61,7 @@ fn child() {
     let lines = BufReader::new(worker.0.stdout.take().unwrap()).lines();
     let reading = Arc::clone(&acknowledged);
     let reader = std::thread::spawn(move || {
-        // The test harness talks too.
+        // The test harness prints lines too.
         let ours = lines.map_while(Result::ok).filter(|line| line.starts_with("note ") || line.starts_with("doc "));
         ours.for_each(|line| reading.lock().unwrap().push(line));
     });
@@ -74,7 +74,8 @@ fn child() {
         let known = acknowledged.lock().unwrap().clone();
         let copy = folder.join("copy.img");
         fs::copy(&image, &copy).unwrap();
-        // It waits until the copy was looked at: else the store would grow, and looking at it take ever longer.
+        // The worker is paused until the copy has been checked. Otherwise the store would grow, and each check would
+        // take longer.
         look_at_copy(&folder, &copy, &known);
         command(&["kill", "-CONT", &pid]);
         assert!(worker.0.try_wait().unwrap().is_none(), "the worker ended");
@@ -87,7 +88,7 @@ fn child() {
     command(&["umount", path(&disk)]);
 }
 
-/// Mounts the copy, which replays the journal of the file system, and looks at the store.
+/// Mounts the copy, which replays the journal of the file system, and checks the store.
 fn look_at_copy(folder: &Path, copy: &Path, acknowledged: &[String]) {
     let disk = folder.join("after");
     fs::create_dir_all(&disk).unwrap();
@@ -108,7 +109,7 @@ fn check_store(folder: &Path, acknowledged: &[String]) {
                 let text = store.text(&here(), reference).unwrap().unwrap().all().unwrap();
                 assert_eq!(String::from_utf8(text).unwrap(), words.collect::<Vec<_>>().join(" "));
             }
-            // A newer text may have taken its place.
+            // A newer text may have replaced it.
             ("doc", Found::Here(_) | Found::Gone(_)) => {}
             (_, other) => panic!("{line} was acknowledged and is {other:?}"),
         }
@@ -125,7 +126,7 @@ fn check_store(folder: &Path, acknowledged: &[String]) {
     }
 }
 
-/// Does everything that writes, without an end, and says what was acknowledged.
+/// Runs every kind of write in an endless loop, and prints what was acknowledged.
 #[test]
 fn workload() {
     let Some(task) = process::task() else { return };
@@ -146,7 +147,7 @@ fn workload() {
                 writer.write(&noise(n, 30_000 + (n as usize % 9) * 5_000)).unwrap();
                 store.keep_written(&here(), run(""), writer, now).unwrap();
             }
-            // Files, which take the place of what they were before.
+            // Files that replace their previous versions.
             2 => {
                 let files = (0..3).map(|k| file(&format!("docs/{}", (n / 6 + k) % 5), &noise(n + k, 30_000))).collect();
                 for kept in store.keep_files(&here(), files, now).unwrap() {
@@ -154,7 +155,8 @@ fn workload() {
                 }
                 store.catch_up().unwrap();
             }
-            // A hook: a process that opens the store, writes little, and empties the write-ahead log when it has grown.
+            // A hook: a process that opens the store, writes a little, and empties the write-ahead log once it has
+            // grown.
             4 => {
                 let owner = Owner::Project(project());
                 let mut hook = Store::open_for_hook(&folder, owner, limits(), Patience::default()).unwrap();

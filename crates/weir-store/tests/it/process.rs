@@ -1,4 +1,4 @@
-//! Starts this test binary again as another process, for tests that need several of them or must see one die.
+//! Starts this test binary again as another process, for tests that need several processes or must see one die.
 //!
 //! Invariant: no child outlives the test that started it.
 #![expect(clippy::disallowed_methods, reason = "these tests are about processes, and the environment is their switch")]
@@ -6,16 +6,17 @@
 use std::ffi::OsStr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// Says to a child that it is one, and what it should do. A child's test returns at once without it.
+/// Environment variable that marks a process as a child and contains its task. Without it, a child's test returns at
+/// once.
 const SWITCH: &str = "WEIR_STORE_TEST_CHILD";
 
-/// What this process was started for, if it was started as a child: the words its parent gave.
+/// Returns the task that the parent gave to this process, if it was started as a child.
 pub(crate) fn task() -> Option<Vec<String>> {
     let task = std::env::var(SWITCH).ok()?;
     Some(task.split('\u{1f}').map(str::to_owned).collect())
 }
 
-/// A command that runs one test of this binary as a child with the given task.
+/// Returns a command that runs one test of this binary as a child with the given task.
 pub(crate) fn child(test: &str, task: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(SWITCH, task.join("\u{1f}"));
@@ -23,7 +24,7 @@ pub(crate) fn child(test: &str, task: &[&str]) -> Command {
     command
 }
 
-/// The same, as the last words of another command: `unshare`, `setpriv`, `sh`.
+/// Like [`child`], but wrapped in another command: `unshare`, `setpriv`, `sh`.
 pub(crate) fn child_of(wrapper: &[&str], test: &str, task: &[&str]) -> Command {
     let inner = child(test, task);
     let mut command = Command::new(wrapper[0]);
@@ -34,7 +35,7 @@ pub(crate) fn child_of(wrapper: &[&str], test: &str, task: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end, which must be a good one.
+/// Runs a command to its end, and asserts that it succeeds.
 pub(crate) fn succeed(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
     let talk = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
@@ -43,11 +44,11 @@ pub(crate) fn succeed(command: &mut Command) {
     assert!(!talk.contains("running 0 tests"), "{command:?} ran no test\n{talk}");
 }
 
-/// A child that is ended when the test no longer holds it.
+/// A child that is killed when the test drops it.
 pub(crate) struct Guarded(pub(crate) Child);
 
 impl Guarded {
-    /// Ends the child as `kill -9` does and waits until it is gone.
+    /// Kills the child as `kill -9` does and waits until it is gone.
     pub(crate) fn kill(&mut self) -> ExitStatus {
         let _ = self.0.kill();
         self.0.wait().unwrap()

@@ -1,4 +1,4 @@
-//! What holds for any input: texts come back byte for byte, any query is safe, and no search crosses its scope.
+//! Tests properties of any input: texts come back byte for byte, any query is safe, and no search crosses its scope.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,12 +18,12 @@ use crate::support::{
     these,
 };
 
-/// How much text one frame holds.
+/// Size of the text in one frame, in bytes.
 const FRAME: usize = 1 << 20;
 
-/// Runs a property over many inputs. The store is made once, outside, where a fresh one is not needed.
+/// Runs a property over many inputs. The store is created once, outside, if a fresh one is not needed.
 fn for_all<S: Strategy>(cases: u32, strategy: S, mut property: impl FnMut(S::Value)) {
-    // A failure prints its input; no file is written beside the sources.
+    // A failure prints its input; no file is written next to the sources.
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let property = std::cell::RefCell::new(&mut property);
     let outcome = runner.run(&strategy, |input| {
@@ -35,7 +35,7 @@ fn for_all<S: Strategy>(cases: u32, strategy: S, mut property: impl FnMut(S::Val
     }
 }
 
-/// Asserts that a text comes back as it was given, without its secrets: whole, by range and frame by frame.
+/// Asserts that a text comes back as given, without its secrets: whole, by range and frame by frame.
 fn check_kept(store: &mut Store, given: &[u8], ranges: &[Range<u64>]) {
     let expected = redact(given).text.into_owned();
     let kept = keep(store, run(given));
@@ -51,7 +51,7 @@ fn check_kept(store: &mut Store, given: &[u8], ranges: &[Range<u64>]) {
     }
 }
 
-/// Ranges before, across and past the end of a text of this length.
+/// Generates ranges before, across and past the end of a text of this length.
 fn ranges_in(length: usize) -> impl Strategy<Value = Vec<Range<u64>>> {
     let most = length as u64 + 10;
     prop::collection::vec((0..=most, 0..=most).prop_map(|(a, b)| a.min(b)..a.max(b)), 0..6)
@@ -63,7 +63,7 @@ fn any_text() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec(any::<u8>(), 0..3_000),
         any::<String>().prop_map(String::into_bytes),
         prop::collection::vec(prop_oneof![Just(0u8), Just(b'\n'), Just(0xff), Just(b'a')], 0..600),
-        // A little noise over and over, to sizes around those where the way of storing changes.
+        // Short noise, repeated to sizes around those where the storage format changes.
         (prop::collection::vec(any::<u8>(), 1..40), 190usize..40_000)
             .prop_map(|(seed, size)| { seed.into_iter().cycle().take(size).collect() }),
         (any::<u64>(), 16_000usize..20_000).prop_map(|(seed, size)| noise(seed, size)),
@@ -94,7 +94,7 @@ fn texts_of_several_frames_come_back_at_every_boundary() {
     for length in [FRAME - 1, FRAME, FRAME + 1, 2 * FRAME, 2 * FRAME + 7] {
         check(compressible(length));
     }
-    // A character on the seam of two frames, nothing but NULs, and what does not compress.
+    // A character across the boundary of two frames, nothing but NULs, and text that does not compress.
     check(wide(FRAME + 3));
     check(vec![0; 2 * FRAME]);
     check(noise(1, FRAME));
@@ -251,7 +251,7 @@ fn very_long_queries_are_answered() {
     assert_eq!(search(&mut store, &words(500)).len(), 1);
 }
 
-/// Where something is made, or asked from.
+/// The place where an entry is made, or a search is run.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     project: u8,
@@ -278,7 +278,7 @@ fn any_spot() -> impl Strategy<Value = Spot> {
     })
 }
 
-/// Every spot there is.
+/// Returns every possible spot.
 fn every_spot() -> Vec<Spot> {
     let works = [None, Some(0), Some(1)];
     let sessions = [None, Some((0, 0)), Some((0, 1)), Some((1, 0)), Some((1, 1))];
@@ -291,7 +291,7 @@ fn every_spot() -> Vec<Spot> {
     spots
 }
 
-/// An entry that was made, and all that decides who sees it.
+/// An entry that was made, with everything that decides where it is visible.
 struct Made {
     reference: Reference,
     level: Level,
@@ -336,7 +336,7 @@ impl Stores {
     }
 }
 
-/// Asserts that exactly the seen entries are found, by words, inside words, by reference and in the history.
+/// Asserts that exactly the visible entries are found: by words, inside words, by reference and in the history.
 fn check_reader(stores: &mut Stores, reader: &Scope, made: &[Made]) {
     let Stores { projects, user, .. } = stores;
     let own = projects.get_mut(&reader.project.0).unwrap();

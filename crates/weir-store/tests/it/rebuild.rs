@@ -1,5 +1,5 @@
-//! The index is derived: whatever happened to the store, or to the index's file, it can be made anew from the log and is
-//! then the same.
+//! Tests that the index is derived: whatever happened to the store or to the index file, it can be rebuilt from the
+//! log, with the same result.
 #![expect(clippy::disallowed_methods, reason = "a child must be given time to be in the middle of something")]
 
 use std::io::{BufRead as _, BufReader};
@@ -17,18 +17,18 @@ use crate::support::{
     note, note_on, note_with, open, plain_note, run, scope_in, search, text, these,
 };
 
-/// Queries that together look at words, phrases, prefixes, insides of words and other scripts.
+/// Queries that together cover words, phrases, prefixes, parts of words and other scripts.
 const QUERIES: &[&str] =
     &["alpha", "beta gamma", "\"gamma delta\"", "del*", "elt", "検索", "parse", "title", "omega alpha 7"];
 
-/// What the searches say, in every detail.
+/// Returns the hits of all queries, in full detail.
 fn answers(store: &mut Store) -> Vec<String> {
     let hits = QUERIES.iter().flat_map(|query| search(store, query));
     hits.map(|hit| format!("{:?} {} {} {:?} {}", hit.entry.reference, hit.ordinal, hit.line, hit.excerpt, hit.score))
         .collect()
 }
 
-/// Asserts that the index made anew says what it said before, in its tables and in its answers.
+/// Asserts that the index has the same tables and gives the same answers after a rebuild.
 pub(crate) fn check_rebuild(folder: &Path, store: &mut Store) {
     store.catch_up().unwrap();
     let (before, said) = (dump::index(folder), answers(store));
@@ -45,7 +45,7 @@ fn words(dice: &mut Dice, most: u64) -> String {
     (0..count).map(|_| format!("{} ", dice.pick(WORDS))).collect()
 }
 
-/// A random life: keeps of all kinds and sizes, revisions, supersessions, forgets, expiries, restarts.
+/// Makes random changes: entries of all kinds and sizes, revisions, supersessions, forgetting, expiry, restarts.
 fn live(folder: &Path, store: &mut Store, seed: u64) {
     let mut dice = Dice::new(seed);
     let mut now = NOW;
@@ -109,7 +109,7 @@ fn an_index_made_anew_is_the_same_after_any_life() {
     }
 }
 
-/// A store with a life behind it, closed, and what its index and its searches said.
+/// Returns a closed store after random changes, with the contents of its index and its answers.
 fn closed_store() -> (tempfile::TempDir, Vec<String>, Vec<String>) {
     let (folder, mut store) = new_store();
     live(folder.path(), &mut store, 99);
@@ -126,7 +126,7 @@ fn a_deleted_index_comes_back_by_itself() {
         let (folder, index, said) = closed_store();
         let path = folder.path().join("index.db");
         if leave_side_files {
-            // What a process that was killed leaves, when someone deletes only the file itself.
+            // What a killed process leaves, if someone deletes only the index file itself.
             std::fs::write(folder.path().join("index.db-wal"), noise(1, 50_000)).unwrap();
             std::fs::write(folder.path().join("index.db-shm"), noise(2, 32_768)).unwrap();
         }
@@ -138,7 +138,8 @@ fn a_deleted_index_comes_back_by_itself() {
     }
 }
 
-/// Damages the index's file, and checks that it is said, that nothing else suffers, and that rebuilding mends it.
+/// Damages the index file, and checks that this is reported, that nothing else is affected, and that a rebuild fixes
+/// it.
 fn check_damage(damage: impl Fn(&mut Vec<u8>), kept_aside: bool) {
     let (folder, index, said) = closed_store();
     let path = folder.path().join("index.db");
@@ -148,7 +149,7 @@ fn check_damage(damage: impl Fn(&mut Vec<u8>), kept_aside: bool) {
     let mut store = open(folder.path());
     let health = store.check().unwrap();
     assert!(health.log_problems.is_empty() && !health.index_problems.is_empty(), "{health:?}");
-    // Keeping goes on: what is kept is kept, and the answer says what is not.
+    // Entries can still be kept, and the result says what could not be done.
     let kept = store.keep(&here(), note("while the index is damaged"), at(5)).unwrap();
     assert_eq!(text(&store, kept.reference), b"while the index is damaged");
     store.rebuild_index(|_| ()).unwrap();

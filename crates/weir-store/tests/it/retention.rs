@@ -1,4 +1,4 @@
-//! How long things stay: expiry by kind, pins, the quota, and what is said of what is gone.
+//! Tests how long entries stay: expiry by kind, pins, the quota, and what is reported about entries that are gone.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -79,7 +79,7 @@ fn what_is_here_what_is_gone_and_what_never_was_are_told_apart() {
     }
 }
 
-/// A store whose quota takes three runs of 20 kB, and three runs in it, kept an hour apart.
+/// Returns a store whose quota fits three runs of 20 kB, with three runs in it, kept an hour apart.
 fn full_store(folder: &std::path::Path) -> (Store, Vec<Reference>) {
     let mut store = open_with(folder, Limits { quota_bytes: 65_000, ..Limits::default() });
     let kept = (0..3).map(|n| keep_at(&mut store, run(noise(n, 20_000)), at(n as i64 * HOUR)).reference).collect();
@@ -94,7 +94,7 @@ fn states(store: &mut Store, references: &[Reference]) -> Vec<&'static str> {
 fn the_quota_evicts_the_run_used_longest_ago() {
     let folder = tempfile::tempdir().unwrap();
     let (mut store, mut kept) = full_store(folder.path());
-    // Looking at the first makes the second the one used longest ago.
+    // Reading the first run makes the second one the least recently used.
     assert!(matches!(store.get(&here(), kept[0], at(5 * HOUR)).unwrap(), Found::Here(_)));
     let fourth = keep_at(&mut store, run(noise(3, 20_000)), at(6 * HOUR));
     assert_eq!(fourth.evicted, 1);
@@ -126,7 +126,7 @@ fn the_quota_spares_pinned_runs_notes_and_what_was_just_kept() {
 fn a_clock_that_goes_back_does_not_stop_the_quota() {
     let folder = tempfile::tempdir().unwrap();
     let (mut store, kept) = full_store(folder.path());
-    // By its time, the new run is the one used longest ago; but it was just kept.
+    // By its time, the new run is the least recently used one, but it was just kept.
     let new = keep_at(&mut store, run(noise(3, 20_000)), at(-HOUR));
     assert_eq!(new.evicted, 1);
     assert_eq!(states(&mut store, &kept), ["evicted", "here", "here"]);
@@ -192,8 +192,8 @@ fn what_a_killed_process_left_is_swept_after_an_hour() {
     assert_eq!(crate::dump::files(&blobs).len(), 2, "the text, and the file that may be in the making");
 }
 
-/// Expiry and eviction happen while someone waits for an answer, so they may not cost much more than keeping did. Taking
-/// each word out of the index's pages at once cost forty to two hundred times as much.
+/// Expiry and eviction happen while someone waits for an answer, so they must not cost much more than keeping did.
+/// Wiping each word from the index's pages at once took forty to two hundred times as long.
 #[test]
 fn making_room_costs_about_what_keeping_did() {
     let (_folder, mut store) = new_store();

@@ -1,4 +1,4 @@
-//! Room on the disk: what the quota counts, what runs are sure of, and the way out of a full disk.
+//! Tests disk space: what the quota counts, the share reserved for runs, and recovery from a full disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn words(seed: u64, count: u64) -> String {
 fn the_quota_counts_the_index() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open_with(folder.path(), Limits { quota_bytes: MIB, ..Limits::default() });
-    // Words take many times more room in the index than in the texts.
+    // Words take many times more space in the index than in the texts.
     let mut evicted = 0;
     for n in 0..40 {
         evicted += keep_at(&mut store, run(words(n, 1_500)), at(n as i64 * HOUR)).evicted;
@@ -45,7 +45,7 @@ fn documents_cannot_push_out_every_run() {
     let runs: Vec<Reference> =
         (100..106).map(|n| keep_at(&mut store, run(noise(n, 40_000)), at(n as i64 * HOUR)).reference).collect();
     let states: Vec<&str> = runs.iter().map(|reference| state(&mut store, *reference)).collect();
-    // A quarter of the quota takes six of them.
+    // A quarter of the quota fits six of them.
     assert_eq!(states, ["here"; 6]);
     keep_at(&mut store, run(noise(200, 40_000)), at(300 * HOUR));
     assert_eq!(state(&mut store, runs[0]), "evicted");
@@ -191,7 +191,7 @@ fn search_without_an_index(disk: &Path) {
     let found = open(&empty).search(&here(), &query).unwrap();
     assert!(found.hits.is_empty() && !found.behind);
     assert!(open(&empty).search_indexed(&here(), &query).unwrap().hits.is_empty());
-    // What is there but cannot be searched is not passed over.
+    // A store that has entries but cannot be searched reports an error.
     let refused = open(&used).search(&here(), &query).err();
     assert!(matches!(refused, Some(StoreError::Full { .. })), "{refused:?}");
     fs::remove_file(disk.join("ballast")).unwrap();
@@ -217,7 +217,7 @@ fn child() {
     assert!(matches!(error, StoreError::Full { .. }), "{error}");
     fill(&disk);
     drop(store);
-    // Everything can still be read, by a process that begins now.
+    // A new process can still read everything.
     let mut store = open(&folder);
     for reference in &kept {
         assert_eq!(store.text(&here(), *reference).unwrap().unwrap().all().unwrap().len(), 30_000);
@@ -234,7 +234,7 @@ fn child() {
     assert_eq!(search(&mut store, "room").len(), 1);
 }
 
-/// Fills what is left of a disk.
+/// Fills the rest of a disk.
 fn fill(disk: &Path) {
     use std::io::Write as _;
     let mut file = fs::File::create(disk.join("ballast")).unwrap();

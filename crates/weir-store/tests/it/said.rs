@@ -1,4 +1,4 @@
-//! What was said in sessions is found, shown once and forgotten with proof.
+//! Tests that what was said in sessions is found, shown once, and forgotten with proof.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn what_was_said_is_found_by_what_it_was_and_by_whom() {
         ("said", Origin::Model, 3),
     ];
     assert_eq!(found, expected.map(|(source, origin, time)| (source.to_owned(), origin, at(time))));
-    // Another search finds no more, and history tells each once.
+    // Another search adds nothing, and the history contains each event once.
     assert!(store.take_in_said(Duration::from_secs(1)).unwrap());
     let only = Query { source: Some("correction".to_owned()), ..query("tokenizer") };
     assert_eq!(store.search(&here(), &only).unwrap().hits.len(), 1);

@@ -1,4 +1,4 @@
-//! What is found, in which order, and what is shown of it.
+//! Tests which entries are found, in which order, and what is shown of them.
 
 use weir_core::{EntryKind, Level, NewEntry, Query, Scope};
 use weir_store::{Hit, Store};
@@ -8,7 +8,7 @@ use crate::support::{
     search,
 };
 
-/// Keeps the texts, each as an entry of its own, and checks which are found, in this order.
+/// Keeps each text as an entry of its own, and checks which are found, in this order.
 fn check(texts: &[&str], query: &str, found: &[&str]) {
     let (_folder, mut store) = new_store();
     let titled = |text: &str| NewEntry { title: "untitled".into(), ..run(text) };
@@ -18,7 +18,7 @@ fn check(texts: &[&str], query: &str, found: &[&str]) {
     assert_eq!(hits.iter().map(text_of).collect::<Vec<_>>(), found, "searching for `{query}`");
 }
 
-/// The same for entries known by their titles, whatever the order.
+/// Like [`check`], for entries identified by their titles, in any order.
 fn check_titles(titles: &[&str], query: &str, found: &[&str]) {
     let (_folder, mut store) = new_store();
     for title in titles {
@@ -37,7 +37,7 @@ fn all_terms_come_before_any_and_any_is_accepted() {
     check(&texts, "pool timeout", &[texts[2], texts[0], texts[1]]);
     check(&texts, "pool unknownword", &[texts[0], texts[2]]);
     check(&texts, "unknownword another", &[]);
-    // All of the words once, against one of them many times over in a shorter text.
+    // All of the words once, against one of them many times in a shorter text.
     check(
         &["pool pool pool pool", "this pool is the one that has a timeout", "no", "nor"],
         "timeout of the pool",
@@ -166,7 +166,7 @@ fn limit_means_limit_for_sections_of_one_entry() {
     }
 }
 
-/// One word in entries of all kinds, places and times, and which of them a query with filters finds.
+/// Checks which entries a query with filters finds, given one word in entries of all kinds, places and times.
 fn check_filter(filter: impl Fn(&mut Query), scope: &Scope, found: &[&str]) {
     let (_folder, mut store) = new_store();
     let made = [
@@ -214,7 +214,7 @@ fn filters_choose_by_place_kind_source_and_time() {
     check_filter(|_| (), &other_client, &["run", "page", "side"]);
 }
 
-/// Asserts that no hit of a superseded note stands above a hit of its successor.
+/// Asserts that no hit of a superseded note is above a hit of its successor.
 fn assert_in_succession(hits: &[Hit]) {
     for (position, hit) in hits.iter().enumerate() {
         let above = hits[position + 1..].iter().any(|other| Some(other.entry.reference) == hit.entry.superseded_by);
@@ -246,7 +246,7 @@ fn every_part_of_a_superseded_note_is_below_every_part_of_its_successor() {
     assert_in_succession(&hits);
 }
 
-/// The line of the text at which the needle stands, from 1.
+/// Returns the line of the text that contains the needle, from 1.
 fn line_of(text: &str, needle: &str) -> u64 {
     1 + text[..text.find(needle).unwrap()].matches('\n').count() as u64
 }

@@ -1,4 +1,4 @@
-//! Files and pages: one entry for each source, a newer text in place of the older one.
+//! Tests files and pages: there is one entry for each source, and a newer text replaces the older one.
 
 use weir_core::{EntryKind, Level, NewEntry, Origin, WhyGone};
 use weir_store::{Found, NewFile, Selection, Stamp, Store, Validators};

@@ -1,4 +1,4 @@
-//! The spool: what it holds is taken in once and in order, whatever comes in between.
+//! Tests the spool: its records are taken in once and in order, whatever happens in between.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn put(folder: &Path, spooled: &Spooled, at: Timestamp) {
     Spool::beside(folder).put(&here(), spooled, &Limits::default(), at).unwrap();
 }
 
-/// What is in the log, oldest first: texts with their times.
+/// Returns the texts and times of the events in the log, oldest first.
 fn log(store: &Store) -> Vec<(String, i64)> {
     let filter = HistoryFilter { limit: 20_000, ..HistoryFilter::default() };
     let mut moments = store.history(&here(), &filter).unwrap();

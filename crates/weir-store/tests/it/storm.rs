@@ -1,4 +1,4 @@
-//! Many processes on one project at once: everything acknowledged is there, once, in one order, and can be found.
+//! Tests many processes on one project at once: everything acknowledged is there, once, in one order, and can be found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
@@ -21,7 +21,7 @@ const PROCESSES: usize = 8;
 const EVENTS: usize = 5_000;
 const NOTES: usize = 500;
 
-/// One process of a storm. It says what was acknowledged, one line each.
+/// One process of a storm. It prints what was acknowledged, one line each.
 #[test]
 fn child() {
     let Some(task) = process::task() else { return };
@@ -38,7 +38,7 @@ fn event_text(process: usize, n: usize) -> String {
     format!("event {n} of process {process}")
 }
 
-/// Each note has a word of its own, so that finding it proves something.
+/// Returns the text of a note, with a unique word, so that finding it proves something.
 fn note_text(process: usize, n: usize) -> String {
     format!("note number{n}of{process} from the storm")
 }
@@ -64,10 +64,10 @@ fn write(folder: &Path, process: usize) {
     println!("ack slowest {} {process} 0", slowest.as_millis());
 }
 
-/// What all children acknowledged: for each kind the first word of each line by process and number.
+/// What all children acknowledged: for each kind, the first word of each line by process and number.
 type Acknowledged = BTreeMap<String, BTreeMap<(usize, usize), String>>;
 
-/// Starts the children at once and collects what they say. Each must end well.
+/// Starts the children at once and collects their output. Each must succeed.
 fn storm(folder: &Path, task: &str) -> Acknowledged {
     let folder = folder.to_str().unwrap();
     let mut children = Vec::new();
@@ -79,7 +79,7 @@ fn storm(folder: &Path, task: &str) -> Acknowledged {
         .iter_mut()
         .map(|child| {
             let stdout = child.0.stdout.take().unwrap();
-            // A thread each, so that no child waits for room in its pipe.
+            // One thread each, so that no child blocks on a full pipe.
             std::thread::spawn(move || BufReader::new(stdout).lines().map(Result::unwrap).collect::<Vec<String>>())
         })
         .collect();
@@ -101,7 +101,7 @@ fn storm(folder: &Path, task: &str) -> Acknowledged {
 #[test]
 fn eight_processes_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    // No store is there yet: they also meet in making it.
+    // No store exists yet, so the processes also compete to create it.
     let begun = Instant::now();
     let acknowledged = storm(folder.path(), "write");
     let took = begun.elapsed();
@@ -122,7 +122,7 @@ fn eight_processes_lose_nothing() {
     assert_healthy(&mut store);
 }
 
-/// Every event is there once, at the place it was acknowledged with.
+/// Checks that every event is there once, at the position it was acknowledged with.
 fn check_events(store: &Store, acknowledged: &BTreeMap<(usize, usize), String>) {
     assert_eq!(acknowledged.len(), PROCESSES * EVENTS);
     let seqs: BTreeSet<&String> = acknowledged.values().collect();
@@ -143,7 +143,7 @@ fn check_events(store: &Store, acknowledged: &BTreeMap<(usize, usize), String>) 
     assert!(stored == expected, "{} events are stored, {} were acknowledged", stored.len(), expected.len());
 }
 
-/// Every note is there with its text and is found; some of them by the word that is theirs alone.
+/// Checks that every note is there with its text and is found; some of them by their unique word.
 fn check_notes(store: &mut Store, acknowledged: &BTreeMap<(usize, usize), String>) {
     assert_eq!(acknowledged.len(), PROCESSES * NOTES);
     for ((process, n), reference) in acknowledged {
@@ -158,14 +158,14 @@ fn check_notes(store: &mut Store, acknowledged: &BTreeMap<(usize, usize), String
     assert_eq!(found, acknowledged.values().map(|text| Reference::parse(text).unwrap()).collect());
 }
 
-/// Large runs, far over the quota, so that processes evict what others are about to read or index.
+/// Keeps large runs, far over the quota, so that processes evict what others are about to read or index.
 fn write_over_quota(folder: &Path, process: usize) {
     let mut store = open_with(folder, Limits { quota_bytes: 200_000, ..Limits::default() });
     for n in 0..25 {
         let seed = (process * 1_000 + n) as u64;
         let mut large = noise(seed, 20_000);
         large.splice(0..0, format!("run{n}of{process} ").into_bytes());
-        // Every third is a text that another process keeps too.
+        // Every third text is also kept by another process.
         if n % 3 == 0 {
             large = noise(n as u64, 20_000);
         }
@@ -176,7 +176,7 @@ fn write_over_quota(folder: &Path, process: usize) {
         assert!(cited.unfinished.is_none(), "{:?}", cited.unfinished);
         for hit in store.search(&here(), &Query::new("storm", 10)).unwrap().hits {
             if let Some(reader) = store.text(&here(), hit.entry.reference).unwrap() {
-                // Open means readable, even if it is evicted meanwhile.
+                // An open text can be read, even if it is evicted meanwhile.
                 assert_eq!(reader.all().unwrap().len() as u64, hit.entry.bytes);
             }
         }
@@ -194,7 +194,7 @@ fn processes_that_evict_each_others_runs_do_not_stumble() {
     let acknowledged = storm(folder.path(), "evict");
     let mut here_still = 0;
     for reference in acknowledged["run"].values().filter(|reference| *reference != "evicted") {
-        // What a note cites is pinned, and stays whatever the quota says.
+        // Entries that a note cites are pinned, and stay whatever the quota says.
         assert!(!text(&store, Reference::parse(reference).unwrap()).is_empty());
         here_still += 1;
     }
@@ -207,7 +207,8 @@ fn processes_that_evict_each_others_runs_do_not_stumble() {
     assert_eq!(orphans as i64, rows, "as many files as rows that name one");
 }
 
-/// Keeps notes and forgets them again. While it looks whether anything is left, others put new chunks in the same places.
+/// Keeps notes and forgets them again. While it checks whether anything is left, others add new chunks in the same
+/// places.
 fn keep_and_forget(folder: &Path, process: usize) {
     let mut store = open(folder);
     for n in 0..30 {

@@ -1,4 +1,4 @@
-//! What every test needs: a store in a folder that vanishes, entries in one line, and a random stream with a seed.
+//! Helpers for all tests: a store in a temporary folder, entries in one line, and random numbers from a seed.
 
 use std::path::Path;
 
@@ -14,32 +14,32 @@ pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 /// One hour in milliseconds.
 pub(crate) const HOUR: i64 = 60 * 60 * 1000;
 
-/// A moment some milliseconds after the beginning.
+/// Returns a moment some milliseconds after [`NOW`].
 pub(crate) fn at(milliseconds: i64) -> Timestamp {
     Timestamp(NOW.0 + milliseconds)
 }
 
-/// A moment some days after the beginning.
+/// Returns a moment some days after [`NOW`].
 pub(crate) fn day(days: u32) -> Timestamp {
     NOW.plus_days(days)
 }
 
-/// The project most tests are in.
+/// Returns the project that most tests use.
 pub(crate) fn project() -> ProjectKey {
     ProjectKey("p".into())
 }
 
-/// A scope in the usual project.
+/// Returns a scope in the usual project.
 pub(crate) fn scope_in(work: Option<&str>, session: Option<&str>) -> Scope {
     Scope { project: project(), work: work.map(Into::into), session: session.map(session_key) }
 }
 
-/// A session of the usual client.
+/// Returns a session of the usual client.
 pub(crate) fn session_key(key: &str) -> SessionKey {
     SessionKey { client: "test".into(), key: key.into() }
 }
 
-/// The scope most tests stand in: session `s1` of the work `main`.
+/// Returns the scope that most tests use: session `s1` of the work `main`.
 pub(crate) fn here() -> Scope {
     scope_in(Some("main"), Some("s1"))
 }
@@ -49,19 +49,19 @@ pub(crate) fn open(folder: &Path) -> Store {
     open_with(folder, Limits::default())
 }
 
-/// Opens the store of the usual project with limits of its own.
+/// Opens the store of the usual project with the given limits.
 pub(crate) fn open_with(folder: &Path, limits: Limits) -> Store {
     Store::open(folder, Owner::Project(project()), limits).unwrap()
 }
 
-/// A new store and its folder.
+/// Creates a store in a new folder.
 pub(crate) fn new_store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     (folder, store)
 }
 
-/// An entry of this kind for the whole project.
+/// Returns an entry of this kind for the whole project.
 pub(crate) fn entry(kind: EntryKind, text: impl AsRef<[u8]>) -> NewEntry {
     let note = (kind == EntryKind::Note).then(plain_note);
     NewEntry {
@@ -77,7 +77,7 @@ pub(crate) fn entry(kind: EntryKind, text: impl AsRef<[u8]>) -> NewEntry {
     }
 }
 
-/// How an ordinary run went.
+/// Returns the result of an ordinary run.
 pub(crate) fn facts() -> RunFacts {
     RunFacts {
         exit_code: Some(0),
@@ -89,27 +89,27 @@ pub(crate) fn facts() -> RunFacts {
     }
 }
 
-/// A run's output.
+/// Returns the output of a run.
 pub(crate) fn run(text: impl AsRef<[u8]>) -> NewEntry {
     entry(EntryKind::Run, text)
 }
 
-/// A note without a topic.
+/// Returns a note without a topic.
 pub(crate) fn note(text: impl AsRef<[u8]>) -> NewEntry {
     entry(EntryKind::Note, text)
 }
 
-/// A note on a topic.
+/// Returns a note on a topic.
 pub(crate) fn note_on(topic: &str, text: impl AsRef<[u8]>) -> NewEntry {
     note_with(Note { topic: Some(topic.into()), ..plain_note() }, text)
 }
 
-/// A note with all it can have.
+/// Returns a note with the given fields.
 pub(crate) fn note_with(note: Note, text: impl AsRef<[u8]>) -> NewEntry {
     NewEntry { note: Some(note), ..entry(EntryKind::Note, text) }
 }
 
-/// What makes a note without anything beyond its text.
+/// Returns the fields of a note that has only a text.
 pub(crate) fn plain_note() -> Note {
     Note {
         kind: NoteKind::Finding,
@@ -123,24 +123,24 @@ pub(crate) fn plain_note() -> Note {
     }
 }
 
-/// An ordinary fact.
+/// Returns an ordinary event.
 pub(crate) fn event(text: impl Into<String>) -> Event {
     Event { kind: EventKind::Tool, priority: Priority::P2, text: text.into(), data: None }
 }
 
-/// Keeps an entry in the usual scope at the beginning of time.
+/// Keeps an entry in the usual scope at [`NOW`].
 pub(crate) fn keep(store: &mut Store, entry: NewEntry) -> Kept {
     keep_at(store, entry, NOW)
 }
 
-/// Keeps an entry in the usual scope; it must be searchable at once.
+/// Keeps an entry in the usual scope, and asserts that nothing was left unfinished.
 pub(crate) fn keep_at(store: &mut Store, entry: NewEntry, now: Timestamp) -> Kept {
     let kept = store.keep(&here(), entry, now).unwrap();
     assert!(kept.unfinished.is_none(), "{:?}", kept.unfinished);
     kept
 }
 
-/// The entry behind a reference, which must be there.
+/// Returns the entry with a reference, which must exist.
 pub(crate) fn get(store: &mut Store, reference: Reference) -> Entry {
     match store.get(&here(), reference, NOW).unwrap() {
         Found::Here(entry) => *entry,
@@ -148,7 +148,7 @@ pub(crate) fn get(store: &mut Store, reference: Reference) -> Entry {
     }
 }
 
-/// What is behind a reference, in few words.
+/// Returns the state of a reference as a word.
 pub(crate) fn state(store: &mut Store, reference: Reference) -> &'static str {
     match store.get(&here(), reference, NOW).unwrap() {
         Found::Here(_) => "here",
@@ -157,18 +157,18 @@ pub(crate) fn state(store: &mut Store, reference: Reference) -> &'static str {
     }
 }
 
-/// The text of an entry, which must be there.
+/// Returns the text of an entry, which must exist.
 pub(crate) fn text(store: &Store, reference: Reference) -> Vec<u8> {
     let reader = store.text(&here(), reference).unwrap();
     reader.unwrap_or_else(|| panic!("{reference} has no text")).all().unwrap()
 }
 
-/// Searches from the usual scope, with room for everything.
+/// Searches in the usual scope, with a limit large enough for everything.
 pub(crate) fn search(store: &mut Store, text: &str) -> Vec<Hit> {
     store.search(&here(), &Query::new(text, 10_000)).unwrap().hits
 }
 
-/// The references of hits, in order, each entry once.
+/// Returns the references of hits in order, each entry once.
 pub(crate) fn references(hits: &[Hit]) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     for hit in hits {
@@ -179,24 +179,24 @@ pub(crate) fn references(hits: &[Hit]) -> Vec<Reference> {
     found
 }
 
-/// Plans and carries out a forgetting.
+/// Plans to forget a selection, and carries out the plan.
 pub(crate) fn forget(store: &mut Store, selection: &Selection) -> Forgotten {
     let plan = store.plan_to_forget(&here(), selection).unwrap();
     store.forget(&here(), selection, &plan.confirmation, NOW).unwrap()
 }
 
-/// A selection of these entries.
+/// Returns a selection of these entries.
 pub(crate) fn these(references: &[Reference]) -> Selection {
     Selection { references: references.to_vec(), ..Selection::default() }
 }
 
-/// Asserts that the store finds nothing wrong with itself.
+/// Asserts that the store finds no problems in itself.
 pub(crate) fn assert_healthy(store: &mut Store) {
     let health = store.check().unwrap();
     assert!(health.log_problems.is_empty() && health.index_problems.is_empty(), "{health:?}");
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with everything in it.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for item in std::fs::read_dir(from).unwrap() {
@@ -210,19 +210,20 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Bytes that do not compress, the same for the same seed.
+/// Returns bytes that do not compress, the same for the same seed.
 pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
     bytes
 }
 
-/// Bytes that hardly compress and that the index reads as blanks: a large text that costs it next to nothing.
+/// Returns bytes that hardly compress and that the index reads as blanks: a large text that costs it almost nothing.
 pub(crate) fn blank_noise(seed: u64, length: usize) -> Vec<u8> {
     noise(seed, length).into_iter().map(|byte| byte % 32).collect()
 }
 
-/// Letters that hardly compress, the same for the same seed. They are one word, unless a secret is seen in them.
+/// Returns letters that hardly compress, the same for the same seed. They are one word, unless redaction finds a secret
+/// in them.
 pub(crate) fn noisy_word(seed: u64, length: usize) -> String {
     noise(seed, length).iter().map(|byte| char::from(b'a' + byte % 26)).collect()
 }
@@ -235,14 +236,14 @@ impl Dice {
         Self(blake3::Hasher::new().update(b"dice").update(&seed.to_le_bytes()).finalize_xof())
     }
 
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         let mut bytes = [0; 8];
         self.0.fill(&mut bytes);
         u64::from_le_bytes(bytes) % sides
     }
 
-    /// One of these.
+    /// Returns one of these.
     pub(crate) fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
         &among[self.roll(among.len() as u64) as usize]
     }

@@ -1,5 +1,5 @@
-//! Texts written piece by piece: they come back as they were, take bounded memory, and leave nothing behind when they
-//! are not kept.
+//! Tests texts that are written piece by piece: they come back unchanged, take bounded memory, and leave nothing behind
+//! if they are not kept.
 
 use std::io::{BufRead as _, BufReader};
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ use crate::support::{
 
 const MIB: usize = 1 << 20;
 
-/// A writer with a text in it, written in pieces of random length.
+/// Returns a writer with a text that was written in pieces of random length.
 fn written(store: &Store, text: &[u8], dice: &mut Dice) -> TextWriter {
     let mut writer = store.writer().unwrap();
     let mut rest = text;
@@ -37,7 +37,7 @@ fn keep_written(store: &mut Store, writer: TextWriter) -> Kept {
     store.keep_written(&here(), run(""), writer, NOW).unwrap()
 }
 
-/// Lines of a log with a secret here and there.
+/// Returns the lines of a log with a secret here and there.
 fn log_lines(seed: u64, length: usize) -> Vec<u8> {
     let mut dice = Dice::new(seed);
     let mut text = Vec::with_capacity(length + 200);
@@ -315,7 +315,7 @@ fn colours_do_not_break_words_and_binary_is_not_searched() {
     assert!(store.text(&here(), kept).unwrap().unwrap().is_binary().unwrap());
 }
 
-// What follows needs another process: one that is killed, and one whose memory is measured.
+// The tests below need another process: one that is killed, and one whose memory is measured.
 
 #[test]
 fn child() {
@@ -350,7 +350,7 @@ fn what_a_killed_writer_left_goes_with_the_next_writer() {
     assert!(lines.by_ref().any(|line| line.contains("ack writing")), "the child did not begin");
     let parts = part_files(folder.path());
     assert_eq!(parts.len(), 1);
-    // However old it looks, it is someone's.
+    // However old it looks, another process is using it.
     let old = SystemTime::now() - Duration::from_secs(100 * 3600);
     std::fs::File::options().append(true).open(&parts[0]).unwrap().set_modified(old).unwrap();
     drop(store.writer().unwrap());
@@ -372,7 +372,7 @@ fn a_large_text_takes_bounded_memory() {
     process::succeed(&mut process::child("written::child", &task));
 }
 
-/// In the child: writes, keeps, indexes and reads 256 MiB, and looks how much memory it took at most.
+/// In the child: writes, keeps, indexes and reads 256 MiB, and checks its peak memory.
 fn measure(folder: &Path) {
     const MOST_KIB: u64 = 30 << 10;
     let mut store = open(folder);
@@ -401,7 +401,7 @@ fn measure(folder: &Path) {
     assert!(read < MOST_KIB, "{read} KiB");
 }
 
-/// The most memory this process has taken, in KiB.
+/// Returns the peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();

@@ -1,19 +1,19 @@
-//! How a symbol begins, in the words of many languages.
+//! Recognises how a symbol begins, by the keywords of many languages.
 //!
 //! Invariant: it looks at one line, and at no more than its first few words.
 
-/// A symbol as its first line names it.
+/// A symbol, as named by its first line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Symbol<'a> {
     pub(super) name: &'a [u8],
-    /// What is defined within it is a symbol too.
+    /// Whether definitions within it are symbols too.
     pub(super) is_container: bool,
 }
 
-/// How much of a line is looked at.
+/// Size of the part of a line that is examined, in bytes.
 const LOOK: usize = 240;
 
-/// Words that may stand before the one that says what it is.
+/// Words that may precede the keyword of a symbol.
 const MODIFIERS: &[&str] = &[
     "abstract",
     "actual",
@@ -68,7 +68,7 @@ const MODIFIERS: &[&str] = &[
     "weak",
 ];
 
-/// Words that begin a symbol in which others are defined.
+/// Keywords of symbols that contain others.
 const CONTAINERS: &[&str] = &[
     "actor",
     "class",
@@ -96,7 +96,7 @@ const CONTAINERS: &[&str] = &[
     "union",
 ];
 
-/// Words that begin any other.
+/// Keywords of any other symbols.
 const LEAVES: &[&str] = &[
     "constructor",
     "data",
@@ -149,7 +149,7 @@ const CREATED: &[&str] = &[
     "domain",
 ];
 
-/// Words that begin a statement, and what looks like a call is none with them.
+/// Words that begin a statement. After one of them, something that looks like a method is not one.
 const STATEMENTS: &[&str] = &[
     "if", "else", "elif", "for", "foreach", "while", "switch", "match", "catch", "return", "do", "try", "with", "when",
     "case", "new", "throw", "await", "yield", "assert", "delete", "sizeof", "using", "lock", "unless", "until", "and",
@@ -157,7 +157,7 @@ const STATEMENTS: &[&str] = &[
     "defer",
 ];
 
-/// The symbol that a line begins, if it begins one.
+/// Returns the symbol that a line begins, if any.
 pub(super) fn read(indent: usize, line: &[u8]) -> Option<Symbol<'_>> {
     let line = line[..line.len().min(LOOK)].trim_ascii();
     if !line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'~' | b'(' | b'[' | b'#'))
@@ -171,7 +171,7 @@ pub(super) fn read(indent: usize, line: &[u8]) -> Option<Symbol<'_>> {
     let (word, rest) = first_word(after);
     let is = |list: &[&str]| list.iter().any(|known| known.as_bytes() == word);
     let has_name = rest.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_\"'`<(*&$@".contains(byte));
-    // `mod name;` only says that there is one elsewhere.
+    // `mod name;` only declares that the module is elsewhere.
     let is_elsewhere = matches!(word, b"mod" | b"module" | b"package") && line.ends_with(b";");
     if has_name && !is_elsewhere {
         let has_space = after.get(word.len()).is_some_and(u8::is_ascii_whitespace);
@@ -189,21 +189,21 @@ pub(super) fn read(indent: usize, line: &[u8]) -> Option<Symbol<'_>> {
     is_symbol.then(|| Symbol { name: name(after), is_container: false })
 }
 
-/// A Lisp definition, a table of a configuration.
+/// Reads a Lisp definition or a table of a configuration file.
 fn marked(indent: usize, line: &[u8]) -> Option<Symbol<'_>> {
     let is_table = line[0] == b'[' && line.last() == Some(&b']') && !line.contains(&b',') && !line.contains(&b'(');
     let is_lisp = line.starts_with(b"(def");
     (indent == 0 && (is_table || is_lisp)).then(|| Symbol { name: name(line), is_container: false })
 }
 
-/// Whether a line belongs to the symbol below it: a comment, an attribute, a decorator.
+/// Returns whether a line belongs to the symbol below it: a comment, an attribute, a decorator.
 pub(super) fn is_above(line: &[u8]) -> bool {
     const MARKS: &[&[u8]] = &[b"//", b"/*", b"*", b"#", b"--", b";", b"@", b"\"\"\"", b"<!--", b"%", b"template"];
     let is_attribute = line.starts_with(b"[") && line.trim_ascii_end().ends_with(b"]");
     is_attribute || MARKS.iter().any(|mark| line.starts_with(mark))
 }
 
-/// Whether a line goes on with what is open at its own indentation: a bracket, a branch.
+/// Returns whether a line continues what is open at its own indentation: a bracket, a branch.
 pub(super) fn goes_on(line: &[u8]) -> bool {
     let (word, _) = first_word(line);
     matches!(line.first(), Some(b'{' | b')' | b']' | b'(' | b':' | b'|' | b','))
@@ -241,7 +241,7 @@ fn first_word(line: &[u8]) -> (&[u8], &[u8]) {
     (&line[..end], line[end..].trim_ascii_start())
 }
 
-/// `CREATE TABLE …`, in any case.
+/// Returns whether the line is `CREATE TABLE …` or similar, in any case.
 fn is_created(line: &[u8]) -> bool {
     let (word, rest) = first_word(line);
     word.eq_ignore_ascii_case(b"create")
@@ -251,7 +251,7 @@ fn is_created(line: &[u8]) -> bool {
             .any(|word| CREATED.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word)))
 }
 
-/// `const name = (…) =>`, `let name = function …`.
+/// Returns whether the line binds a function: `const name = (…) =>`, `let name = function …`.
 fn is_bound_function(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"export ").unwrap_or(line);
     let (word, rest) = first_word(line);
@@ -264,7 +264,8 @@ fn is_bound_function(line: &[u8]) -> bool {
     value.starts_with(b"function") || value.starts_with(b"class") || value.windows(2).any(|pair| pair == b"=>")
 }
 
-/// A function that is named without a word for it: `int main(void) {`, `public void run() {`, `keep(entry) {`.
+/// Returns whether the line defines a function without a keyword: `int main(void) {`, `public void run() {`,
+/// `keep(entry) {`.
 fn is_method(indent: usize, line: &[u8], has_modifier: bool) -> bool {
     let (word, rest) = first_word(line);
     if is_statement(word) || word.is_empty() {
@@ -276,12 +277,12 @@ fn is_method(indent: usize, line: &[u8], has_modifier: bool) -> bool {
     let is_plain =
         !is_key && before.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_ *&<>:,~[]?$.@".contains(byte));
     let last = line.last().copied().unwrap_or_default();
-    // What ends so is a call, a value or a declaration, and not a body.
+    // A line that ends like this is a call, a value or a declaration, without a body.
     if !is_plain || matches!(last, b';' | b'=' | b'.') || before.ends_with(b".") {
         return false;
     }
     let has_type = rest.len() > line.len() - paren && before.contains(&b' ');
-    // A call with a function in it ends like a definition.
+    // A call with a function in its arguments ends like a definition.
     let is_one_list = !line[paren + 1..].iter().any(|byte| matches!(byte, b'(' | b'"' | b'\'' | b'`'));
     let opens_body = last == b'{' && line[..line.len() - 1].trim_ascii_end().ends_with(b")");
     (has_type && (indent == 0 || has_modifier || opens_body)) || (opens_body && is_one_list)
@@ -291,17 +292,17 @@ fn is_statement(word: &[u8]) -> bool {
     STATEMENTS.iter().any(|known| known.as_bytes() == word)
 }
 
-/// A rule of a Makefile, a key of a YAML file: a name and a colon, and nothing indented.
+/// Returns whether the line is a rule of a Makefile or a key of a YAML file: an unindented name and a colon.
 fn is_recipe(indent: usize, line: &[u8]) -> bool {
     let (word, rest) = first_word(line);
     indent == 0 && !word.is_empty() && rest == b":" && !is_statement(word) && !goes_on(line)
 }
 
-/// The line, without what opens its body.
+/// Returns the line without what opens its body.
 fn name(line: &[u8]) -> &[u8] {
     const LONGEST: usize = 60;
     let is_open = |byte: &u8| matches!(byte, b'{' | b'(' | b'=');
-    // What a method of Go belongs to stands before its name, and a form of Lisp in brackets.
+    // The receiver of a Go method precedes its name, and a Lisp form begins with a bracket.
     let start = match line {
         [b'(', ..] => 1,
         [b'f', b'u', b'n', b'c', b' ', b'(', ..] => line.len() - after_byte(line, b')').len(),

@@ -1,4 +1,4 @@
-//! What holds for any text: the invariants of the module, and linear work.
+//! Tests properties of any text: the invariants of the module, and linear work.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::super::rules::TOKENS;
 use super::super::window::READS;
 use super::{fake, token_of};
 
-/// Each is repeated until it is a text: what would make a careless matcher look at everything again and again.
+/// Each is repeated to make a text that would cause a careless matcher to read everything again and again.
 #[rustfmt::skip]
 const WORST: &[&str] = &[
     "a", "A7", "token=", "token=\"", "token:'token:\"", "tokentoken", "password:", "eyJ", "-eyJ", "eyJ.", "eyJa.eyJ",
@@ -45,7 +45,7 @@ fn a_megabyte_is_no_matter() {
     }
 }
 
-/// Pieces of which texts are made that have secrets, halves of secrets and marks side by side.
+/// Pieces of texts with secrets, halves of secrets and marks next to each other.
 #[rustfmt::skip]
 const PIECES: &[&str] = &[
     "password", "token", "client_secret", "apiKey", "AUTH", "aws", "=", ": ", ":", " ", "\n", "\\n", "\"", "'", "\\\"",

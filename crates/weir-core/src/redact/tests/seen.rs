@@ -1,4 +1,4 @@
-//! What is seen as a secret is removed as one, whatever stands between its bytes.
+//! Tests that a visible secret is removed, whatever is between its bytes.
 
 use proptest::prelude::*;
 
@@ -8,18 +8,18 @@ use super::properties::piece;
 use super::{check, fake};
 use crate::terminal;
 
-/// Its body is none of those that random texts are made of.
+/// Returns a token whose body is none of those in random texts.
 fn token() -> String {
     format!("gh{}_{}", "p", fake(ALNUM, 36).chars().rev().collect::<String>())
 }
 
-/// The token with `between` at `at`.
+/// Returns the token with `between` at `at`.
 fn interrupted(at: usize, between: &str) -> String {
     let (before, after) = (&token()[..at], &token()[at..]);
     format!("{before}{between}{after}")
 }
 
-/// What takes no place between two characters of a text.
+/// Sequences that take no space between two characters of a text.
 const UNSEEN: &[&str] = &[
     "\x1b[m\x1b[K",
     "\x1b[01;31m",
@@ -56,7 +56,7 @@ fn what_matched_is_found_as_grep_colours_it() {
     let coloured = format!("token \x1b[01;31m\x1b[Kgh{}_\x1b[m\x1b[K{}\n", "p", fake(ALNUM, 36));
     check(&coloured, "token \x1b[01;31m\x1b[K[redacted:github-pat]\n");
     let overstruck: String = token().chars().map(|c| format!("{c}\x08{c}")).collect();
-    // The last character is written twice, and its first time stays as what a backspace takes away.
+    // The last character is written twice, and the first copy stays as what the backspace deletes.
     let shown = redact(overstruck.as_bytes()).text.into_owned();
     assert_eq!(terminal::clean(&shown), b"[redacted:github-pat]".as_slice());
 }
@@ -142,7 +142,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 }
 
 proptest! {
-    /// What is shown of a redacted text has no secret left in it.
+    /// The visible form of a redacted text has no secret left in it.
     #[test]
     fn nothing_is_left_to_find_in_what_is_shown(
         pieces in prop::collection::vec(piece(), 0..12),

@@ -1,14 +1,15 @@
-//! How many of the shapes that providers give their secrets are recognised, and in which forms.
+//! Tests how many of the shapes of providers' secrets are recognised, and in which forms.
 //!
-//! The secrets are drawn when the test runs, so that none stands in this repository.
+//! The secrets are drawn when the test runs, so that none is in this repository.
 
 use super::super::redact;
 
-/// How often each shape is drawn, and how many of these must be recognised: a random value passes for a word now and then.
+/// How often each shape is drawn, and how many of the draws must be recognised: a random value occasionally passes for
+/// a word.
 const DRAWS: u64 = 40;
 const LEAST: u64 = 38;
 
-/// A generator of numbers (splitmix64) that gives the same for the same seed.
+/// A generator of numbers (splitmix64) that returns the same for the same seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -36,7 +37,7 @@ fn alphabet(class: char) -> &'static str {
     }
 }
 
-/// A text of this shape, and the parts of its secret that nobody may see.
+/// Returns a text of this shape, and the parts of its secret that must not be visible.
 fn draw(shape: &str, seed: u64) -> (String, Vec<String>) {
     let mut numbers = Numbers(seed);
     let (mut text, mut parts, mut is_inside) = (String::new(), Vec::new(), false);
@@ -47,7 +48,7 @@ fn draw(shape: &str, seed: u64) -> (String, Vec<String>) {
             '«' => is_inside = true,
             '»' => {
                 is_inside = false;
-                // A secret without random parts is as long as what is written.
+                // A secret without random parts consists of its fixed text.
                 if parts.is_empty() {
                     parts.push(fixed.clone());
                 }
@@ -77,7 +78,7 @@ fn draw(shape: &str, seed: u64) -> (String, Vec<String>) {
     (text, parts)
 }
 
-/// The names of the shapes of a file, and of those that are not recognised.
+/// Returns the number of shapes in a file, and the names of those that are not recognised.
 fn count(file: &str) -> (usize, Vec<String>) {
     let mut missing = Vec::new();
     let mut all = 0;

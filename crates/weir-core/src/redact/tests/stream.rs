@@ -1,4 +1,4 @@
-//! A text in pieces is redacted as the whole is, and what is too long to be held stays closed.
+//! Tests that a text in pieces is redacted like the whole, and that what is too long to be held stays closed.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::super::{Passed, Redactor, redact};
 use super::fake;
 use super::properties::piece;
 
-/// Redacts a text in pieces of these lengths, over and over.
+/// Redacts a text in pieces of these lengths, which are repeated.
 fn in_pieces(text: &[u8], lengths: &[usize], mut redactor: Redactor) -> (Vec<u8>, Vec<(&'static str, u64)>) {
     let mut out = Vec::new();
     let mut rest = text;
@@ -38,7 +38,7 @@ fn check(text: &[u8], lengths: &[usize], redactor: Redactor) {
     assert_eq!(counts, expected);
 }
 
-/// A redactor that looks at the text as soon as it can, and has all the window.
+/// Returns a redactor that searches the text as soon as it can, with the full window.
 fn eager(block: usize) -> Redactor {
     Redactor::with_sizes(block, 256 << 10)
 }
@@ -118,7 +118,7 @@ fn a_secret_on_every_seam_is_found() {
     }
 }
 
-/// Bytes that take the whole window and more, and look like a key's or a block's.
+/// Returns bytes that exceed the window and look like those of a key or a block.
 fn long_secret(length: usize) -> String {
     let line = fake(BASE64, 64) + "\n";
     line.repeat(length / line.len() + 1)

@@ -1,5 +1,5 @@
-//! The chunks that may be hits, by their words and by their meaning. Invariant: a candidate is always one that the scope
-//! and the filters of the query let through.
+//! Finds the chunks that may be hits, by keywords and by meaning. Invariant: every candidate passes the scope and the
+//! filters of the query.
 
 use rusqlite::{CachedStatement, Connection, Row, Rows, params};
 use weir_core::{EntryKind, Level, Query, Scope, Timestamp};
@@ -11,19 +11,19 @@ pub(super) struct Candidate {
     pub(super) entry_id: i64,
     pub(super) kind: Option<EntryKind>,
     pub(super) at: Timestamp,
-    /// Whether its entry was made in the same unit of work.
+    /// Whether the entry belongs to the same work.
     pub(super) same_work: bool,
-    /// How well its words match; 0 when none does.
+    /// How well the words match; 0 if none does.
     pub(super) words: f64,
-    /// How near it is in meaning; 0 when that is not known.
+    /// How close the chunk is in meaning; 0 if unknown.
     pub(super) near: f32,
-    /// What it is ranked by.
+    /// The score for ranking.
     pub(super) score: f64,
 }
 
-/// The filters of a search. ?2 and ?3 are the session's client and key, ?4 the work, ?5 the kind, ?6 the source,
-/// ?7 the earliest time, ?8 the level within which the entry was made. A source stands for what is below it, too: `/` is
-/// the last character before `0`.
+/// The filters of a search. ?2 and ?3 are the session's client and key, ?4 the work, ?5 the kind, ?6 the source, ?7 the
+/// earliest time, ?8 the level within which the entry was made. A source includes everything below it: `/` is the last
+/// character before `0`.
 const FILTERS: &str = "(d.level IN ('project', 'user') OR (d.level = 'work' AND d.work = ?4)
         OR (d.level = 'session' AND d.client = ?2 AND d.session = ?3))
     AND (?5 IS NULL OR d.kind = ?5)
@@ -34,14 +34,14 @@ const FILTERS: &str = "(d.level IN ('project', 'user') OR (d.level = 'work' AND 
 
 const COLUMNS: &str = "c.id, c.entry_id, d.kind, d.at, d.work IS ?4 AND ?4 IS NOT NULL";
 
-/// The best chunks by their words.
+/// Returns the best chunks by keywords.
 pub(super) fn by_words(
     connection: &Connection,
     (scope, query): (&Scope, &Query),
     expression: &str,
     most: usize,
 ) -> rusqlite::Result<Vec<Candidate>> {
-    // The engine hands out rows in the order of their rank, so the joins run for as many rows as are taken.
+    // The engine returns rows in the order of their rank, so the joins run only for the rows that are taken.
     let sql = format!(
         "SELECT {COLUMNS}, words.rank FROM words CROSS JOIN chunks c ON c.id = words.rowid
              CROSS JOIN documents d ON d.entry_id = c.entry_id
@@ -57,7 +57,7 @@ pub(super) fn by_words(
     Ok(found)
 }
 
-/// One chunk, if the filters let it through.
+/// Returns one chunk, if it passes the filters.
 pub(super) fn one(
     connection: &Connection,
     (scope, query): (&Scope, &Query),

@@ -1,7 +1,7 @@
-//! In which order candidates come. The formula and its numbers were measured (docs/benchmarks.md): words and meaning
-//! added up, each as a share of the most there can be; a little for what is new and for what belongs to the same work.
+//! Ranks candidates. The formula and its numbers were measured (docs/benchmarks.md): the sum of keyword and meaning
+//! scores, each as a share of its maximum, plus a small bonus for recent entries and for the same work.
 //!
-//! Invariant: nothing is dropped here, and the order is the same for the same candidates.
+//! Invariant: no candidate is dropped, and the order is the same for the same candidates.
 
 use std::collections::HashMap;
 
@@ -11,21 +11,22 @@ use weir_embed::Quantised;
 use super::candidates::Candidate;
 use crate::index::meaning::cosine;
 
-/// Below this many chunks meaning counts half, above less: among very many, something is always near.
+/// Number of chunks up to which meaning counts half. It counts less in a larger index, where something is always close.
 const SMALL: i64 = 10_000;
 const SHARE_SMALL: f64 = 0.5;
 const SHARE_LARGE: f64 = 0.3;
-/// What something new is worth, as a share of the best score, and in how many days that halves.
+/// Bonus of a new entry, as a share of the best score, and the number of days in which it halves.
 const RECENT: f64 = 0.1;
 const HALF_LIFE_DAYS: f64 = 30.0;
-/// What the same work is worth, as a share of the best score.
+/// Bonus of the same work, as a share of the best score.
 const SAME_WORK: f64 = 0.05;
-/// From here on two texts speak of the same thing, so that the newer one goes first. Lower takes related for same.
+/// Minimum similarity of two texts on the same subject, where the newer one goes first. A lower value would treat
+/// related texts as the same.
 const SAME_SUBJECT: f32 = 0.60;
-/// Among how many of the best the newer is looked for.
+/// Number of the best candidates that are compared with each other.
 const LOOKED_AT: usize = 5;
 
-/// Scores and sorts candidates. `chunks` is how many chunks there are; none without meaning.
+/// Scores and sorts candidates. `chunks` is the number of chunks, or `None` without semantic search.
 pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Option<Timestamp>) {
     let best_words = candidates.iter().map(|c| c.words).fold(f64::MIN_POSITIVE, f64::max);
     let share = match chunks {
@@ -44,25 +45,25 @@ pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Optio
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
 }
 
-/// 1 for what is new, half of it after a month, and so on.
+/// Returns 1 for a new entry, and half of that for every 30 days of age.
 fn recency(at: Timestamp, now: Timestamp) -> f64 {
     const DAY: f64 = 24.0 * 60.0 * 60.0 * 1_000.0;
     let days = (now.0 - at.0).max(0) as f64 / DAY;
     (-days / HALF_LIFE_DAYS).exp2()
 }
 
-/// The ids of the chunks that are looked at for something newer on the same subject.
+/// Returns the ids of the chunks that are compared for something newer on the same subject.
 pub(super) fn looked_at(candidates: &[Candidate]) -> Vec<i64> {
     candidates.iter().take(LOOKED_AT).map(|candidate| candidate.id).collect()
 }
 
-/// Puts a newer text on the same subject just above an older one, among the best. Returns which entry is the newer one,
-/// for each chunk that went below.
+/// Moves a newer text on the same subject just above an older one, among the best candidates. Returns the newer entry
+/// for each chunk that was moved below it.
 pub(super) fn put_newer_first(candidates: &mut [Candidate], vectors: &HashMap<i64, Quantised>) -> HashMap<i64, i64> {
     let mut newer = HashMap::new();
     let most = candidates.len().min(LOOKED_AT);
     for at in 0..most {
-        // From the place of the older on, the newest of those on its subject that stand below it.
+        // The newest candidate below this one that is on the same subject.
         let below = (at + 1..most).filter(|&other| is_newer(&candidates[other], &candidates[at], vectors));
         if let Some(other) = below.max_by_key(|&other| candidates[other].entry_id) {
             candidates[at..=other].rotate_right(1);
@@ -77,8 +78,8 @@ pub(super) fn put_newer_first(candidates: &mut [Candidate], vectors: &HashMap<i6
     newer
 }
 
-/// Whether one text came later than another on the same subject. The order is the log's, as it is for revisions: a clock
-/// may have been set back in between.
+/// Returns whether one text is newer than another on the same subject. The order of the log decides, as it does for
+/// revisions, since a clock may have been set back in between.
 fn is_newer(one: &Candidate, other: &Candidate, vectors: &HashMap<i64, Quantised>) -> bool {
     let tells_of_its_time = |candidate: &Candidate| {
         matches!(candidate.kind, Some(EntryKind::Note | EntryKind::Run | EntryKind::Import | EntryKind::Said))

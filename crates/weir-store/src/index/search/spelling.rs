@@ -1,30 +1,30 @@
-//! What a query's words stand for in the index: a beginning, a part of a word, or the word that was meant. Invariant: a
-//! word that the index knows is taken as it is.
+//! Resolves the words of a query in the index: prefixes, parts of words and misspellings. Invariant: a word that the
+//! index knows is not changed.
 
 use rusqlite::Connection;
 use weir_core::query::Term;
 
 use crate::index::vocabulary;
 
-/// How many words that are equally near to a misspelt one are all looked for.
+/// Maximum number of words equally close to a misspelt one that are searched for.
 const MOST_NEAR: usize = 3;
-/// How many unknown words are looked into; a page of them is no question.
+/// Maximum number of unknown words that are resolved. An input with more is not a query.
 const MOST_UNKNOWN: usize = 12;
 
-/// A query's terms as the engine takes them.
+/// The terms of a query, in the engine's syntax.
 #[derive(Debug, Default)]
 pub(super) struct Spelt {
     /// The alternatives, each in the engine's syntax.
     pub(super) alternatives: Vec<String>,
-    /// All words that are looked for.
+    /// All words that are searched for.
     pub(super) words: Vec<String>,
-    /// Words that were taken for others: as they were written, and what was looked for.
+    /// Words that were replaced: as written, and the words searched for instead.
     pub(super) corrected: Vec<(String, String)>,
-    /// Words that nothing in the index is like.
+    /// Words without any similar word in the index.
     pub(super) unknown: Vec<String>,
 }
 
-/// Looks the terms up.
+/// Resolves the terms of a query.
 pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Result<Spelt> {
     let mut spelt = Spelt::default();
     let mut looked_into = 0;
@@ -33,7 +33,7 @@ pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Resu
         spelt.words.extend(term.words.iter().cloned());
         let [word] = term.words.as_slice() else { continue };
         if term.prefix {
-            // The stem of a word's beginning is not the beginning of its stem: `deploy*` alone would miss `deployment`.
+            // The stem of a prefix is not a prefix of the stem: `deploy*` alone would miss `deployment`.
             let words = vocabulary::beginning_with(connection, word)?;
             spelt.add(words);
         } else if looked_into < MOST_UNKNOWN && !is_known(connection, word)? {
@@ -70,7 +70,7 @@ fn replace_unknown(connection: &Connection, word: &str, spelt: &mut Spelt) -> ru
     Ok(())
 }
 
-/// Whether the index has the word, or a form of it.
+/// Returns whether the index has the word, or a form of it.
 fn is_known(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
     if vocabulary::has(connection, word)? {
         return Ok(true);
@@ -78,14 +78,14 @@ fn is_known(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM words WHERE words MATCH ?1 LIMIT 1")?.exists([format!("\"{word}\"")])
 }
 
-/// In how many chunks a word stands, as far as it matters.
+/// Returns how many chunks have a word, counting up to 100.
 fn uses(connection: &Connection, word: &str) -> rusqlite::Result<i64> {
     connection
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT 100)")?
         .query_row([format!("\"{word}\"")], |row| row.get(0))
 }
 
-/// A term in the engine's syntax. Words hold letters and digits only, so nothing in them can be an operator.
+/// Returns a term in the engine's syntax. Words consist of letters and digits only, so none of them can be an operator.
 fn expression_of(term: &Term) -> String {
     let star = if term.prefix { " *" } else { "" };
     format!("\"{}\"{star}", term.words.join(" "))
