@@ -1,4 +1,4 @@
-//! Renders an outline at a level of detail.
+//! Renders an outline at a [`Level`].
 //!
 //! Invariant: the text shown either has clearly fewer tokens than the file, or is the file.
 

@@ -1,4 +1,4 @@
-//! Serializes outlines, for a parser that runs in its own process.
+//! Encodes outlines as bytes, for a parser that runs in its own process.
 //!
 //! Invariant: a decoded outline is consistent with its text, whatever the process wrote. Its ranges and lines are
 //! within the text, and anything the reader already knows is not taken from the answer.

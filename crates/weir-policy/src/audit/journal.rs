@@ -1,5 +1,5 @@
-//! Serializes the state before a run. It is stored out of the run's reach until the audit is over, so another process
-//! can finish the audit.
+//! Encodes the state before a run as bytes. They are stored out of the run's reach until the audit is over, so another
+//! process can finish the audit.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -22,7 +22,7 @@ pub(super) fn below_all<'a>(base: &Path, patterns: impl Iterator<Item = &'a str>
     patterns.filter(may_be).flat_map(|pattern| listings.below(base, pattern)).collect()
 }
 
-/// A cache of folder listings, so many patterns list each folder only once.
+/// A cache of folder listings: each folder is listed only once, however many patterns there are.
 #[derive(Debug, Default)]
 pub(super) struct Listings {
     names: HashMap<PathBuf, Vec<OsString>>,

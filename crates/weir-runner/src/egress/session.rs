@@ -14,7 +14,7 @@ use super::{Record, Rules};
 /// How long a client may take to read a refusal.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Serves one request. An error on the connection ends it; there is no one to report it to.
+/// Serves one request. An error on the connection ends it and is not reported.
 pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &Record, stop: &Stop) {
     let _ = client.set_nodelay(true);
     if client.set_nonblocking(true).is_err() {

@@ -12,8 +12,8 @@ use super::{Doing as _, Failure, fence, filter};
 use crate::control::{self, Message};
 use crate::{Level, Spec};
 
-/// Executes the program. If a restriction cannot be applied, the caller of the run is told over `socket`. If the
-/// program does not start, the error goes to standard error, with the exit code that shells use.
+/// Executes the program. A restriction that cannot be applied is reported to the caller of the run over `socket`. A
+/// program that does not start is reported on standard error, with the exit code that shells use.
 pub(super) fn become_program(spec: &Spec, filter: &[u8], argv: &[OsString], socket: &UnixStream) -> ! {
     if let Err(Failure { step, why, refused }) = prepare(spec, filter) {
         let _ = control::send(socket, &Message::Failed { step, why, refused }, &[]);

@@ -110,7 +110,7 @@ fn command(words: &[&str]) -> Match {
     }
 }
 
-/// Refuses to list machines and services in any format other than a table, which would contain everything that
+/// Refuses to list machines and services in a format other than a table: other formats contain everything that
 /// `describe` prints.
 fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     let [group @ .., "list"] = command else { return None };
