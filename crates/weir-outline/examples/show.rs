@@ -1,4 +1,4 @@
-//! Shows the outline of files, for looking at while a language is written.
+//! Shows the outline of files, for inspection while developing a language.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example for people")]
 
 fn main() {

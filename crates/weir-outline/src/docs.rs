@@ -5,10 +5,10 @@ use tree_sitter::Node;
 use crate::languages::{Class, Table};
 use crate::spec::Spec;
 
-/// A sentence of more characters is cut.
+/// Maximum length of a sentence in characters. A longer one is cut.
 const LONGEST: usize = 160;
 
-/// What the file says of itself.
+/// Returns the first sentence of the file's own documentation.
 pub(crate) fn of_file(spec: &Spec, table: &Table, root: Node<'_>, text: &str) -> Option<String> {
     if let Some(doc) = (spec.hooks.doc)(root, text) {
         return first_sentence(&doc);
@@ -28,7 +28,7 @@ pub(crate) fn of_file(spec: &Spec, table: &Table, root: Node<'_>, text: &str) ->
         if apart {
             block.clear();
         }
-        // A comment that ends with its line may end at the beginning of the next.
+        // A line comment may end at the beginning of the next line.
         let last = node.end_position();
         end = Some(if last.column == 0 { last.row.saturating_sub(1) } else { last.row });
         if (spec.docs.file)(comment) {
@@ -46,7 +46,7 @@ pub(crate) fn is_licence(comment: &str) -> bool {
         .any(|word| comment.contains(word))
 }
 
-/// A comment without its marks.
+/// Returns a comment without its markers.
 pub(crate) fn bare(comment: &str) -> String {
     let mut bare = String::with_capacity(comment.len());
     for line in comment.lines() {
@@ -60,7 +60,7 @@ pub(crate) fn bare(comment: &str) -> String {
     bare
 }
 
-/// A line without a tag of a documentation tool that says nothing.
+/// Removes a documentation tag that carries no information.
 fn without_tag(line: &str) -> &str {
     const TAGS: [&str; 5] = ["brief", "fileoverview", "file", "overview", "description"];
     let Some(tag) = line.strip_prefix(['@', '\\']) else { return line };
@@ -69,7 +69,7 @@ fn without_tag(line: &str) -> &str {
     rest.map_or(line, str::trim_start)
 }
 
-/// The first sentence of a text, on one line.
+/// Returns the first sentence of a text, on one line.
 pub(crate) fn first_sentence(text: &str) -> Option<String> {
     let mut sentence = String::new();
     for line in text.trim_start().lines() {
@@ -97,7 +97,7 @@ pub(crate) fn first_sentence(text: &str) -> Option<String> {
     sentence.chars().any(char::is_alphanumeric).then_some(sentence)
 }
 
-/// Where a sentence ends: after a full stop that a space and no abbreviation surround.
+/// Returns where a sentence ends: after a full stop that is followed by a space and does not end an abbreviation.
 fn sentence_end(text: &str) -> Option<usize> {
     let ends = text.match_indices(['.', '!', '?', '。']).map(|(at, mark)| at + mark.len());
     ends.filter(|end| text[*end..].starts_with(' ') || *end == text.len())

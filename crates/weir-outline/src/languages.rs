@@ -1,4 +1,4 @@
-//! The languages, each in a folder of its own and named once in [`LANGUAGES`].
+//! The languages, each in its own folder and listed once in [`LANGUAGES`].
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -66,7 +66,7 @@ mod yaml;
 #[cfg(feature = "zig")]
 mod zig;
 
-/// Every language, in the order lists show them.
+/// All languages, in the order in which lists show them.
 pub static LANGUAGES: &[&Language] = &[
     #[cfg(feature = "rust")]
     &rust::LANGUAGE,
@@ -130,29 +130,29 @@ pub struct Language {
 
 /// How a language is read.
 pub(crate) enum How {
-    /// By the walk over the tree of its grammar.
+    /// By the walk over the syntax tree.
     Walk(Spec),
-    /// By a reader of its own.
+    /// By its own reader.
     Own(Reader),
 }
 
-/// A reader of a language that is not read by the walk.
+/// A reader for a language that the walk does not handle.
 pub(crate) struct Reader {
     pub name: &'static str,
     pub version: u32,
     pub extensions: &'static [&'static str],
     pub file_names: &'static [&'static str],
-    /// Fills an outline whose sizes are filled already.
+    /// Fills in an outline that already has its sizes.
     pub read: fn(&str, &mut Outline),
 }
 
-/// A spec by the numbers of its grammar.
+/// A spec indexed by the kind IDs of its grammar.
 pub(crate) struct Table {
     pub grammar: tree_sitter::Language,
     rows: Vec<Class>,
 }
 
-/// What a node kind is to the walk.
+/// What a node kind means to the walk.
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
     Other,
@@ -173,7 +173,7 @@ impl Language {
         Self { how: How::Own(reader), table: OnceLock::new() }
     }
 
-    /// Its name, as people write it in lower case.
+    /// Returns the usual name of the language, in lower case.
     pub fn name(&self) -> &'static str {
         match &self.how {
             How::Walk(spec) => spec.name,
@@ -181,7 +181,7 @@ impl Language {
         }
     }
 
-    /// Counts up when the same bytes give another outline.
+    /// Returns a number that increases when the same bytes give a different outline.
     pub fn version(&self) -> u32 {
         match &self.how {
             How::Walk(spec) => spec.version,
@@ -189,7 +189,7 @@ impl Language {
         }
     }
 
-    /// Endings of its files' names, without the dot.
+    /// Returns the file name extensions, without the dot.
     pub fn extensions(&self) -> &'static [&'static str] {
         match &self.how {
             How::Walk(spec) => spec.extensions,
@@ -221,7 +221,7 @@ impl Table {
         let grammar = (spec.grammar)();
         let class = |id: u16| {
             let kind = grammar.node_kind_for_id(id).unwrap_or_default();
-            // A keyword may have the name of a node.
+            // A keyword may have the same name as a node kind.
             if !grammar.node_kind_is_named(id) {
                 return Class::Other;
             }
@@ -238,7 +238,7 @@ impl Table {
     }
 
     pub(crate) fn class(&self, node: tree_sitter::Node<'_>) -> Class {
-        // What could not be parsed may have items inside.
+        // A node that could not be parsed may contain items.
         if node.is_error() {
             return Class::Row(Row::Through);
         }
@@ -246,7 +246,7 @@ impl Table {
     }
 }
 
-/// The language of a file, by its name and, of a script, by its first line.
+/// Returns the language of a file, by its name or, for a script, by its first line.
 pub fn language_of(path: &Path, text: &str) -> Option<&'static Language> {
     let name = path.file_name()?.to_str()?;
     let by_name = LANGUAGES.iter().find(|language| language.file_names().contains(&name));

@@ -1,9 +1,13 @@
-//! Source files by their interface: what a file offers, without how it does it.
+//! Outlines source files: shows what a file offers, without how it works.
 //!
-//! A language is one folder in `languages`, with its `Spec`, a sample and what is made of it, and one line
-//! in [`LANGUAGES`]. Everything else is shared: one walk over the tree, one way to write a signature, one way to show.
-//! Invariants: the same bytes give the same outline; what is shown is never longer than the file; a file that does not
-//! parse gives the items that do.
+//! A language is one folder in `languages`, with its `Spec`, a sample and the sample's outline, and one line in
+//! [`LANGUAGES`]. Everything else is shared: one walk over the tree, one way to write a signature, one way to show an
+//! outline.
+//!
+//! Invariants:
+//! - The same bytes give the same outline.
+//! - The text shown is never longer than the file.
+//! - A file with syntax errors still gives the items that parse.
 
 mod docs;
 mod languages;

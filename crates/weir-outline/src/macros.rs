@@ -1,11 +1,11 @@
-//! Items inside the tokens of a macro, which a grammar sees as tokens only.
+//! Finds items inside the tokens of a macro, which a grammar only sees as tokens.
 
 use tree_sitter::Range;
 
 use crate::model::{Item, Place};
 use crate::walk::Walk;
 
-/// Parses ranges of the file as if they were one, and adds their items.
+/// Parses ranges of the file as one text, and adds their items.
 pub(crate) fn read(walk: &mut Walk<'_>, ranges: &[Range], inside: Option<&Item>, into: &mut Vec<Item>) {
     if ranges.is_empty() {
         return;

@@ -1,9 +1,13 @@
-//! A map of many files: which of them matter to a question, and their best symbols within a budget.
+//! A map of many files: selects the files that matter to a question, and their best symbols within a budget.
 //!
-//! A file is known by its [`Facts`], which are made once and kept: the names it defines, the names it mentions, the words
-//! it is found by, its symbols. [`rank`] orders files by references of one step, words, nearness and common changes;
-//! [`show`] writes the best symbols of the best files. Invariants: the same facts give the same order and the same text;
-//! a text never has more tokens than its budget; nothing here reads a file.
+//! A file is represented by its [`Facts`], which are computed once and stored: the names it defines, the names it
+//! mentions, the words it is found by, and its symbols. [`rank`] orders files by direct references, words, proximity
+//! and common changes; [`show`] writes the best symbols of the best files.
+//!
+//! Invariants:
+//! - The same facts give the same order and the same text.
+//! - A text never has more tokens than its budget.
+//! - Nothing here reads a file.
 
 mod facts;
 mod find;

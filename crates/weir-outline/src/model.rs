@@ -1,4 +1,4 @@
-//! What an outline is made of.
+//! The data model of an outline.
 
 use std::ops::Range;
 
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::languages::Language;
 
-/// A source file by its interface.
+/// The interface of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
-    /// The language's name, as people write it in lower case.
+    /// The usual name of the language, in lower case.
     pub language: &'static str,
-    /// What the file is for: the first sentence of its own documentation.
+    /// The purpose of the file: the first sentence of its own documentation.
     pub purpose: Option<String>,
-    /// BLAKE3 of the bytes it was made of.
+    /// BLAKE3 hash of the bytes that were outlined.
     pub hash: [u8; 32],
-    /// Counts up when the same bytes give another outline.
+    /// Increases when the same bytes give a different outline.
     pub version: u32,
-    /// What stands in the file, in its order.
+    /// The items of the file, in order.
     pub items: Vec<Item>,
-    /// How many places could not be parsed.
+    /// Number of places that could not be parsed.
     pub broken: usize,
-    /// How many lines the file has.
+    /// Number of lines of the file.
     pub lines: u32,
-    /// How many bytes the file has.
+    /// Number of bytes of the file.
     pub bytes: usize,
 }
 
@@ -32,34 +32,34 @@ pub struct Outline {
 pub struct Item {
     /// What it is.
     pub kind: Kind,
-    /// Its name; more than one where one declaration names several, none where it has no name.
+    /// Its names: several if one declaration names several, none if it has no name.
     pub names: Vec<String>,
-    /// Its tokens without body and comments, on one line.
+    /// Its tokens on one line, without body and comments.
     pub signature: String,
     /// Who may use it.
     pub visibility: Visibility,
-    /// Whether it is of the program, of its tests, or inside a macro.
+    /// Whether it belongs to the program, to its tests, or to the tokens of a macro.
     pub place: Place,
     /// The first sentence of its documentation.
     pub doc: Option<String>,
-    /// What is written at it: derives, decorators, annotations.
+    /// Its derives, decorators and annotations.
     pub attributes: Vec<String>,
-    /// Where it stands, with its body.
+    /// Its byte range in the file, including its body.
     pub bytes: Range<usize>,
-    /// Its first and its last line, from 1.
+    /// Its first and last line, counted from 1.
     pub lines: (u32, u32),
-    /// What is inside.
+    /// The items inside it.
     pub children: Vec<Item>,
 }
 
-/// What an item is, whatever its language calls it.
+/// The kind of an item, independent of its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// A module, namespace or package with items inside.
     Module,
     /// A struct, class, enum, union, interface, trait, protocol or alias.
     Type,
-    /// What a type implements, or adds to itself elsewhere.
+    /// An implementation of a trait, or an extension of a type declared elsewhere.
     Implementation,
     /// A function or a method.
     Function,
@@ -71,11 +71,11 @@ pub enum Kind {
     Constant,
     /// A macro.
     Macro,
-    /// Something from elsewhere that is offered here.
+    /// A re-export of something from elsewhere.
     Export,
-    /// A heading of a text.
+    /// A heading in a text.
     Heading,
-    /// A key of a data file, a rule of a style sheet, an element of a page.
+    /// A key in a data file, a rule in a style sheet, or an element of a page.
     Key,
 }
 
@@ -86,23 +86,23 @@ pub enum Visibility {
     Private,
     /// Its own package.
     Crate,
-    /// Everybody.
+    /// Everyone.
     Public,
 }
 
-/// Of what an item is a part.
+/// What an item is a part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Place {
     /// The program.
     Program,
     /// Its tests.
     Test,
-    /// A macro's tokens, which were read as items.
+    /// The tokens of a macro, which were parsed as items.
     Macro,
 }
 
 impl Outline {
-    /// The outline of a text that nothing is known of yet but its sizes.
+    /// Creates an outline with only the hash and the sizes of a text.
     pub(crate) fn empty(language: &'static Language, text: &str) -> Self {
         Self {
             language: language.name(),
@@ -118,7 +118,7 @@ impl Outline {
 }
 
 impl Item {
-    /// Whether it is an interface to others: at least seen by its own package, and not a test.
+    /// Returns whether the item is part of the interface: visible at least to its own package, and not a test.
     pub fn is_offered(&self) -> bool {
         self.visibility > Visibility::Private && self.place != Place::Test
     }

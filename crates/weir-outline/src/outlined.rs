@@ -1,4 +1,4 @@
-//! A file's text, made into its outline.
+//! Makes the outline of a file's text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,21 +11,21 @@ use crate::parse::Parsing;
 use crate::walk::Source;
 use crate::{docs, parse, recover, walk};
 
-/// Files of more bytes are data, or were written by a program.
+/// Maximum size of a file in bytes. Larger files are data or generated code.
 pub const LARGEST: usize = 1 << 20;
 
 /// Why a file has no outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NoOutline {
-    /// Its language is not known.
+    /// The language is unknown.
     Unknown,
-    /// It is larger than anybody writes.
+    /// The file is larger than [`LARGEST`].
     TooLarge,
-    /// It cannot be parsed in the time and space there is.
+    /// The file cannot be parsed within the limits on time and nesting.
     Unfit,
-    /// The process that parses it came to an end over it.
+    /// The parser process crashed on the file.
     Crashed,
-    /// No process to parse it in could be started.
+    /// No parser process could be started.
     NoParser,
 }
 
@@ -75,8 +75,8 @@ pub fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOut
     Ok(made)
 }
 
-/// The text as it is parsed: without the marks of a conflict, and with what the language's grammar cannot read mended.
-/// It has as many bytes and the same lines.
+/// Returns the text to parse: without conflict markers, and with syntax that the grammar cannot read replaced. It has
+/// the same number of bytes and the same lines.
 fn mended(text: &str, mend: fn(&str) -> Option<String>) -> Cow<'_, str> {
     let whole = without_conflict_marks(text);
     let more = mend(&whole);
@@ -86,7 +86,7 @@ fn mended(text: &str, mend: fn(&str) -> Option<String>) -> Cow<'_, str> {
     }
 }
 
-/// Both sides of a conflict stay; the lines that part them are blanked.
+/// Blanks the lines with conflict markers; both sides of a conflict stay.
 fn without_conflict_marks(text: &str) -> Cow<'_, str> {
     const MARKS: [&str; 4] = ["<<<<<<< ", "=======", ">>>>>>> ", "||||||| "];
     let is_mark = |line: &str| {

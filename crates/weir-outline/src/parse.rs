@@ -1,28 +1,28 @@
-//! Parsing with an end: whatever a file holds, it takes a bounded time.
+//! Parsing in bounded time, whatever a file contains.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, Parser, Range, Tree};
 
-/// How long the parses of one file may take together. A megabyte takes a tenth of it; what takes longer was made to.
+/// Maximum time for all parses of one file. A megabyte takes a tenth of it; only hostile files take longer.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// A parser that gives up.
+/// A parser with a deadline.
 pub(crate) struct Parsing {
     parser: Parser,
     until: Instant,
 }
 
 impl Parsing {
-    /// A parser of a grammar; none when the grammar is of another time than the parser.
+    /// Creates a parser for a grammar. Returns `None` if their versions are incompatible.
     pub(crate) fn new(grammar: &tree_sitter::Language) -> Option<Self> {
         let mut parser = Parser::new();
         parser.set_language(grammar).ok()?;
         Some(Self { parser, until: Instant::now() + PATIENCE })
     }
 
-    /// Parses a text; none when it takes too long.
+    /// Parses a text. Returns `None` if it takes too long.
     pub(crate) fn whole(&mut self, text: &str) -> Option<Tree> {
         let until = self.until;
         let mut go_on = |_: &tree_sitter::ParseState| {
@@ -31,26 +31,26 @@ impl Parsing {
         let options = ParseOptions::new().progress_callback(&mut go_on);
         let tree =
             self.parser.parse_with_options(&mut |at, _| &text.as_bytes()[at.min(text.len())..], None, Some(options));
-        // What was begun is not gone on with.
+        // Do not resume an aborted parse.
         self.parser.reset();
         tree
     }
 
-    /// Parses ranges of a text as if they were one; none when they are not in order, or it takes too long.
+    /// Parses ranges of a text as one. Returns `None` if they are not in order or it takes too long.
     pub(crate) fn parts(&mut self, text: &str, ranges: &[Range]) -> Option<Tree> {
         self.parser.set_included_ranges(ranges).ok()?;
         let tree = self.whole(text);
-        // The whole text is what is parsed next.
+        // Parse the whole text next time.
         self.parser.set_included_ranges(&[]).ok()?;
         tree
     }
 }
 
-/// Indented in more steps than this, a text is not given to a parser: the scanners of some grammars keep their steps in
-/// a place of fixed size, and those of Python and YAML write behind it.
+/// Maximum number of indentation levels. A deeper text is not parsed: some scanners store the levels in a buffer of
+/// fixed size, and those of Python and YAML write past its end.
 const MOST_STEPS: usize = 150;
 
-/// Whether a text is indented in more steps than a grammar's scanner can keep.
+/// Returns whether a text has more indentation levels than a grammar's scanner can store.
 pub(crate) fn is_too_deep(text: &str) -> bool {
     let mut steps: Vec<usize> = Vec::new();
     let mut step_to = |column: usize| {
@@ -64,7 +64,7 @@ pub(crate) fn is_too_deep(text: &str) -> bool {
     };
     text.lines().any(|line| {
         let mut rest = line.trim_start();
-        // Of `- - a`, each dash is a step.
+        // In `- - a`, each dash is a level.
         while let Some(after) = rest.strip_prefix(['-', '?']).filter(|after| after.starts_with([' ', '\t'])) {
             if step_to(line.len() - rest.len()) {
                 return true;

@@ -1,8 +1,8 @@
-//! A second look at a file that does not parse: each part of it for itself, parted where people part them.
+//! Recovers items from a file with syntax errors: parses each part separately, split where the layout suggests it.
 //!
-//! One lost brace makes everything after it a part of what it stood in. Code is laid out: what begins at the margin after
-//! a blank line or after the end of something begins anew, and so does, inside of it, what begins at the first step.
-//! Invariant: the second look is taken only where it sees more.
+//! One missing brace makes everything after it part of the block it belonged to. But code is laid out: a line at the
+//! left margin after a blank line or a closing line starts a new part, and inside a part, so does a line at the first
+//! indentation level. Invariant: the recovered items are used only if there are more of them.
 
 use tree_sitter::{Point, Range};
 
@@ -12,10 +12,10 @@ use crate::parse::Parsing;
 use crate::spec::Spec;
 use crate::walk::{self, Seen, Source};
 
-/// So many members of one part are looked at; more are not written by people.
+/// Maximum number of members of one part to parse. Code written by people has fewer.
 const MOST_MEMBERS: usize = 1_000;
 
-/// What is seen of a broken file: part by part if that is more than was seen of the whole.
+/// Returns the items of a broken file, parsed part by part if that finds more than parsing it as a whole.
 pub(crate) fn look_again(
     spec: &Spec,
     table: &Table,
@@ -41,7 +41,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// What is seen of a part: of its members one by one if that is more. None when time is up.
+    /// Parses a part, or its members one by one if that finds more. Returns `None` when time is up.
     fn part(&mut self, part: &[Line<'_>]) -> Option<Seen> {
         let whole = self.seen(&[range(part)])?;
         let members = members(part);
@@ -53,7 +53,7 @@ impl Look<'_> {
             let ranges: Vec<Range> =
                 member.iter().filter(|lines| !lines.is_empty()).map(|lines| range(lines)).collect();
             for item in self.seen(&ranges)?.items {
-                // Each time the head is there again, with another member.
+                // The head is parsed again with each member.
                 match items.iter_mut().find(|other| other.bytes.start == item.bytes.start) {
                     Some(same) => same.children.extend(item.children),
                     None => items.push(item),
@@ -69,7 +69,7 @@ impl Look<'_> {
     }
 }
 
-/// How much is seen: what is offered first, since what is lost in a broken body may look like items.
+/// Counts items, offered ones first, since fragments of a broken body may look like items.
 fn worth(items: &[Item]) -> (usize, usize) {
     let of = |item: &Item| {
         let (offered, all) = worth(&item.children);
@@ -78,7 +78,7 @@ fn worth(items: &[Item]) -> (usize, usize) {
     items.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// A line, and where it stands.
+/// A line, and where it is.
 #[derive(Clone, Copy)]
 struct Line<'t> {
     text: &'t str,
@@ -95,12 +95,12 @@ impl Line<'_> {
         self.text.len() - self.text.trim_start().len()
     }
 
-    /// Whether it ends what began above.
+    /// Returns whether it ends a block.
     fn closes(&self) -> bool {
         self.text.trim_start().starts_with(['}', ']', ')']) || self.text.trim() == "end"
     }
 
-    /// Whether it is about what comes below.
+    /// Returns whether it belongs to what follows, like a comment or an attribute.
     fn introduces(&self) -> bool {
         self.text.trim_start().starts_with(['/', '#', '@', '*', '['])
     }
@@ -116,7 +116,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
     text.split_inclusive('\n').enumerate().map(line).collect()
 }
 
-/// Lines as a range of the file; they are not none.
+/// Converts lines to a range of the file. `lines` must not be empty.
 fn range(lines: &[Line<'_>]) -> Range {
     let (first, last) = (lines[0], lines[lines.len() - 1]);
     Range {
@@ -127,7 +127,7 @@ fn range(lines: &[Line<'_>]) -> Range {
     }
 }
 
-/// The parts of a file: each begins at the margin, after a blank line or the end of another.
+/// Splits a file into parts: each starts at the left margin, after a blank line or the end of another.
 fn parts<'l, 't>(lines: &'l [Line<'t>]) -> Vec<&'l [Line<'t>]> {
     let begins = |at: usize| {
         let (line, above) = (lines[at], lines[at - 1]);
@@ -139,7 +139,7 @@ fn parts<'l, 't>(lines: &'l [Line<'t>]) -> Vec<&'l [Line<'t>]> {
     cut(lines, begins)
 }
 
-/// The members of a part, each with the head and the end of the part around it.
+/// Splits a part into its members, each with the head and the end of the part around it.
 fn members<'l, 't>(part: &'l [Line<'t>]) -> Vec<[&'l [Line<'t>]; 3]> {
     let inside = |line: &Line<'_>| !line.is_blank() && line.indent() > 0;
     let Some(first) = part.iter().position(inside) else { return Vec::new() };
@@ -156,7 +156,7 @@ fn members<'l, 't>(part: &'l [Line<'t>]) -> Vec<[&'l [Line<'t>]; 3]> {
     cut(body, begins).into_iter().map(|member| [&part[..first], member, tail]).collect()
 }
 
-/// Cuts before every line at which something begins.
+/// Splits before every line at which something begins.
 fn cut<'l, 't>(lines: &'l [Line<'t>], begins: impl Fn(usize) -> bool) -> Vec<&'l [Line<'t>]> {
     let mut starts: Vec<usize> = (1..lines.len()).filter(|at| begins(*at)).collect();
     starts.insert(0, 0);

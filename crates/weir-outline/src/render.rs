@@ -1,23 +1,23 @@
-//! Shows an outline at a level of detail.
+//! Renders an outline at a [`Level`].
 //!
-//! Invariant: what is shown has clearly fewer tokens than the file, or is the file.
+//! Invariant: the text shown either has clearly fewer tokens than the file, or is the file.
 
 mod lines;
 mod names;
 
 use crate::model::{Item, Kind, Outline, Place, Visibility};
 
-/// Above this share of the file's tokens, a level gives way to the next smaller one.
+/// Maximum share of the file's tokens. A level above it gives way to the next smaller one.
 const LARGEST_SHARE: f64 = 0.7;
-/// Below this share of its bytes, an outline has surely fewer tokens than that.
+/// Below this share of the file's non-whitespace bytes, an outline certainly has fewer tokens than that.
 const SURELY_SMALLER: f64 = 0.1;
 
 /// How much of a file is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Names, and the signatures of functions at the top.
+    /// Names, and the signatures of top-level functions.
     Minimal,
-    /// What the file offers: signatures, fields, what is derived and implemented, with lines.
+    /// The interface: signatures, fields, derives and implementations, with line numbers.
     Standard,
     /// Private items too, with the first sentence of their documentation.
     Verbose,
@@ -28,11 +28,11 @@ pub enum Level {
 pub struct Shown {
     /// The text.
     pub text: String,
-    /// The level it is shown at; none when it is the file itself.
+    /// The level it is shown at, or `None` if it is the file itself.
     pub level: Option<Level>,
 }
 
-/// Shows an outline of a text at a level, or at a smaller one, or the text itself if an outline would not be shorter.
+/// Shows an outline at a level or at a smaller one, or the text itself if an outline would not be shorter.
 pub fn show(outline: &Outline, text: &str, level: Level) -> Shown {
     let levels = [Level::Verbose, Level::Standard, Level::Minimal].into_iter().filter(|other| *other <= level);
     for level in levels {
@@ -45,7 +45,7 @@ pub fn show(outline: &Outline, text: &str, level: Level) -> Shown {
 }
 
 fn is_smaller(shown: &str, text: &str) -> bool {
-    // Space costs next to nothing.
+    // White space costs hardly any tokens.
     let dense = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
     if (shown.len() as f64) < dense as f64 * SURELY_SMALLER {
         return true;
@@ -55,10 +55,10 @@ fn is_smaller(shown: &str, text: &str) -> bool {
 }
 
 impl Outline {
-    /// The outline as text, whatever its size.
+    /// Renders the outline, whatever its size.
     pub fn render(&self, level: Level) -> String {
         let mut text = self.head();
-        // A program's main file or a script offers nothing: what it has is what there is to know.
+        // A program's main file or a script offers nothing to others, so show what it has.
         let has_interface = self.items.iter().any(has_interface);
         let least = match level {
             Level::Verbose => Visibility::Private,
@@ -92,12 +92,12 @@ fn has_interface(item: &Item) -> bool {
     item.is_offered() && item.kind != Kind::Implementation || item.children.iter().any(has_interface)
 }
 
-/// Whether an item is shown.
+/// Returns whether an item is shown.
 fn is_shown(item: &Item, least: Visibility) -> bool {
     item.visibility >= least && item.place != Place::Test
 }
 
-/// What is left out, in numbers.
+/// Numbers of items left out.
 #[derive(Default)]
 struct Left {
     private: usize,

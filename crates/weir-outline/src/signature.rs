@@ -1,7 +1,7 @@
-//! A signature: the tokens of an item without its body and its comments, on one line.
+//! A signature: the tokens of an item on one line, without its body and comments.
 //!
-//! Invariant: the tokens are those of the file, in its order; only space between them changes, and a comma before a
-//! bracket on the next line goes with the line.
+//! Invariant: the tokens are those of the file, in order. Only the space between them changes, and a trailing comma
+//! before a bracket on the next line is dropped.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use tree_sitter::{Node, TreeCursor};
 use crate::languages::{Class, Table};
 use crate::spec::Spec;
 
-/// A value of more characters is left out.
+/// Values of more bytes are omitted.
 const LONG_VALUE: usize = 80;
-/// No signature is nested so deeply; a hostile file is.
+/// Maximum nesting of a signature. Only hostile files exceed it.
 const DEEPEST: usize = 200;
 
-/// What is left out of a signature.
+/// What to omit from a signature.
 #[derive(Default)]
 pub(crate) struct Without {
-    /// These bytes, without a word.
+    /// Ranges to omit without a trace.
     pub bodies: Vec<Range<usize>>,
-    /// These bytes, and `…` in their place.
+    /// Ranges to replace by `…`.
     pub values: Vec<Range<usize>>,
 }
 
 impl Without {
-    /// Leaves out a value if it is long.
+    /// Omits a value if it is long.
     pub(crate) fn long_value(&mut self, node: Node<'_>) {
         if node.end_byte() - node.start_byte() > LONG_VALUE {
             self.values.push(node.byte_range());
@@ -33,13 +33,13 @@ impl Without {
     }
 }
 
-/// Writes the signature of a node.
+/// Returns the signature of a node.
 pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), without: &Without) -> String {
     let mut writer = Writer { spec, table, text, without, line: String::new(), end: node.start_byte(), owed: false };
     writer.node(&mut node.walk(), 0);
     let line = writer.line.trim_end();
     let line = line.trim_end_matches([';', ',']).trim_end();
-    // A text of several lines in quotes is one token.
+    // A multi-line string is one token.
     line.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
@@ -51,7 +51,7 @@ struct Writer<'a> {
     line: String,
     /// Where the last token ended.
     end: usize,
-    /// A separator is due before the next token.
+    /// Whether a separator is due before the next token.
     owed: bool,
 }
 
@@ -67,7 +67,8 @@ impl Writer<'_> {
         }
         match self.table.class(node) {
             Class::Comment => return,
-            // What is written at the item is kept apart; inside it, as at a parameter, it is a part of it.
+            // Attributes of the item itself are kept separately; inside it, as on a parameter, they are part of the
+            // signature.
             Class::Attribute if matches!(depth, 1 | 2) && self.line.is_empty() => {
                 self.end = node.end_byte();
                 return;

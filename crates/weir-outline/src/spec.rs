@@ -1,4 +1,4 @@
-//! What the walk needs to know of a language: a table from node kinds to what they are, and a few small functions.
+//! The description of a language for the walk: a table from node kinds to their meaning, and a few small functions.
 
 use tree_sitter::Node;
 
@@ -6,71 +6,71 @@ use crate::model::{Item, Kind, Visibility};
 
 /// A language, as data.
 pub(crate) struct Spec {
-    /// Its name, as people write it in lower case.
+    /// The usual name of the language, in lower case.
     pub name: &'static str,
-    /// Counts up when the same bytes give another outline.
+    /// Increases when the same bytes give a different outline.
     pub version: u32,
-    /// Endings of file names, without the dot.
+    /// File name extensions, without the dot.
     pub extensions: &'static [&'static str],
-    /// Whole names of files.
+    /// Complete file names.
     pub file_names: &'static [&'static str],
-    /// Programs in the first line of a script (`#!`).
+    /// Interpreters in the first line of a script (`#!`).
     pub programs: &'static [&'static str],
     /// The grammar.
     pub grammar: fn() -> tree_sitter::Language,
-    /// What the node kinds are. A kind without a row is passed over, with all that is inside.
+    /// The meaning of node kinds. A kind without a row is skipped, with everything inside it.
     pub rows: &'static [(&'static str, Row)],
     /// Node kinds of comments.
     pub comments: &'static [&'static str],
-    /// Node kinds of attributes, annotations and decorators that stand before an item or at its beginning.
+    /// Node kinds of attributes, annotations and decorators, before an item or at its beginning.
     pub attributes: &'static [&'static str],
-    /// Node kinds whose text is kept as it is: strings.
+    /// Node kinds whose text is copied unchanged, such as strings.
     pub atoms: &'static [&'static str],
-    /// Node kinds whose named children may be separated by line ends alone.
+    /// Node kinds whose named children may be separated by newlines alone.
     pub by_lines: &'static [&'static str],
-    /// Where documentation stands.
+    /// Which comments are documentation.
     pub docs: Docs,
-    /// The small functions.
+    /// Language-specific functions.
     pub hooks: Hooks,
 }
 
-/// What a node kind is.
+/// The meaning of a node kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Row {
-    /// Not an item, but items may be inside.
+    /// Not an item, but may contain items.
     Through,
     /// An item.
     Item(ItemRow),
-    /// A macro whose tokens may be items: the hook [`Hooks::macros`] says which bytes.
+    /// A macro whose tokens may be items; the hook [`Hooks::macros`] returns their ranges.
     Macro,
 }
 
-/// An item, and where its parts are.
+/// The kind of an item, and where its parts are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ItemRow {
     pub kind: Kind,
-    /// The field with its name.
+    /// The field that holds its name.
     pub name: &'static str,
-    /// What is left out of its signature.
+    /// The part to omit from its signature.
     pub body: Option<Part>,
-    /// What is left out of its signature and has items inside, if that has a row that says [`Row::Through`].
+    /// The part to omit from its signature that contains items, if its row is [`Row::Through`].
     pub open: Option<Part>,
-    /// What is left out when it is long.
+    /// The part to omit if it is long.
     pub value: Option<Part>,
 }
 
-/// A part of a node.
+/// How to find a part of a node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     /// The child in a field.
     Field(&'static str),
     /// The first child of a kind.
     Kind(&'static str),
-    /// What a function finds.
+    /// The result of a function.
     By(for<'t> fn(Node<'t>) -> Option<Node<'t>>),
 }
 
-/// An item of a kind whose name is in the field `name`.
+/// Creates an item row whose name is in the field `name`.
 pub(crate) const fn item(kind: Kind) -> ItemRow {
     ItemRow { kind, name: "name", body: None, open: None, value: None }
 }
@@ -104,7 +104,7 @@ impl ItemRow {
         Self { value: Some(Part::Field(field)), ..self }
     }
 
-    /// The end of a row in a table.
+    /// Converts the row for use in a table.
     pub(crate) const fn row(self) -> Row {
         Row::Item(self)
     }
@@ -123,12 +123,12 @@ impl Part {
     }
 }
 
-/// Where documentation stands.
+/// Which comments are documentation.
 #[derive(Clone, Copy)]
 pub(crate) struct Docs {
     /// Whether a comment before an item documents it.
     pub item: fn(&str) -> bool,
-    /// Whether a comment at the head of a file documents the file.
+    /// Whether a comment at the top of a file documents the file.
     pub file: fn(&str) -> bool,
 }
 
@@ -136,66 +136,67 @@ pub(crate) struct Docs {
 pub(crate) struct Site<'t> {
     pub node: Node<'t>,
     pub text: &'t str,
-    /// What is written at it.
+    /// Its attributes.
     pub attributes: &'t [String],
-    /// The grammar's numbers of the nodes between it and the item around it, outermost first.
+    /// The kind IDs of the nodes between it and the enclosing item, outermost first.
     pub through: &'t [u16],
-    /// The item around it, without its children.
+    /// The enclosing item, without its children.
     pub inside: Option<&'t Item>,
 }
 
 impl<'t> Site<'t> {
-    /// The text of a node.
+    /// Returns the text of a node.
     pub(crate) fn text_of(&self, node: Node<'t>) -> &'t str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// The text of a field of the item.
+    /// Returns the text of a field of the item.
     pub(crate) fn field(&self, field: &str) -> Option<&'t str> {
         self.node.child_by_field_name(field).map(|node| self.text_of(node))
     }
 
-    /// The first child of a kind.
+    /// Returns the first child of a kind.
     pub(crate) fn child(&self, kind: &'static str) -> Option<Node<'t>> {
         Part::Kind(kind).of(self.node)
     }
 
-    /// Whether a node of a kind is between it and the item around it.
+    /// Returns whether a node of a kind is between it and the enclosing item.
     pub(crate) fn is_through(&self, kind: &str) -> bool {
         let grammar = self.node.language();
         self.through.iter().any(|id| grammar.node_kind_for_id(*id) == Some(kind))
     }
 
-    /// Who may use what is around it; everybody at the top.
+    /// Returns the visibility of the enclosing item, or public at the top level.
     pub(crate) fn inherited(&self) -> Visibility {
         self.inside.map_or(Visibility::Public, |item| item.visibility)
     }
 }
 
-/// The small functions of a language. [`Hooks::NONE`] has what most languages need.
+/// Language-specific functions. [`Hooks::NONE`] has the defaults that suit most languages.
 #[derive(Clone, Copy)]
 pub(crate) struct Hooks {
-    /// Whether a text is of the language, where another one has files of the same ending.
+    /// Whether a text is in this language, if another language uses the same extension.
     pub claims: fn(&str) -> bool,
-    /// Mends what the grammar cannot read. The result has as many bytes, and the same line ends.
+    /// Replaces syntax that the grammar cannot read. The result must have the same number of bytes and the same
+    /// newlines.
     pub mend: fn(&str) -> Option<String>,
-    /// What a node is, where its kind does not say it or says it wrongly.
+    /// The row of a node whose kind does not determine it, or determines it wrongly.
     pub row: fn(&Site<'_>) -> Option<Row>,
-    /// Further parts of an item that are left out when they are long: the values of a declaration with several names.
+    /// Further parts of an item to omit if they are long: the values of a declaration with several names.
     pub values: for<'t> fn(Node<'t>) -> Vec<Node<'t>>,
-    /// Further parts that are left out of the signature of an item: bodies inside it.
+    /// Further parts to omit from the signature of an item: bodies inside it.
     pub bodies: for<'t> fn(Node<'t>) -> Vec<Node<'t>>,
-    /// The names of an item, where they are not the field of its row.
+    /// The names of an item, if they are not in the field of its row.
     pub names: fn(&Site<'_>) -> Option<Vec<String>>,
-    /// Who may use an item.
+    /// The visibility of an item.
     pub visibility: fn(&Site<'_>) -> Visibility,
     /// The documentation inside an item, or inside the file.
     pub doc: fn(Node<'_>, &str) -> Option<String>,
-    /// The bytes of a macro's tokens that may be items.
+    /// The ranges of a macro's tokens that may be items.
     pub macros: fn(&Site<'_>) -> Vec<tree_sitter::Range>,
-    /// The last word on an item; whether it is one.
+    /// Adjusts an item, and returns whether to keep it.
     pub refine: fn(&Site<'_>, &mut Item) -> bool,
-    /// The last word on all items of a file.
+    /// Adjusts all items of a file.
     pub finish: fn(&mut Vec<Item>, Node<'_>, &str),
 }
 

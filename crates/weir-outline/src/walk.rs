@@ -1,7 +1,7 @@
-//! The one walk over a file's tree, whatever its language.
+//! The walk over a file's syntax tree, shared by all languages.
 //!
-//! Invariant: forward only. Documentation and attributes are gathered on the way to their item, so that a long file costs
-//! no more than its length.
+//! Invariant: the walk only moves forward. Documentation and attributes are collected on the way to their item, so the
+//! cost is linear in the length of the file.
 
 use tree_sitter::{Node, Tree, TreeCursor};
 
@@ -13,24 +13,24 @@ use crate::parse::Parsing;
 use crate::signature::{self, Without};
 use crate::spec::{ItemRow, Row, Site, Spec};
 
-/// Items are not nested so deeply; a hostile file is.
+/// Maximum nesting of items. Only hostile files exceed it.
 const DEEPEST: usize = 120;
 
-/// What is seen of a file.
+/// The items found in a file.
 pub(crate) struct Seen {
     pub items: Vec<Item>,
-    /// How many places could not be parsed.
+    /// Number of places that could not be parsed.
     pub broken: usize,
 }
 
-/// A file's text, and the text that is parsed in its place: as long, with the same lines.
+/// A file's text, and the text that is parsed instead: it has the same length and the same lines.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub text: &'a str,
     pub parsed: &'a str,
 }
 
-/// The items of a tree.
+/// Collects the items of a tree.
 pub(crate) fn items(spec: &Spec, table: &Table, parsing: &mut Parsing, (tree, source): (&Tree, Source<'_>)) -> Seen {
     let root = tree.root_node();
     let Source { text, parsed } = source;
@@ -48,19 +48,19 @@ pub(crate) struct Walk<'a> {
     pub text: &'a str,
     pub parsed: &'a str,
     broken: usize,
-    /// The kinds of the nodes between here and the item around it.
+    /// The kind IDs of the nodes between here and the enclosing item.
     through: Vec<u16>,
     depth: usize,
 }
 
-/// What was met on the way to an item.
+/// What was found on the way to an item.
 #[derive(Default)]
 struct Pending {
     doc: String,
     /// The row on which the documentation ends.
     row: usize,
     attributes: Vec<String>,
-    /// The row on which the last item ended: a comment there is about that one.
+    /// The row on which the last item ended: a comment on it belongs to that item.
     behind: Option<usize>,
 }
 
@@ -123,7 +123,7 @@ impl Walk<'_> {
                 let ranges = (self.spec.hooks.macros)(&site);
                 macros::read(self, &ranges, inside, into);
             }
-            // Punctuation between items is nothing to them.
+            // Punctuation between items has no effect.
             _ if !node.is_named() => return,
             _ => *pending = Pending::default(),
         }
@@ -141,7 +141,7 @@ impl Walk<'_> {
         }
         pending.doc.push_str(text.trim_end());
         pending.doc.push('\n');
-        // A comment to the end of a line may hold the line end.
+        // A line comment may include its newline.
         pending.row = row + text.trim_end().matches('\n').count();
     }
 
@@ -184,7 +184,7 @@ impl Walk<'_> {
         Some(item)
     }
 
-    /// The attributes at the beginning of an item, also those among its modifiers.
+    /// Collects the attributes at the beginning of an item, including those among its modifiers.
     fn attributes(&self, node: Node<'_>, into: &mut Vec<String>) {
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -197,8 +197,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What stands between the head of an item and what is opened: some grammars leave a comment there that is about the
-    /// first thing inside.
+    /// Collects the comments between the head of an item and its opened part: some grammars put a comment there that
+    /// belongs to the first item inside.
     fn before(&self, node: Node<'_>, opened: Node<'_>) -> Pending {
         let mut pending = Pending { behind: Some(node.start_position().row), ..Pending::default() };
         let mut cursor = node.walk();
@@ -218,7 +218,7 @@ impl Walk<'_> {
         let value = row.value.and_then(|part| part.of(node));
         for value in value.into_iter().chain((self.spec.hooks.values)(node)) {
             match self.table.class(value) {
-                // A function or a class as a value: its head says what it is.
+                // A function or a class as a value: its head describes it.
                 Class::Row(Row::Item(row)) if row.body.or(row.open).is_some() => {
                     let body = row.body.or(row.open).and_then(|part| part.of(value));
                     without.bodies.extend(body.map(|node| node.byte_range()));
@@ -233,30 +233,30 @@ impl Walk<'_> {
         Site { node, text: self.text, attributes, through: &self.through, inside }
     }
 
-    /// The text of a node on one line.
+    /// Returns the text of a node on one line.
     fn flat(&self, node: Node<'_>) -> String {
         signature::write(self.spec, self.table, (node, self.text), &Without::default())
     }
 }
 
-/// The first and the last line of a node, from 1.
+/// Returns the first and last line of a node, counted from 1.
 fn lines(node: Node<'_>, text: &str) -> (u32, u32) {
     let line = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
-    // Some grammars take line ends after an item to it.
+    // Some grammars include the newlines after an item.
     let whole = text.get(node.byte_range()).unwrap_or_default();
     let behind = whole.get(whole.trim_end().len()..).unwrap_or_default().matches('\n').count();
     (line(node.start_position().row), line(node.end_position().row - behind))
 }
 
-/// Whether what was met stands directly before an item.
+/// Returns whether the pending documentation or attributes are directly before an item.
 fn pending_is_near(met: &Pending, node: Node<'_>) -> bool {
     !met.attributes.is_empty() || met.row + 2 > node.start_position().row
 }
 
-/// What stands before a node around an item is about the item.
+/// Gives an item what was found before the node that contains it.
 fn adopt(met: Pending, around: Node<'_>, item: Option<&mut Item>) {
     let Some(item) = item else { return };
-    // Only of the first thing in it: what stands before a list is not about its members.
+    // Only if the item fills the node: a comment before a list does not describe its first member.
     if item.bytes.end < around.end_byte().saturating_sub(2) {
         return;
     }

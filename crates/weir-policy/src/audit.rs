@@ -1,7 +1,7 @@
-//! Looks at a project before, during and after a run: what appeared or changed that runs code later, outside of the
-//! sandbox.
+//! Inspects a project before, during and after a run, to find new or changed files that would run code later, outside
+//! the sandbox.
 //!
-//! Invariant: what was there before and did not change is never reported.
+//! Invariant: files that existed before and did not change are never reported.
 
 mod journal;
 mod marks;
@@ -18,37 +18,37 @@ pub use names::Kind;
 use crate::masks::{Stamp, Tree, TreeError, names_interest};
 use marks::Marks;
 
-/// What was there before a run.
+/// The state of a project before a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Before {
     roots: Vec<PathBuf>,
     stamps: BTreeMap<PathBuf, Stamp>,
 }
 
-/// Something that a run left behind.
+/// A file or folder that a run left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planted {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What is to be done about it.
+    /// How it is handled.
     pub kind: Kind,
-    /// What it is.
+    /// What it is, for reports.
     pub what: String,
-    /// Whether it had been there before and was changed.
+    /// Whether it existed before and was changed.
     pub changed: bool,
 }
 
-/// What was found after a run.
+/// The findings after a run.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// What appeared or changed, the things to move out of the way first.
+    /// New and changed paths, with those to quarantine first.
     pub planted: Vec<Planted>,
-    /// Why not everything could be looked at. What is nearest to the top was.
+    /// Why the search was incomplete. The paths nearest to the root were still checked.
     pub incomplete: Option<TreeError>,
 }
 
-/// Notes what is there. The tree has been refreshed before, by [`crate::masks::Masks::expand`] or by hand with
-/// [`crate::masks::interest`]; `roots` are the folders that a run may write to.
+/// Records the current state. The tree must be up to date, through [`crate::masks::Masks::expand`] or through a refresh
+/// with [`crate::masks::interest`]. `roots` are the folders that a run may write to.
 pub fn take(tree: &mut Tree, roots: &[PathBuf], now: SystemTime) -> Result<Before, TreeError> {
     let canonical = |root: &PathBuf| fs::canonicalize(root).unwrap_or_else(|_| root.clone());
     let roots: Vec<PathBuf> = roots.iter().map(canonical).collect();
@@ -62,7 +62,7 @@ pub fn take(tree: &mut Tree, roots: &[PathBuf], now: SystemTime) -> Result<Befor
     Ok(Before { roots, stamps })
 }
 
-/// What appeared or changed since.
+/// Finds what appeared or changed since `before`.
 pub fn compare(before: &Before, tree: &mut Tree, now: SystemTime) -> Found {
     let mut incomplete = tree.again(now).err();
     let mut marks = Marks::new(&before.roots);
@@ -74,16 +74,17 @@ pub fn compare(before: &Before, tree: &mut Tree, now: SystemTime) -> Found {
     Found { planted: before.compare(&marks), incomplete }
 }
 
-/// The same by one who knows nothing of the project yet: for a run whose owner is gone.
+/// Like [`compare`], but builds a new tree, for a run whose owner is gone.
 pub fn compare_anew(before: &Before, now: SystemTime) -> Found {
     let Some(root) = before.roots.first() else { return Found::default() };
     let mut tree = Tree::new();
-    // What goes wrong here goes wrong again in the comparison, and is said there.
+    // Ignore the error: the comparison runs into it again and reports it.
     let _ = tree.refresh(root, &names_interest(), now);
     compare(before, &mut tree, now)
 }
 
-/// What appeared or changed right below the roots, where most of it takes effect: quick enough to be asked every second.
+/// Finds what appeared or changed directly below the roots, where most of it takes effect. Fast enough to call every
+/// second.
 pub fn glance(before: &Before) -> Vec<Planted> {
     let mut marks = Marks::new(&before.roots);
     before.roots.iter().for_each(|root| marks.add_top(root));
@@ -91,7 +92,7 @@ pub fn glance(before: &Before) -> Vec<Planted> {
 }
 
 impl Before {
-    /// The folders that the run may write to.
+    /// Returns the folders that the run may write to.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
     }
@@ -103,15 +104,15 @@ impl Before {
             if was.is_some_and(|was| *was == mark.stamp) {
                 continue;
             }
-            // All of a folder that is new is one thing.
+            // A new folder is reported once, with all its contents.
             let is_known = self.stamps.contains_key(&mark.top);
             let path = if is_known { path } else { mark.top.as_path() };
             let changed = was.is_some();
-            // A folder whose entries changed says nothing by itself: what changed in it is found by itself. A `HEAD` moves.
+            // Ignore a changed folder: changes inside it are found separately. A `HEAD` changes in normal use.
             if changed && (path.is_dir() || path.ends_with("HEAD")) {
                 continue;
             }
-            // What a link of the user's leads to is the user's, and so is what is beside it.
+            // The target of an existing link belongs to the user, as do the files next to it.
             let kind = if mark.by_link && is_known { Kind::Report } else { mark.kind };
             let what = match mark.by_link {
                 true => format!("{}, by a link", mark.what),

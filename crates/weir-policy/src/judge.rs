@@ -1,7 +1,7 @@
-//! Verdicts on scripts: every command by itself, then the strictest of them all.
+//! Verdicts on scripts: every command is judged by itself, and the strictest verdict wins.
 //!
-//! Invariant: adding a rule that denies or asks never makes a verdict more lenient. With no rule that speaks, a command is
-//! allowed: the sandbox is the boundary, and rules are the user's intent on top of it.
+//! Invariant: adding a rule that denies or asks never makes a verdict more lenient. A command that no rule mentions is
+//! allowed: the sandbox is the boundary, and rules express the user's intent on top of it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,23 +12,23 @@ pub use crate::shell::simple_literal;
 use crate::rules::{Match, Readings, Rule, Rules, Subject};
 use crate::shell::{self, Command, Unclear, UnclearKind};
 
-/// The verdict on a script, and how it came about.
+/// The verdict on a script, and the reasons for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
-    /// The strictest of all reasons.
+    /// The strictest verdict of all reasons.
     pub verdict: Verdict,
-    /// One for every command and for everything that was not clear, in the order of the script.
+    /// One reason for every command and for every unclear part, in the order of the script.
     pub reasons: Vec<Reason>,
 }
 
-/// What decided about one command.
+/// The reason for the verdict on one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     /// The verdict on this command.
     pub verdict: Verdict,
-    /// The command as written, or the piece of the script that is not clear.
+    /// The command as written, or the part of the script that is unclear.
     pub command: String,
-    /// The wrappers around it, the outermost first.
+    /// The wrappers around the command, outermost first.
     pub inside: Vec<String>,
     /// The rule that decided.
     pub rule: Option<Decider>,
@@ -36,7 +36,7 @@ pub struct Reason {
     pub why: String,
 }
 
-/// A rule that decided, and the file it stands in.
+/// A rule that decided, and the file that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decider {
     /// The rule as written.
@@ -63,7 +63,8 @@ pub fn judge(rules: &Rules, script: &str) -> Judgement {
     Judgement { verdict, reasons }
 }
 
-/// Judges a call of one of our tools by its name, such as `mcp__weir__ctx_execute`, before what it is to run is judged.
+/// Judges a call of one of Weir's tools by its name, such as `mcp__weir__ctx_execute`, before the code it would run is
+/// judged.
 pub fn judge_tool(rules: &Rules, tool: &str) -> Judgement {
     let mut reasons: Vec<Reason> = whole_run(rules).collect();
     reasons.extend(rules.tool(tool).map(|rule| Reason {
@@ -77,7 +78,7 @@ pub fn judge_tool(rules: &Rules, tool: &str) -> Judgement {
     Judgement { verdict, reasons }
 }
 
-/// What holds for every run: rules that could not be read, and rules that deny all reading.
+/// Returns the reasons that apply to every run: rules that could not be read, and rules that deny all reading.
 fn whole_run(rules: &Rules) -> impl Iterator<Item = Reason> {
     let problems = rules.problems().iter().filter(|problem| problem.asks).map(|problem| Reason {
         verdict: Verdict::Ask,
@@ -108,7 +109,7 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
             _ => pattern.matches_any_order(&readings),
         };
         let found = match (rule.verdict, matched) {
-            // A denial of a bare program is one of all its uses, since its binary is masked.
+            // Denying a bare program denies every use of it, since its binary is masked.
             (Verdict::Deny, _) if pattern.matches_program(command) => Some(Verdict::Deny),
             (_, Match::No) => None,
             (verdict, Match::Yes) => Some(verdict),
@@ -168,7 +169,7 @@ impl fmt::Display for Reason {
 }
 
 impl fmt::Display for Judgement {
-    /// The verdict, then one line for every reason, the strictest first.
+    /// Writes the verdict, then one line for every reason, strictest first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.verdict.as_str())?;
         let mut reasons: Vec<&Reason> = self.reasons.iter().collect();

@@ -1,7 +1,9 @@
-//! What may be run, read and changed: rules, verdicts and masks.
+//! Decides what may be run, read and changed: rules, verdicts and masks.
 //!
-//! Invariant: pure, but for listing folders in [`masks`] and [`audit`]. Paths, texts and the time come in as values, and
-//! whatever is not understood is never a reason to be more lenient.
+//! Invariants:
+//! - The crate is pure, except that [`masks`] and [`audit`] list folders. Paths, texts and the time are passed in as
+//!   values.
+//! - Input that is not understood never makes a verdict more lenient.
 
 pub mod audit;
 pub mod judge;

@@ -1,7 +1,8 @@
 //! What a run must not see or change: default secrets, the user's denials, and names that run code later.
 //!
-//! Invariant: every path given out exists, its parent is canonical, and no path lies below another of the same list. A
-//! denial wins over everything; only Weir's own `readable` lifts a default.
+//! Invariants:
+//! - Every returned path exists, its parent is canonical, and no path is below another of the same list.
+//! - A denial overrides everything; only Weir's own `readable` lifts a default.
 
 mod below;
 mod expand;
@@ -30,42 +31,43 @@ pub struct Masks {
     pub hidden: Vec<PathBuf>,
     /// Files and folders that must not be changed.
     pub read_only: Vec<PathBuf>,
-    /// Programs that must not be started, by name.
+    /// Names of programs that must not be started.
     pub programs: Vec<String>,
-    /// Hidden files that have a second name somewhere, through which they could be read: the caller refuses or warns.
+    /// Hidden files with another hard link, through which they could be read. The caller refuses or warns.
     pub hard_linked: Vec<PathBuf>,
-    /// Whether the project was looked at in part only, as [`Tree::look_at_nearest`] asked.
+    /// Whether only part of the project was searched, as requested with [`Tree::look_at_nearest`].
     pub left_out: bool,
-    /// What could not be done as asked.
+    /// Problems with individual masks.
     pub problems: Vec<MaskProblem>,
 }
 
-/// Something that a mask could not do.
+/// A problem with a mask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskProblem {
-    /// The path it is about.
+    /// The path concerned.
     pub path: PathBuf,
     /// What is wrong, as a sentence.
     pub wrong: String,
-    /// Whether a run would be less protected than the rules say, so that the caller should refuse it.
+    /// Whether a run would be less protected than the rules require, so the caller should refuse it.
     pub refuse: bool,
 }
 
 impl Masks {
-    /// Finds what exists of all that is to be hidden or protected. `now` is the time of the call.
+    /// Finds the existing paths that must be hidden or protected. `now` is the time of the call.
     ///
-    /// A rule that asks about a path hides it as a denial does, since nobody can be asked in the middle of a run.
+    /// A rule that asks about a path hides it like a denial, since a run cannot stop to ask.
     pub fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: SystemTime) -> Self {
         expand::expand(tree, rules, places, now)
     }
 }
 
-/// Whether the defaults hide a path for its name, or for a folder above it in the project. The path has no links in it.
+/// Returns whether the defaults hide a path because of its name, or because of a folder above it in the project. The
+/// path must be free of symbolic links.
 pub fn is_secret(path: &Path, project: &Path) -> bool {
     expand::is_secret_path(path, project)
 }
 
-/// The names that masks and the audit look for, those in the rules included.
+/// Returns the names that masks and the audit look for, including those in the rules.
 pub fn interest(rules: &Rules) -> Interest {
     let secrets = [secrets::ENVIRONMENTS, secrets::PROJECT, secrets::FOLDERS].into_iter().flatten();
     let secrets = secrets.map(|secret| secret.pattern);
@@ -77,20 +79,20 @@ pub fn interest(rules: &Rules) -> Interest {
     interest_with(secrets.chain(patterns))
 }
 
-/// The names that the audit looks for.
+/// Returns the names that the audit looks for.
 pub(crate) fn names_interest() -> Interest {
     interest_with([])
 }
 
 fn interest_with<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Interest {
-    // Stars are looked for everywhere.
+    // Patterns with a star are looked for everywhere.
     let (everyday, names): (Vec<&Persistent>, Vec<&Persistent>) =
         NAMES.iter().partition(|known| known.kind == Kind::Executed && !known.last().contains('*'));
     let names = names.into_iter().map(|known| -> &'a str { known.last() }).chain([".git"]);
     Interest::of(names.chain(patterns)).and_own(everyday.into_iter().map(Persistent::last))
 }
 
-/// Whether an existing path of that name in a folder is mounted read-only.
+/// Returns whether an existing path with this name in this folder is mounted read-only.
 pub(crate) fn is_protected(folder: &Path, name: &str) -> bool {
     name.eq_ignore_ascii_case(".git") || find(folder, name).is_some_and(|known| known.kind == Kind::Quarantine)
 }

@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-/// The characters that mean something in a pattern.
+/// The characters with a special meaning in a pattern.
 pub(crate) const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
-/// Patterns of names by what a name that matches begins or ends with. Patterns are known by a number.
+/// Patterns of names, indexed by the text that matching names start or end with. Patterns are identified by a number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ByName {
     names: HashMap<String, Vec<usize>>,
     beginnings: Literals,
     ends: Literals,
-    /// Those that begin and end with anything.
+    /// Patterns with neither a fixed beginning nor a fixed end.
     others: Vec<usize>,
 }
 
-/// Numbers of patterns by a text that is known of them, and the lengths of these texts.
+/// Pattern numbers by a literal part of the pattern, and the lengths of these parts.
 #[derive(Debug, Clone, Default)]
 struct Literals {
     lengths: BTreeSet<usize>,
@@ -38,7 +38,7 @@ impl ByName {
         }
     }
 
-    /// The patterns that a name could match: all that it does, and perhaps others.
+    /// Returns the patterns that a name could match: all that it does match, and perhaps others.
     pub(crate) fn candidates<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         let known = self.names.get(name).into_iter();
         let beginnings = self.beginnings.of(|length| name.get(..length));
@@ -58,7 +58,7 @@ impl Literals {
     }
 }
 
-/// Whether a name matches a pattern in which `*` stands for any text.
+/// Returns whether a name matches a pattern in which `*` stands for any text.
 pub(crate) fn stars_match(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

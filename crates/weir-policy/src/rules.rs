@@ -1,8 +1,9 @@
-//! The user's rules: read from the settings of clients and from our own, once, into types that cannot be wrong.
+//! The user's rules, parsed once from the settings of clients and from Weir's own configuration.
 //!
-//! Invariant: what cannot be understood in a list of denials or questions never makes a verdict more lenient. Such a rule
-//! or file is reported as a [`Problem`], and as long as it stands every run asks. A rule that allows something enters
-//! [`Rules`] only from a source that [may widen](SourceKind::may_widen).
+//! Invariants:
+//! - Input that is not understood in a list of denials or questions never makes a verdict more lenient. Such a rule or
+//!   file is reported as a [`Problem`], and every run asks until it is fixed.
+//! - A rule that allows something enters [`Rules`] only from a source that [may widen](SourceKind::may_widen).
 
 mod command;
 mod index;
@@ -16,19 +17,19 @@ pub use index::PathRules;
 pub use paths::{PathPattern, Places};
 pub use settings::{Platform, locations};
 
-/// What the rules say about one call. The order is that of strictness.
+/// The decision of the rules about one call, ordered by strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// It may run.
+    /// The call may run.
     Allow,
-    /// A person must say yes first.
+    /// The user must confirm first.
     Ask,
-    /// It must not run.
+    /// The call must not run.
     Deny,
 }
 
 impl Verdict {
-    /// The verdict as one word.
+    /// Returns the verdict as one word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -38,7 +39,7 @@ impl Verdict {
     }
 }
 
-/// Where rules come from. Each may restrict, since a denial wins wherever it stands; [`SourceKind::may_widen`] says which
+/// Where rules come from. Every source may restrict, since a denial always wins; [`SourceKind::may_widen`] says which
 /// may also allow something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SourceKind {
@@ -55,10 +56,10 @@ pub enum SourceKind {
 }
 
 impl SourceKind {
-    /// Whether rules of this source may permit what would not be permitted without them.
+    /// Returns whether rules of this source may permit what would not be permitted without them.
     ///
-    /// Files below a project come with it: the author of the repository, or a program that ran in it, wrote them. They
-    /// are heard when they deny or ask, and ignored when they allow.
+    /// Files below a project come with it: the author of the repository, or a program that ran in it, wrote them. Their
+    /// denials and questions apply; what they allow is ignored.
     pub fn may_widen(self) -> bool {
         match self {
             Self::Managed | Self::User | Self::Own => true,
@@ -70,20 +71,20 @@ impl SourceKind {
 /// A settings file in the format of Claude Code, read by the caller.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The file, for reports.
+    /// The path of the file, for reports.
     pub path: PathBuf,
     /// Its text.
     pub text: String,
     /// The folder that patterns starting with `/` are relative to.
     pub base: PathBuf,
-    /// What sort of file it is.
+    /// Where the file comes from.
     pub kind: SourceKind,
 }
 
-/// The lists of Weir's own configuration, in the same syntax.
+/// The rule lists of Weir's own configuration, in the same syntax.
 #[derive(Debug, Clone, Default)]
 pub struct Own {
-    /// The file, for reports.
+    /// The path of the file, for reports.
     pub path: PathBuf,
     /// The folder that patterns starting with `/` are relative to.
     pub base: PathBuf,
@@ -93,11 +94,11 @@ pub struct Own {
     pub ask: Vec<String>,
     /// Rules that allow.
     pub allow: Vec<String>,
-    /// Patterns of places that are readable although the default masks hide them. A denial still wins.
+    /// Patterns for paths that are readable although the default masks hide them. A denial still wins.
     pub readable: Vec<String>,
 }
 
-/// A file or a rule that could not be understood, and what to do about it.
+/// A file or a rule that was not understood, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The file with the rule.
@@ -106,41 +107,41 @@ pub struct Problem {
     pub rule: Option<String>,
     /// What is wrong, as a sentence.
     pub wrong: String,
-    /// What to do about it, as a sentence.
+    /// How to fix it, as a sentence.
     pub mend: String,
-    /// Whether every run asks until it is mended.
+    /// Whether every run asks until it is fixed.
     pub asks: bool,
 }
 
-/// One rule that was understood.
+/// One valid rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
     /// The rule as written.
     pub text: String,
-    /// The list it stands in.
+    /// The verdict of the list that contains the rule.
     pub verdict: Verdict,
     /// The file with the rule.
     pub path: PathBuf,
-    /// What sort of file it is.
+    /// Where the file comes from.
     pub kind: SourceKind,
-    /// What it is about.
+    /// What the rule applies to.
     pub subject: Subject,
 }
 
-/// What a rule is about.
+/// What a rule applies to.
 #[derive(Debug, Clone)]
 pub enum Subject {
     /// Commands that match.
     Command(CommandPattern),
-    /// Reading of paths that match.
+    /// Reading paths that match.
     Read(PathPattern),
-    /// Changing of paths that match.
+    /// Changing paths that match.
     Edit(PathPattern),
-    /// A whole tool by its name, ours or a client's.
+    /// A whole tool by its name, Weir's or a client's.
     Tool(String),
 }
 
-/// All rules that hold for a run.
+/// All rules that apply to a run.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     rules: Vec<Rule>,
@@ -177,7 +178,7 @@ impl Rules {
         rules
     }
 
-    /// Takes note of a settings file that is there and cannot be read: it may deny anything.
+    /// Records a settings file that exists but cannot be read, since it may deny anything.
     pub fn add_unreadable(&mut self, path: &Path, why: &str) {
         self.problems.push(Problem {
             path: path.to_owned(),
@@ -188,28 +189,28 @@ impl Rules {
         });
     }
 
-    /// The rules, in the order of their sources.
+    /// Returns the rules, in the order of their sources.
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter()
     }
 
-    /// What could not be understood.
+    /// Returns the files and rules that were not understood.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Folders that settings which [may widen](SourceKind::may_widen) name as additional working folders: absolute, or
-    /// starting with `~` as written there.
+    /// Returns the additional working folders from settings that [may widen](SourceKind::may_widen). They are absolute,
+    /// or start with `~` if written so.
     pub fn additional_folders(&self) -> &[PathBuf] {
         &self.additional
     }
 
-    /// Patterns that lift default masks.
+    /// Returns the patterns that lift default masks.
     pub fn readable(&self) -> &[PathPattern] {
         &self.readable
     }
 
-    /// The strictest rule about a whole tool by its name, such as `mcp__weir__ctx_execute`.
+    /// Returns the strictest rule about a whole tool, such as `mcp__weir__ctx_execute`.
     pub fn tool(&self, name: &str) -> Option<&Rule> {
         let names = |rule: &&Rule| match &rule.subject {
             Subject::Tool(tool) => is_tool(tool, name),
@@ -218,7 +219,7 @@ impl Rules {
         self.rules.iter().filter(names).max_by_key(|rule| rule.verdict)
     }
 
-    /// Whether a denial or a question about commands stands anywhere, or something that might be one.
+    /// Returns whether any rule denies or asks about commands, or might do so.
     pub fn restrict_commands(&self) -> bool {
         let strict = |rule: &Rule| rule.verdict > Verdict::Allow && matches!(rule.subject, Subject::Command(_));
         self.rules.iter().any(strict) || self.problems.iter().any(|problem| problem.asks)
@@ -251,7 +252,7 @@ impl Rules {
     }
 }
 
-/// Whether a rule's tool covers a tool: by its name, by the server's name before it, or by a `*` at the end.
+/// Returns whether a rule's tool name covers a tool: by its full name, by its server's name, or by a trailing `*`.
 fn is_tool(rule: &str, name: &str) -> bool {
     match rule.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -259,8 +260,8 @@ fn is_tool(rule: &str, name: &str) -> bool {
     }
 }
 
-/// The programs that a rule denies as such, whatever their arguments: `Bash(sudo)`, `Bash(sudo:*)`, `Bash(sudo *)`. The
-/// runner masks their binaries, so that no spelling reaches them.
+/// Returns the programs that a rule denies whatever their arguments: `Bash(sudo)`, `Bash(sudo:*)`, `Bash(sudo *)`. The
+/// runner masks their binaries, so no spelling can start them.
 pub fn denied_programs(rules: &Rules) -> Vec<String> {
     let denied = rules.iter().filter(|rule| rule.verdict == Verdict::Deny);
     let mut programs: Vec<String> = denied
@@ -274,7 +275,7 @@ pub fn denied_programs(rules: &Rules) -> Vec<String> {
     programs
 }
 
-/// Joins a folder and a path without touching the file system.
+/// Joins a folder and a path without accessing the file system.
 pub(crate) fn join_lexically(base: &Path, path: &str) -> PathBuf {
     let mut joined = base.to_path_buf();
     for part in path.split('/') {

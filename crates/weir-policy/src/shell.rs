@@ -1,7 +1,7 @@
-//! Splits a shell script into every command that it could run, wrappers and scripts within scripts included.
+//! Splits a shell script into every command that it could run, including those in wrappers and nested scripts.
 //!
-//! Invariant: what is not understood comes out as [`Unclear`], never as nothing. A tree whose kinds are not all on the
-//! list, or whose tokens do not account for every byte, is not understood.
+//! Invariant: input that is not understood is returned as [`Unclear`], never dropped. A syntax tree is not understood
+//! if it contains unknown node kinds, or if its tokens do not account for every byte.
 
 mod checks;
 mod code;
@@ -23,24 +23,24 @@ use std::collections::HashSet;
 pub(crate) use globals::without_globals;
 pub use words::{Piece, Word};
 
-/// A longer script is not looked at: it asks.
+/// Maximum length of a script. A longer one is not parsed and is [`Unclear`].
 pub const MAX_CHARACTERS: usize = 10_000;
 
-/// How deep commands, substitutions and scripts within scripts may nest.
+/// Maximum nesting depth of commands, substitutions and scripts.
 pub const MAX_DEPTH: usize = 32;
 
-/// How many commands one script may come to, those inside wrappers included.
+/// Maximum number of commands in one script, including those inside wrappers.
 pub const MAX_COMMANDS: usize = 2_000;
 
-/// How many characters all of these may have together, so that judging them has an end.
+/// Maximum size of all commands together in bytes, which bounds the time to judge them.
 const MAX_TOTAL: usize = 6 * MAX_CHARACTERS;
 
-/// Everything a script could run, as far as its text tells.
+/// Everything that a script could run, as far as its text shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Split {
-    /// Every simple command, those inside wrappers after the wrapper.
+    /// Every simple command, with those inside a wrapper after the wrapper.
     pub commands: Vec<Command>,
-    /// What could not be understood or looked into.
+    /// The parts that were not understood or not inspected.
     pub unclear: Vec<Unclear>,
 }
 
@@ -49,53 +49,53 @@ pub struct Split {
 pub struct Command {
     /// The name and the arguments; never empty.
     pub words: Vec<Word>,
-    /// The wrappers around it, the outermost first: `env`, `bash -c`.
+    /// The wrappers around the command, outermost first: `env`, `bash -c`.
     pub inside: Vec<String>,
-    /// What it reads on its standard input, where the script itself says so.
+    /// The standard input of the command, if the script contains it.
     pub input: Option<String>,
 }
 
 impl Command {
-    /// The command as written, with one space between the words.
+    /// Returns the command as written, with one space between the words.
     pub fn source(&self) -> String {
         self.words.iter().map(Word::source).collect::<Vec<_>>().join(" ")
     }
 
-    /// The name, when it is known before the script runs.
+    /// Returns the name, if it is known before the script runs.
     pub fn name(&self) -> Option<&str> {
         self.words.first().and_then(Word::literal)
     }
 
-    /// The last part of the name's path: `sudo` for `/usr/bin/sudo`.
+    /// Returns the last component of the name: `sudo` for `/usr/bin/sudo`.
     pub fn program(&self) -> Option<&str> {
         self.name().map(base_name)
     }
 }
 
-/// The last part of a path in command position.
+/// Returns the last component of a path in command position.
 pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// One thing that the text alone does not tell.
+/// A part of a script whose effect its text does not show.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Unclear {
-    /// What sort of thing it is.
+    /// Why it is unclear.
     pub kind: UnclearKind,
-    /// The piece of the script, shortened.
+    /// The part of the script, shortened.
     pub text: String,
-    /// Why it is not clear, as the rest of a sentence.
+    /// The explanation, as the rest of a sentence.
     pub why: String,
 }
 
-/// The sorts of things that a text does not tell.
+/// The reasons why a part of a script is unclear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnclearKind {
     /// The script, or a part of it, is not understood.
     Script,
-    /// The name of a command is only known when it runs.
+    /// The name of a command is known only at run time.
     Name,
-    /// Code that can start programs and cannot be looked into.
+    /// Code that can start programs and cannot be inspected.
     Opaque,
 }
 
@@ -106,8 +106,8 @@ pub fn split(script: &str) -> Split {
     Split { commands: collector.commands, unclear: collector.unclear }
 }
 
-/// The arguments, when the whole script is one simple command of literal words and nothing else: no redirection, no
-/// assignment, no expansion, no second command, no comment.
+/// Returns the words of the script if it is one simple command of literal words and nothing else: no redirection,
+/// assignment, expansion, second command or comment.
 pub fn simple_literal(script: &str) -> Option<Vec<String>> {
     let found = walk::walk(script).ok()?;
     let [walk::Found::Command { words, .. }] = &found.found[..] else { return None };
@@ -182,7 +182,7 @@ impl Collector {
     }
 }
 
-/// The beginning of a text on one line, for reports.
+/// Returns the beginning of a text on one line, for reports.
 pub(crate) fn shorten(text: &str) -> String {
     const LONGEST: usize = 80;
     let line: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST + 1).collect();

@@ -1,11 +1,13 @@
-//! The broker: runs a program that has the user's credentials for a run that must not have them.
+//! The broker: runs a program with the user's credentials on behalf of a run that must not have them.
 //!
-//! Inside the sandbox, a stand-in of the program's name calls the broker over loopback ([`call`]). The broker compares
-//! what it is asked to run with the one command that the policy granted for this run, word by word, looks into the list
-//! of what is never brokered ([`check`]), and has the caller run the real program outside.
+//! Inside the sandbox, a stand-in with the program's name calls the broker over loopback ([`call`]). The broker
+//! compares the command word by word with the one that the policy granted for this run, checks it against the list of
+//! commands that are never brokered ([`check`]), and lets its caller run the real program outside.
 //!
-//! Invariants: nothing runs but the granted words; nothing runs that [`check`] refuses, granted or not; nothing runs
-//! after [`Broker`] is dropped.
+//! Invariants:
+//! - Only the granted words run.
+//! - Nothing that [`check`] refuses runs, granted or not.
+//! - Nothing runs after [`Broker`] is dropped.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -32,19 +34,19 @@ use crate::Stopper;
 use crate::egress::listen::{Server, Stop};
 use frame::{Answer, MOST_REQUEST};
 
-/// How many calls may run at once.
+/// Maximum number of concurrent calls.
 const CALLS: usize = 8;
-/// How many calls are recorded.
+/// Maximum number of recorded calls.
 const RECORDED: usize = 100;
-/// How long a call may take to say what it wants, and a client to take what it is sent.
+/// Time limit for receiving a request, and for a client to accept an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What tells the processes of one run from everybody else.
+/// A secret that identifies the processes of one run.
 #[derive(Clone)]
 pub struct Token([u8; 32]);
 
 impl Token {
-    /// A new one, from the system's randomness.
+    /// Generates a token from the system's random number generator.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0; 32];
         let mut filled = 0;
@@ -54,12 +56,12 @@ impl Token {
         Ok(Self(bytes))
     }
 
-    /// As text, for the environment of the run.
+    /// Returns the token as text, for the environment of the run.
     pub fn to_text(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Whether this is its text. It takes as long for a wrong one as for the right one.
+    /// Compares `text` with the token in constant time.
     fn is(&self, text: &[u8]) -> bool {
         let own = self.to_text();
         let differing = own.bytes().zip(text).fold(0, |differing, (a, b)| std::hint::black_box(differing | (a ^ b)));
@@ -68,36 +70,36 @@ impl Token {
 }
 
 impl fmt::Debug for Token {
-    /// Without the token, which must not end up in a log.
+    /// Omits the token, which must not end up in a log.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Token")
     }
 }
 
-/// What one run may have the broker do.
+/// What the broker may do for one run.
 #[derive(Debug, Clone)]
 pub struct Grant {
-    /// What every call must show.
+    /// The token that every call must present.
     pub token: Token,
-    /// The one command: the program's name, without a path, and its arguments.
+    /// The one granted command: the program's name without a path, and its arguments.
     pub argv: Vec<OsString>,
-    /// How often it may be run.
+    /// How often the command may run.
     pub uses: u32,
 }
 
-/// A call that was let through, to be run by the caller.
+/// An accepted call, to be run by the broker's caller.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The program's name and its arguments.
     pub argv: &'a [OsString],
-    /// Pulled when the broker ends; the program must then be ended too.
+    /// Signalled when the broker is dropped; the program must then be ended too.
     pub stopper: &'a Stopper,
 }
 
-/// Takes what the program prints. When it fails, nobody is there to read, and the program should be ended.
+/// Receives the program's output. An error means that the reader is gone and the program should be ended.
 pub type Sink<'a> = dyn FnMut(Stream, &[u8]) -> io::Result<()> + 'a;
 
-/// Starts the broker. `listener` is a listening TCP socket, usually of another network namespace. `run` runs a program
+/// Starts the broker. `listener` is a listening TCP socket, usually in another network namespace. `run` runs a program
 /// outside the sandbox and returns its exit code.
 pub fn serve(
     listener: OwnedFd,
@@ -108,12 +110,12 @@ pub fn serve(
     let stopper = Stopper::new()?;
     let desk = Desk { used: AtomicU32::new(0), grant, record: record.clone(), stopper: stopper.clone() };
     let handle = move |client: &TcpStream, stop: &Stop| desk.serve(client, stop, &run);
-    // One call too many is closed, which its other end sees.
+    // A call beyond the maximum is closed, which the client notices.
     let server = Server::start(listener, CALLS, handle, drop)?;
     Ok(Broker { record, stopper, _server: server })
 }
 
-/// The broker at work. Dropping it ends it, and what it runs.
+/// A running broker. Dropping it stops it and the programs it runs.
 #[derive(Debug)]
 pub struct Broker {
     record: Record,
@@ -122,7 +124,7 @@ pub struct Broker {
 }
 
 impl Broker {
-    /// What it was asked for. It can be kept after the end.
+    /// Returns the record of calls, which stays readable after the broker is dropped.
     pub fn record(&self) -> Record {
         self.record.clone()
     }
@@ -130,31 +132,31 @@ impl Broker {
 
 impl Drop for Broker {
     fn drop(&mut self) {
-        // Before the server, whose threads wait for what they run.
+        // Do this before the server is dropped, since its threads wait for the programs they run.
         self.stopper.stop();
     }
 }
 
-/// What the broker was asked for. Cloning it gives another view of the same record.
+/// The calls that the broker received. Clones share the same record.
 #[derive(Debug, Clone, Default)]
 pub struct Record(Arc<Mutex<(Vec<Asked>, u64)>>);
 
 /// A command that the broker was asked to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The program's name and its arguments. Empty where the token was wrong.
+    /// The program's name and its arguments. Empty if the token was wrong.
     pub argv: Vec<OsString>,
-    /// Why it was refused; nothing when it was run.
+    /// Why the call was refused, or `None` if it was run.
     pub refused: Option<String>,
 }
 
 impl Record {
-    /// What was asked for so far, in order.
+    /// Returns the calls so far, in order.
     pub fn asked(&self) -> Vec<Asked> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// How many calls are not in [`Self::asked`], because there were too many.
+    /// Returns how many calls are missing from [`Self::asked`] because there were too many.
     pub fn left_out(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1
     }
@@ -169,7 +171,7 @@ impl Record {
     }
 }
 
-/// What the threads of a broker share.
+/// State shared by the threads of a broker.
 struct Desk {
     grant: Grant,
     used: AtomicU32,
@@ -183,10 +185,10 @@ impl Desk {
         if client.set_nonblocking(true).is_err() {
             return;
         }
-        // What is not a request gets no answer.
+        // A malformed request gets no answer.
         let Ok((token, argv)) = request(client, stop) else { return };
         let checked = self.admit(&token, &argv);
-        // The words of someone without the token are nobody's business.
+        // Do not record the words of a caller without the token.
         let shown = if self.grant.token.is(&token) { argv.clone() } else { Vec::new() };
         self.record.add(shown, checked.as_ref().err().map(|refusal| refusal.why.clone()));
         let answer = checked.map_err(|refusal| refusal.why).and_then(|()| {
@@ -194,14 +196,14 @@ impl Desk {
             run(&Call { argv: &argv, stopper: &self.stopper }, &mut sink)
                 .map_err(|error| format!("cannot run it: {error}"))
         });
-        // A client that has gone is not told.
+        // Ignore the error: the client may be gone.
         let _ = match &answer {
             Ok(code) => send(&Answer::Exit(*code)),
             Err(why) => send(&Answer::Refused(why)),
         };
     }
 
-    /// Whether this call is to be run.
+    /// Checks whether this call may run.
     fn admit(&self, token: &[u8], argv: &[OsString]) -> Result<(), Refusal> {
         let refused = |why: &str| Err(Refusal { why: why.to_owned() });
         if !self.grant.token.is(token) {
@@ -223,7 +225,7 @@ impl Desk {
     }
 }
 
-/// Reads a request, within its time as a whole.
+/// Reads a request, with one deadline for all of it.
 fn request(client: &TcpStream, stop: &Stop) -> io::Result<(Vec<u8>, Vec<OsString>)> {
     let until = Instant::now() + PATIENCE;
     let read = |size: usize| -> io::Result<Vec<u8>> {

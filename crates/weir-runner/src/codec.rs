@@ -1,11 +1,11 @@
-//! Writes values as bytes for the helper and reads them back. Both ends are the same program, so there is no version.
+//! Encodes values for the helper and decodes them. Both ends are the same program, so the format has no version.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
-/// Takes values down.
+/// Encodes values.
 #[derive(Default)]
 pub(crate) struct Writer(pub(crate) Vec<u8>);
 
@@ -25,7 +25,7 @@ impl Writer {
     }
 }
 
-/// Gives values back in the order in which they were taken down.
+/// Decodes values in the order in which they were written.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {

@@ -1,8 +1,11 @@
-//! A process of this program that works on hostile bytes, such as a source file for a parser in C.
+//! A process of this program that handles hostile bytes, such as a source file for a parser written in C.
 //!
-//! It is started with no environment, gives up files, network and new processes before it reads the first request
-//! ([`inside`]), and answers one request after the other over its standard input, a socket. Invariants: whatever it
-//! does, [`Confined::ask`] returns within its patience; a process that failed once is not asked again.
+//! The process starts with an empty environment, gives up access to files, the network and new processes before it
+//! reads the first request ([`inside`]), and answers requests one at a time over its standard input, which is a socket.
+//!
+//! Invariants:
+//! - [`Confined::ask`] returns within its `patience`, whatever the process does.
+//! - A process that has failed once is not asked again.
 
 mod inside;
 
@@ -15,12 +18,12 @@ use std::time::{Duration, Instant};
 
 pub use inside::{Fences, serve};
 
-/// A longer request or answer is refused.
+/// Maximum size of a request or an answer in bytes.
 const LONGEST: usize = 16 << 20;
-/// After this long in use a process is replaced: the kernel ends it at [`inside::CPU_SECONDS`].
+/// Time in use after which a process is replaced, before the kernel ends it at [`inside::CPU_SECONDS`].
 const WORN: Duration = Duration::from_secs(inside::CPU_SECONDS / 2);
 
-/// A process that answers requests in confinement. It ends when this is dropped.
+/// A confined process that answers requests. Dropping this ends the process.
 pub struct Confined {
     process: Child,
     socket: UnixStream,
@@ -30,10 +33,10 @@ pub struct Confined {
 /// Why a request was not answered.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {
-    /// The process ended, or its answer made no sense.
+    /// The process exited, or its answer was malformed.
     #[error("the confined process crashed")]
     Crashed,
-    /// The process took too long, and was ended.
+    /// The process took too long and was ended.
     #[error("the confined process took too long")]
     TooSlow,
 }
@@ -49,7 +52,7 @@ impl Confined {
         Ok(Self { process: command.spawn()?, socket, used: Duration::ZERO })
     }
 
-    /// Sends a request and waits for its answer. After an error this process is of no more use.
+    /// Sends a request and waits for the answer. Discard the process after an error.
     pub fn ask(&mut self, request: &[u8], patience: Duration) -> Result<Vec<u8>, Lost> {
         let begun = Instant::now();
         let answer = self.exchange(request, begun + patience);
@@ -60,13 +63,13 @@ impl Confined {
         })
     }
 
-    /// How the process is confined.
+    /// Asks the process which restrictions apply to it.
     pub fn fences(&mut self, patience: Duration) -> Result<Fences, Lost> {
         let said = self.ask(&[], patience)?;
         Fences::from_bytes(&said).ok_or(Lost::Crashed)
     }
 
-    /// Whether it has been used for so long that the next request may meet its limit of processor time.
+    /// Returns whether the process has run for so long that the next request may exceed its processor time limit.
     pub fn is_worn(&self) -> bool {
         self.used > WORN
     }
@@ -83,7 +86,7 @@ impl Confined {
         Ok(answer)
     }
 
-    /// Reads as [`io::Read::read_exact`] does, within the time that is left as a whole.
+    /// Like [`io::Read::read_exact`], with one deadline for the whole buffer.
     fn fill(&mut self, mut buffer: &mut [u8], until: Instant) -> io::Result<()> {
         while !buffer.is_empty() {
             self.socket.set_read_timeout(Some(left(until)?))?;
@@ -105,7 +108,7 @@ impl Drop for Confined {
     }
 }
 
-/// The time until then; an error when there is none.
+/// Returns the time left until `until`, or an error if there is none.
 fn left(until: Instant) -> io::Result<Duration> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }

@@ -1,5 +1,7 @@
-//! The socket between the one who asked for a run and the helper. It carries the spec in, what happened out, and its
-//! closing is the end of the run: the kernel closes it however its owner dies.
+//! The control socket between the caller of a run and its helper.
+//!
+//! It carries the spec to the helper and messages back. Closing it ends the run, and the kernel closes it however its
+//! owner dies.
 
 use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -13,32 +15,32 @@ use rustix::net::{
 
 use crate::codec::{Reader, Writer};
 
-/// Nothing the helper says is longer.
+/// Maximum size of a message from the helper in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// What the helper says.
+/// A message from the helper.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The sandbox could not be built: at which step, why, and whether it was refused for safety.
+    /// The sandbox could not be built: the step, the reason, and whether it was refused for safety.
     Failed { step: String, why: String, refused: bool },
-    /// The listeners inside, to be served from outside.
+    /// Carries the listeners inside the sandbox, to be served from outside.
     Listeners,
-    /// The run is over.
+    /// The run has ended.
     Over(Over),
 }
 
-/// How a run was over, as the helper saw it.
+/// How a run ended, as seen by the helper.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Over {
-    /// The exit code, unless a signal ended it.
+    /// The exit code, unless a signal ended the run.
     pub(crate) code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the run.
     pub(crate) signal: Option<i32>,
-    /// Whether it used more memory than it may.
+    /// Whether the run exceeded its memory limit.
     pub(crate) memory: bool,
-    /// Whether something that it may not see was uncovered from outside.
+    /// Whether a masked path was uncovered from outside.
     pub(crate) unmasked: bool,
-    /// Which step it was in.
+    /// The step the run ended in.
     pub(crate) step: u64,
     /// How many processes were still running.
     pub(crate) left: u64,
@@ -65,7 +67,7 @@ pub(crate) fn receive_spec(mut socket: &UnixStream) -> io::Result<Vec<u8>> {
     Ok(spec)
 }
 
-/// Says something, with descriptors if there are any.
+/// Sends a message, together with `descriptors`.
 pub(crate) fn send(socket: &UnixStream, message: &Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut out = Writer::default();
     match message {
@@ -95,11 +97,11 @@ pub(crate) fn send(socket: &UnixStream, message: &Message, descriptors: &[Borrow
     (&*socket).write_all(&frame[sent..])
 }
 
-/// The listening end of the socket: puts frames together as they come.
+/// The receiving end of the socket, which assembles messages from the bytes as they arrive.
 pub(crate) struct Inbox {
     socket: UnixStream,
     bytes: Vec<u8>,
-    /// Descriptors that came along.
+    /// Descriptors received so far.
     pub(crate) descriptors: Vec<OwnedFd>,
 }
 
@@ -112,7 +114,7 @@ impl Inbox {
         self.socket.as_fd()
     }
 
-    /// Takes in what is there. False when nothing will come any more.
+    /// Reads the available bytes. Returns false at the end of the stream.
     pub(crate) fn take_in(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 1024];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
@@ -133,7 +135,7 @@ impl Inbox {
         Ok(received > 0)
     }
 
-    /// The next whole message.
+    /// Returns the next complete message.
     pub(crate) fn next(&mut self) -> io::Result<Option<Message>> {
         let Some((length, rest)) = self.bytes.split_first_chunk::<8>() else { return Ok(None) };
         let length = u64::from_le_bytes(*length) as usize;

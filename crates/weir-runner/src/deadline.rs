@@ -1,13 +1,13 @@
-//! Ends this process when its time is over, whatever it is doing at that moment.
+//! Ends this process at a deadline, whatever it is doing at that moment.
 //!
-//! Invariant: the handler of the signal only opens, writes and exits, which is safe wherever the signal comes.
+//! Invariant: the signal handler only opens, writes and exits, which is safe at any point.
 
 use std::ffi::CString;
 use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What is written when the time is over.
+/// The line to append when the deadline passes, and the file it goes to.
 struct Note {
     path: CString,
     line: Vec<u8>,
@@ -15,19 +15,19 @@ struct Note {
 
 static NOTE: AtomicPtr<Note> = AtomicPtr::new(null_mut());
 
-/// Ends this process with exit code 0 after the given number of seconds, and appends a line to a file then. Call it once, and
+/// Ends this process with exit code 0 after `seconds`, appending `line` to the file `log`. Call this once, and
 /// [`call_off_deadline`] when the work is done.
 #[expect(unsafe_code, reason = "no library sets a handler that is not its own")]
 pub fn set_deadline(seconds: u32, log: &Path, line: String) {
     let Ok(path) = CString::new(log.as_os_str().as_encoded_bytes()) else { return };
     NOTE.store(Box::into_raw(Box::new(Note { path, line: line.into_bytes() })), Ordering::Release);
-    // SAFETY: the handler has the signature that is expected of one without SA_SIGINFO, and is safe in a signal. The
-    // other calls have no conditions but valid pointers.
+    // SAFETY: the handler has the signature required without SA_SIGINFO and is async-signal-safe. The other calls only
+    // require valid pointers.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = over as extern "C" fn(libc::c_int) as libc::sighandler_t;
         libc::sigaction(libc::SIGALRM, &raw const action, null_mut());
-        // The parent process may have blocked it.
+        // The parent process may have blocked the signal.
         let mut signals: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut signals);
         libc::sigaddset(&raw mut signals, libc::SIGALRM);
@@ -36,10 +36,10 @@ pub fn set_deadline(seconds: u32, log: &Path, line: String) {
     }
 }
 
-/// Calls off what [`set_deadline`] set.
+/// Cancels the deadline set by [`set_deadline`].
 #[expect(unsafe_code, reason = "no library wraps alarm")]
 pub fn call_off_deadline() {
-    // SAFETY: it has no conditions.
+    // SAFETY: `alarm` has no preconditions.
     unsafe {
         libc::alarm(0);
     }
@@ -48,7 +48,7 @@ pub fn call_off_deadline() {
 #[expect(unsafe_code, reason = "what is safe in a signal are system calls only")]
 extern "C" fn over(_signal: libc::c_int) {
     let note = NOTE.load(Ordering::Acquire);
-    // SAFETY: the note is never freed once it is set, and every call here is safe in a signal.
+    // SAFETY: the note is never freed once it is set, and every call here is async-signal-safe.
     unsafe {
         if let Some(note) = note.as_ref() {
             let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_NONBLOCK | libc::O_CLOEXEC;

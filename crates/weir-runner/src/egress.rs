@@ -1,13 +1,16 @@
-//! The way out to the hosts that the user allowed: a proxy on the host for a listener inside the sandbox.
+//! The proxy to the hosts that the user allowed. It runs on the host and serves a listener inside the sandbox.
 //!
-//! Invariants: a connection is made to an address that was checked, and to no other; a name is resolved once; bodies are
-//! passed on and never kept; when [`Egress`] is dropped, all its connections are closed and its threads have ended.
+//! It speaks HTTP/1.1 as a proxy does: `CONNECT`, and requests in absolute form for plain HTTP, one per connection. The
+//! bytes inside a `CONNECT` tunnel are not inspected, so an allowed host can forward what it receives: every allowed
+//! host is a way out. A redirect is a new request and is checked like the first.
 //!
-//! It speaks HTTP/1.1 as a proxy does: `CONNECT`, and requests in absolute form for plain HTTP, one per connection. What
-//! goes through a `CONNECT` is not looked at, so a host that is allowed can pass on to others what it is sent: an
-//! allowed host is a way out. A redirect is a new request, and is checked like the first.
+//! The listener is in the network namespace of one run and nothing else can reach it, so there is no password.
 //!
-//! The listener is in the network namespace of one run, and nothing else reaches it; so there is no password.
+//! Invariants:
+//! - A connection is only made to an address that was checked.
+//! - A name is resolved once.
+//! - Bodies are forwarded and never stored.
+//! - When [`Egress`] is dropped, all its connections are closed and its threads have ended.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -32,28 +35,28 @@ pub use pattern::{BadPattern, HostPattern};
 
 use listen::Server;
 
-/// How many connections a run may have at once.
+/// Maximum number of concurrent connections of a run.
 const CONNECTIONS: usize = 32;
-/// How many different hosts are recorded for a run.
+/// Maximum number of different hosts recorded for a run.
 const RECORDED: usize = 100;
 
 /// What a run may reach, and how.
 #[derive(Clone)]
 pub struct Rules {
-    /// The hosts that are allowed.
+    /// The allowed hosts.
     pub allow: Vec<HostPattern>,
-    /// Resolves a name and a port to addresses. [`system_resolver`] asks the system.
+    /// Resolves a name and a port to addresses. [`system_resolver`] uses the system's resolver.
     pub resolve: Resolver,
-    /// The user's own proxy, if everything has to go through it. Names are then resolved there, and so the addresses
-    /// behind them cannot be checked here: only patterns protect.
+    /// The user's own proxy, if all traffic has to go through it. It resolves the names itself, so their addresses
+    /// cannot be checked here and only the patterns protect.
     pub upstream: Option<Upstream>,
-    /// The setting that holds the patterns, for the text of a refusal.
+    /// The name of the setting that holds the patterns, for refusal messages.
     pub setting: &'static str,
-    /// How long things may take.
+    /// Timeouts.
     pub patience: Patience,
 }
 
-/// Resolves a name and a port to addresses. It may block; nothing waits for it after the end.
+/// Resolves a name and a port to addresses. It may block; nothing waits for it after the proxy is dropped.
 pub type Resolver = Arc<dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync>;
 
 /// A proxy of the user's own.
@@ -63,18 +66,18 @@ pub struct Upstream {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// The value of `Proxy-Authorization`, if it wants one.
+    /// The value of `Proxy-Authorization`, if the proxy requires one.
     pub authorization: Option<String>,
 }
 
-/// How long things may take.
+/// Timeouts of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// Until the head of a request is complete.
     pub head: Duration,
-    /// Until a connection to one address stands, and until a name is resolved.
+    /// Until a connection to one address is established, and until a name is resolved.
     pub connect: Duration,
-    /// While nothing moves in either direction.
+    /// While no data moves in either direction.
     pub idle: Duration,
 }
 
@@ -84,12 +87,12 @@ impl Default for Patience {
     }
 }
 
-/// Asks the system for the addresses of a name.
+/// Returns a resolver that asks the system.
 pub fn system_resolver() -> Resolver {
     Arc::new(|host, port| Ok((host, port).to_socket_addrs()?.collect()))
 }
 
-/// Starts the proxy. `listener` is a listening TCP socket, usually of another network namespace.
+/// Starts the proxy. `listener` is a listening TCP socket, usually in another network namespace.
 pub fn serve(listener: OwnedFd, rules: Rules) -> io::Result<Egress> {
     let record = Record::default();
     let shared = record.clone();
@@ -98,7 +101,7 @@ pub fn serve(listener: OwnedFd, rules: Rules) -> io::Result<Egress> {
     Ok(Egress { record, _server: server })
 }
 
-/// The proxy at work. Dropping it ends it.
+/// A running proxy. Dropping it stops it.
 #[derive(Debug)]
 pub struct Egress {
     record: Record,
@@ -106,13 +109,13 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// What was asked for. It can be kept after the end.
+    /// Returns the record of requests, which stays readable after the proxy is dropped.
     pub fn record(&self) -> Record {
         self.record.clone()
     }
 }
 
-/// Which hosts a run asked for. Cloning it gives another view of the same record.
+/// The hosts that a run asked for. Clones share the same record.
 #[derive(Debug, Clone, Default)]
 pub struct Record(Arc<Mutex<Recorded>>);
 
@@ -125,18 +128,18 @@ struct Recorded {
 /// A host that a run asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// Its name or address, as the run gave it.
+    /// The name or address, as the run gave it.
     pub host: String,
     /// The port.
     pub port: u16,
-    /// Why it was refused; nothing when it was allowed.
+    /// Why the host was refused, or `None` if it was allowed.
     pub refused: Option<String>,
-    /// How often.
+    /// Number of requests.
     pub times: u64,
 }
 
 impl Record {
-    /// What was asked for so far, by name.
+    /// Returns the requests so far, sorted by name.
     pub fn asked(&self) -> Vec<Asked> {
         let recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let one = |((host, port, refused), times): (&(String, u16, Option<String>), &u64)| Asked {
@@ -148,7 +151,7 @@ impl Record {
         recorded.asked.iter().map(one).collect()
     }
 
-    /// How many requests are not in [`Self::asked`], because there were too many different ones.
+    /// Returns how many requests are missing from [`Self::asked`] because there were too many different ones.
     pub fn left_out(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).left_out
     }

@@ -1,4 +1,4 @@
-//! Starts helpers, ahead of their runs where that saves waiting, and sees them off.
+//! Starts helpers, ahead of their runs if that saves time, and waits for them to exit.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
@@ -11,15 +11,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::spec::Ground;
 use crate::{HELPER, Streams};
 
-/// A larger pipe than usual, so that much output needs fewer turns.
+/// Pipe size in bytes. It is larger than the default, so large outputs need fewer reads.
 const PIPE: usize = 256 << 10;
-/// How many seconds a helper has to end by itself.
+/// Number of seconds that a helper has to exit by itself.
 const GRACE_SECONDS: i64 = 2;
 
-/// What a run prints comes out of these: standard output, or both streams, and standard error.
+/// The pipes with a run's output: standard output or both streams merged, then standard error.
 pub(crate) type Pipes = [Option<OwnedFd>; 2];
 
-/// A helper that waits for its spec. It ends when this is dropped, since that closes its socket.
+/// A helper that waits for its spec. Dropping it closes the socket, which ends the helper.
 pub struct Ready {
     pub(crate) helper: Child,
     pub(crate) control: UnixStream,
@@ -29,7 +29,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Starts a helper ahead of a run in a full sandbox, so that the run need not wait for it.
+    /// Starts a helper ahead of a run in a full sandbox, so the run does not have to wait for it.
     pub fn new(helper: &Path) -> io::Result<Self> {
         Self::start(helper, Ground::Namespaces, Streams::Merged)
     }
@@ -44,13 +44,13 @@ impl Ready {
         };
         let mut command = Command::new(helper);
         command.args([HELPER, ground.as_str()]).env_clear();
-        // The command holds copies of the pipes' other ends and goes out of scope with them: otherwise the pipes would
-        // never seem closed.
+        // The command holds copies of the pipes' write ends. It must go out of scope here, or the pipes would never
+        // report end of file.
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(output_end).stderr(error_end);
         Ok(Self { helper: command.spawn()?, control, pipes: [Some(output), error], ground, streams })
     }
 
-    /// Whether it stands on the right ground and is still there.
+    /// Returns whether the helper has the given isolation and streams and is still alive.
     pub(crate) fn fits(&self, ground: Ground, streams: Streams) -> bool {
         let pid = rustix::process::Pid::from_child(&self.helper);
         let alive = rustix::process::waitid(
@@ -62,7 +62,7 @@ impl Ready {
         self.ground == ground && self.streams == streams && matches!(alive, Ok(None))
     }
 
-    /// Sends it away unused.
+    /// Ends a helper that was not used.
     pub fn dismiss(self) {
         let Self { mut helper, control, .. } = self;
         drop(control);
@@ -70,7 +70,7 @@ impl Ready {
     }
 }
 
-/// Waits for a helper when it is dropped.
+/// Waits for a helper to exit when dropped.
 #[derive(Debug)]
 pub struct Farewell(Option<Child>);
 
@@ -79,7 +79,7 @@ impl Farewell {
         Self(Some(helper))
     }
 
-    /// There is nobody to wait for.
+    /// Returns a value that waits for nothing.
     pub(crate) fn said() -> Self {
         Self(None)
     }
@@ -91,8 +91,8 @@ impl Drop for Farewell {
     }
 }
 
-/// Waits for the helper, which ends when everything that the run started has. A helper that cannot is killed, and
-/// the kernel then kills the rest.
+/// Waits for the helper, which exits when every process of the run has. A helper that does not exit in time is killed,
+/// and the kernel then kills the rest.
 fn end(helper: &mut Child) {
     let pid = rustix::process::Pid::from_child(helper);
     if let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
@@ -105,23 +105,22 @@ fn end(helper: &mut Child) {
 
 fn new_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-    // Where the user has used up what pipes may take, the usual size does as well.
+    // If the user's pipe quota is used up, the default size is good enough.
     let _ = rustix::pipe::fcntl_setpipe_size(&writer, PIPE);
     let flags = rustix::fs::fcntl_getfl(&reader)?;
     rustix::fs::fcntl_setfl(&reader, flags | rustix::fs::OFlags::NONBLOCK)?;
     Ok((reader, writer))
 }
 
-/// A process that looks after a run in the background. It ends the run when this is dropped, unless it was told to keep
-/// it.
+/// A process that watches a background run. Dropping this ends the run, unless the process was told to keep it.
 pub struct Supervisor {
     process: Child,
     _lifeline: ChildStdin,
 }
 
 impl Supervisor {
-    /// Starts `program` with one argument, hands it the order on its standard input, and waits for the line that it
-    /// answers. The input stays open: its closing is the end of a run that is not kept.
+    /// Starts `program` with one argument, writes the order to its standard input, and waits for a one-line answer. The
+    /// input stays open: closing it ends a run that is not kept.
     #[expect(clippy::disallowed_methods, reason = "this is the runner")]
     pub fn start(program: &Path, argument: &str, order: &[u8]) -> io::Result<(Self, String)> {
         let mut command = Command::new(program);
@@ -136,13 +135,13 @@ impl Supervisor {
         Ok((Self { process, _lifeline: lifeline }, answer))
     }
 
-    /// Whether it has ended.
+    /// Returns whether the process has exited.
     pub fn is_over(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(Some(_)))
     }
 }
 
-/// Leaves the terminal's session, so that closing it does not end this process.
+/// Leaves the terminal's session, so closing the terminal does not end this process.
 pub fn leave_session() -> io::Result<()> {
     rustix::process::setsid()?;
     Ok(())

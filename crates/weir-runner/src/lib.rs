@@ -1,15 +1,18 @@
-//! Runs programs in a sandbox and hands on what they print.
+//! Runs programs in a sandbox and forwards their output.
 //!
-//! A run is described by a [`Spec`]: what to start, what it may see and change. The program re-executes itself as a
-//! helper ([`helper_main`]), which builds the sandbox from the inside and starts the run; [`run()`] starts the helper,
-//! reads the output as it comes, and ends the run when its time is over, when it is cancelled, or when it prints too
-//! much. Invariants: when [`run()`] returns, nothing that the run started is alive; when the process that called it
-//! dies, however it dies, the same is true; memory does not grow with the output.
+//! A [`Spec`] describes a run: what to start, what it may see and what it may change. The program re-executes itself as
+//! a helper ([`helper_main`]), which builds the sandbox from the inside and starts the run. [`run()`] starts the
+//! helper, reads the output as it arrives, and ends the run when it times out, is cancelled or prints too much.
 //!
-//! Linux only. What a sandbox on macOS would be told is in [`seatbelt`].
+//! Invariants:
+//! - When [`run()`] returns, no process that the run started is alive.
+//! - The same holds when the calling process dies, however it dies.
+//! - Memory does not grow with the output.
 //!
-//! This is the only crate with `unsafe` code: system calls that no library wraps. That is why the deadline of a hook is
-//! here too.
+//! Linux only. [`seatbelt`] holds the profile that a sandbox on macOS would use.
+//!
+//! This is the only crate with `unsafe` code, for system calls that no library wraps. The deadline of a hook lives here
+//! for the same reason.
 
 pub mod broker;
 mod codec;
@@ -41,12 +44,12 @@ pub use stop::Stopper;
 /// The first argument that makes the program act as the helper.
 pub const HELPER: &str = "sandbox-helper";
 
-/// Where, inside the sandbox, the proxy to the allowed hosts listens.
+/// Port of the proxy to the allowed hosts, inside the sandbox.
 pub const EGRESS_PORT: u16 = 3128;
-/// Where, inside the sandbox, the broker of authenticated programs listens.
+/// Port of the broker for authenticated programs, inside the sandbox.
 pub const BROKER_PORT: u16 = 3129;
 
-/// How much memory this machine has.
+/// Returns the memory of this machine in bytes, or `None` if `/proc/meminfo` does not say.
 pub fn machine_memory() -> Option<u64> {
     static MEMORY: std::sync::OnceLock<Option<u64>> = std::sync::OnceLock::new();
     *MEMORY.get_or_init(|| {

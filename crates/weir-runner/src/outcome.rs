@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The result of a run, and the errors that prevent one.
 
 use std::time::Duration;
 
@@ -6,53 +6,53 @@ use weir_core::run::Ended;
 
 use crate::Level;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// How it came to its end.
+    /// Why the run ended.
     pub ended: Ended,
-    /// What it returned, unless a signal ended it.
+    /// The exit code, unless a signal ended the run.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the run.
     pub signal: Option<i32>,
-    /// The sandbox it had.
+    /// The sandbox level of the run.
     pub level: Level,
-    /// How long it took.
+    /// The wall-clock duration.
     pub took: Duration,
     /// The processor time of all its processes.
     pub cpu: Duration,
-    /// The step it ended in, counted from 0.
+    /// The step the run ended in, counted from 0.
     pub step: usize,
     /// How many of its processes were still running and were ended with it.
     pub left: u64,
-    /// How many bytes it printed on standard output, or in all where the streams are merged.
+    /// Number of bytes printed on standard output, or in total if the streams are merged.
     pub output_bytes: u64,
-    /// How many bytes it printed on standard error, where the streams are apart.
+    /// Number of bytes printed on standard error, if the streams are separate.
     pub error_bytes: u64,
 }
 
 /// Why the helper could not build the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What it was doing.
+    /// What the helper was doing.
     pub step: String,
     /// What went wrong.
     pub why: String,
-    /// Whether it is about the files of this run, and not about what the system gives: a lower level of the sandbox is
-    /// then no way out, since a run could bring that about.
+    /// Whether the problem is with the files of this run rather than with the system. The caller must not fall back to
+    /// a weaker sandbox level then, since a run could cause such a problem on purpose.
     pub refused: bool,
 }
 
-/// Why there was no run.
+/// Why a run could not be executed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The helper could not be started or heard.
+    /// The helper could not be started, or its messages could not be read.
     #[error("cannot start the sandbox helper: {0}")]
     Helper(#[source] std::io::Error),
     /// The sandbox could not be built.
     #[error("cannot {}: {}", .0.step, .0.why)]
     Sandbox(Problem),
-    /// What was printed could not be handed on.
+    /// The sink did not accept the output.
     #[error("cannot keep the output: {0}")]
     Sink(#[source] std::io::Error),
 }

@@ -1,6 +1,6 @@
-//! Starts a run, reads what it prints, and sees to its end.
+//! Starts a run, reads its output and makes sure that it ends.
 //!
-//! Invariant: when [`run`] returns, nothing that the run started is alive; the helper may be a moment behind.
+//! Invariant: when [`run`] returns, no process that the run started is alive; the helper may exit a moment later.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,33 +15,33 @@ use crate::sandbox::filter;
 use crate::watch::Watch;
 use crate::{Outcome, RunError, Spec, Stopper, Streams};
 
-/// A run to be made.
+/// A run to execute.
 pub struct Run<'a> {
     /// What to start and what it may do.
     pub spec: &'a Spec,
-    /// The program that is its own helper when started with [`crate::HELPER`]: usually `/proc/self/exe`.
+    /// Path of the program that acts as the helper when started with [`crate::HELPER`], usually `/proc/self/exe`.
     pub helper: PathBuf,
-    /// When it is ended at the latest.
+    /// Time after which the run is ended.
     pub timeout: Duration,
-    /// How much it may print.
+    /// Maximum number of bytes the run may print.
     pub most_output: u64,
-    /// How output is taken.
+    /// How the output is captured.
     pub streams: Streams,
-    /// Pulled by whoever wants it to end.
+    /// Signals the run to stop.
     pub stopper: &'a Stopper,
-    /// A helper that was started ahead, if there is one.
+    /// A helper that was started ahead of time, if there is one.
     pub ready: Option<Ready>,
-    /// Called with the listeners inside the sandbox, where it has some. What it returns is dropped after the run.
+    /// Called with the listeners inside the sandbox, if it has any. The returned value is dropped after the run.
     pub serve: Option<Listeners<'a>>,
 }
 
-/// Serves the listeners that were made inside the sandbox: the proxy's, then the broker's.
+/// Serves the listeners that were opened inside the sandbox: the proxy's, then the broker's.
 pub type Listeners<'a> = &'a dyn Fn(Vec<OwnedFd>) -> Box<dyn std::any::Any>;
 
-/// Makes a run and waits for its end. What it prints goes to `sink` as it comes.
+/// Executes a run, waits for it to end, and passes its output to `sink` as it arrives.
 ///
-/// What comes back beside the outcome waits for the helper when it is dropped. By then nothing of the run is alive, and
-/// there is no need to wait for the kernel to tidy up before going on.
+/// The returned [`Farewell`] waits for the helper when it is dropped. By then no process of the run is alive, so the
+/// caller need not wait for the kernel's cleanup before it continues.
 pub fn run(
     mut run: Run<'_>,
     sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>,
@@ -50,11 +50,11 @@ pub fn run(
     let Ready { helper, control, pipes, .. } = start(&mut run).map_err(RunError::Helper)?;
     let farewell = Farewell::new(helper);
     let run = &run;
-    // A helper that has given up already says why, which is of more use than that it no longer listens.
+    // Ignore the error: a helper that has already given up reports why, which is more useful than a closed socket.
     let _ = send_spec(&control, &run.spec.encode(filter::bytes(run.spec.level, run.spec.network)));
     let mut watch = Watch::new(control, pipes, started + run.timeout);
     let watched = watch.until_over(run, sink);
-    // Closing the socket is the end of the run, however the watch ended.
+    // Closing the socket ends the run, however the watch ended.
     watch.close();
     watched?;
     if watch.is_all_over() {

@@ -1,29 +1,31 @@
-//! The languages that code can be written in, and how each is run. Invariant: a plan depends on its arguments alone;
-//! nothing here starts a process, writes a file, or asks the environment.
+//! The supported languages, and how to run code in each.
 //!
-//! A language is one file in `runtimes/` and one line in [`LANGUAGES`]. It names its runtimes in order of preference, and
-//! each runtime has a function that makes a [`Plan`]: the files to write and the programs to start.
+//! Invariant: a plan depends only on its arguments. Nothing here starts a process, writes a file or reads the
+//! environment.
 //!
-//! # The file that code is about
+//! A language is one file in `runtimes/` and one line in [`LANGUAGES`]. It names its runtimes in order of preference,
+//! and each runtime has a function that builds a [`Plan`]: the files to write and the programs to start.
 //!
-//! When a run is given a file, the program finds its path in the environment variable [`FILE_VARIABLE`] and, in the idiom
-//! of its language, under these names:
+//! # The input file
 //!
-//! | language | names | how they get there |
+//! When a run is given a file, the program finds its path in the environment variable [`FILE_VARIABLE`] and, in the
+//! idiom of its language, under these names:
+//!
+//! | language | names | how they are defined |
 //! | --- | --- | --- |
 //! | JavaScript, TypeScript | `FILE_CONTENT`, `FILE_PATH` (globals) | a second file, loaded first; Deno: on line 1 |
 //! | Python | `FILE_CONTENT`, `FILE_PATH` (globals) | a second file, which starts the code |
 //! | shell | `$FILE_CONTENT`, `$FILE_PATH` (not exported, without NUL) | in front, on line 1 |
 //! | Ruby | `FILE_CONTENT`, `FILE_PATH` (constants) | a second file, loaded first |
-//! | Go | `FILE_CONTENT`, `FILE_PATH` (variables of the package) | a second file of the package |
+//! | Go | `FILE_CONTENT`, `FILE_PATH` (package variables) | a second file of the package |
 //! | Rust | `FILE_CONTENT`, `FILE_PATH` (`LazyLock<String>`) | after the last line |
 //! | PHP | `FILE_CONTENT`, `FILE_PATH` (constants), `$FILE_CONTENT`, `$FILE_PATH` | a second file, loaded first |
 //! | Perl | `$FILE_CONTENT`, `$FILE_PATH` (bytes, as Perl reads them) | a module, loaded first |
 //! | R | `FILE_CONTENT`, `FILE_PATH` | in front, on line 1 |
 //! | Elixir | `file_content`, `file_path` (an upper-case name is a module there) | in front, on line 1 |
 //!
-//! So the line numbers in error messages are those of the code as it was given. Except in Perl and the shell, bytes that
-//! are not UTF-8 are replaced by U+FFFD, as lossy decoding does.
+//! The line numbers in error messages are therefore those of the original code. Except in Perl and the shell, bytes
+//! that are not UTF-8 are replaced by U+FFFD, as in lossy decoding.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -43,7 +45,7 @@ mod shell;
 mod tests;
 mod typescript;
 
-/// Every language that code can be written in.
+/// All supported languages.
 pub const LANGUAGES: &[Language] = &[
     javascript::JAVASCRIPT,
     typescript::TYPESCRIPT,
@@ -58,19 +60,19 @@ pub const LANGUAGES: &[Language] = &[
     elixir::ELIXIR,
 ];
 
-/// The environment variable with the path of the file that the code is about.
+/// The environment variable with the path of the input file.
 pub const FILE_VARIABLE: &str = "WEIR_FILE";
 
-/// A language: its names, and what can run it.
+/// A language: its names, and the runtimes that can run it.
 #[derive(Debug)]
 pub struct Language {
     /// The name in arguments and answers, in lower case.
     pub name: &'static str,
-    /// Other names that people and models use.
+    /// Other common names.
     pub aliases: &'static [&'static str],
-    /// The extensions of its files, without the dot; the first is what the code is written as.
+    /// File extensions without the dot. The code is written to a file with the first one.
     pub extensions: &'static [&'static str],
-    /// What can run it, best first.
+    /// Runtimes in order of preference.
     pub runtimes: &'static [Runtime],
 }
 
@@ -79,40 +81,40 @@ pub struct Language {
 pub struct Runtime {
     /// The name of its executable.
     pub program: &'static str,
-    /// The versions that will do, each from (included) and to (not included); empty when any does.
+    /// Accepted version ranges, each with an inclusive start and an exclusive end. Empty if any version works.
     pub versions: &'static [(Version, Version)],
     /// Commands that install it, one per system.
     pub install: &'static [&'static str],
-    /// What to write and start.
+    /// Builds the plan of a run.
     plan: fn(&Request<'_>) -> Plan,
 }
 
 /// The first two numbers of a version.
 pub type Version = (u32, u32);
 
-/// Later than every version.
+/// An upper bound for open-ended version ranges.
 const NEWEST: Version = (u32::MAX, 0);
 
-/// A language with a runtime that is on this machine.
+/// A language with an installed runtime.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The language.
     pub language: &'static Language,
-    /// Which of its runtimes was found.
+    /// The runtime that was found.
     pub runtime: &'static Runtime,
-    /// Where it is.
+    /// The path of its executable.
     pub program: PathBuf,
 }
 
-/// No runtime of a language is on this machine.
+/// No suitable runtime for a language is installed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no runtime for {language} found{}; to install one: {}", seen(.unfit), .install.join(", or "))]
 pub struct Missing {
     /// The name of the language.
     pub language: &'static str,
-    /// Programs that are there and will not do, with the reason.
+    /// Programs that were found but are unsuitable, each with the reason.
     pub unfit: Vec<String>,
-    /// Commands that install the runtime we like best, one per system.
+    /// Commands that install the preferred runtime, one per system.
     pub install: &'static [&'static str],
 }
 
@@ -120,38 +122,38 @@ fn seen(unfit: &[String]) -> String {
     if unfit.is_empty() { String::new() } else { format!(" ({})", unfit.join("; ")) }
 }
 
-/// What to write and what to start, so that code runs.
+/// The files to write and the programs to start for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// The files to write first, each below the scratch folder.
+    /// Files to write first, each below the scratch folder.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// The programs to start, one after the other, each with its arguments. All but the last are compile steps: when one
-    /// of them fails, its exit code is that of the run.
+    /// Programs to start in sequence, each with its arguments. All but the last are compile steps; if one of them
+    /// fails, its exit code becomes that of the run.
     pub steps: Vec<Vec<OsString>>,
-    /// What to set in the environment of all steps.
+    /// Environment variables for all steps.
     pub env: Vec<(OsString, OsString)>,
-    /// Which variable of `env` names a cache. A caller that keeps a folder from run to run may set the variable to that
-    /// folder instead; until then the cache goes with the scratch folder.
+    /// The variable in `env` that names a cache folder. A caller that keeps a folder between runs may set the variable
+    /// to that folder; otherwise the cache is lost with the scratch folder.
     pub cache: Option<&'static str>,
 }
 
 impl Language {
-    /// The language with this name or alias, in whatever case.
+    /// Returns the language with this name or alias, ignoring case.
     pub fn find(name: &str) -> Option<&'static Language> {
         let name = name.trim().to_lowercase();
         LANGUAGES.iter().find(|language| language.name == name || language.aliases.contains(&name.as_str()))
     }
 
-    /// The language of a file by its extension, for suggestions and nothing else.
+    /// Guesses the language of a file from its extension. Use this for suggestions only.
     pub fn detect(path: &Path) -> Option<&'static Language> {
         let extension = path.extension()?.to_str()?.to_lowercase();
         LANGUAGES.iter().find(|language| language.extensions.iter().any(|known| known.to_lowercase() == extension))
     }
 
-    /// Finds the first of the runtimes that is in one of the folders of `path_variable`, which has the form of `PATH`.
+    /// Returns the first runtime found in one of the folders of `path_variable`, which has the form of `PATH`.
     ///
-    /// Relative folders are passed over, since a file of the project must not stand in for a runtime. `version_of` gives
-    /// what a program answers to `--version`; it is asked only where the version matters.
+    /// Relative folders are skipped, because a project file must not be able to pose as a runtime. `version_of` returns
+    /// what a program prints for `--version`; it is called only if the version matters.
     pub fn locate(
         &'static self,
         path_variable: &OsStr,
@@ -173,8 +175,8 @@ impl Language {
 }
 
 impl Found {
-    /// Plans a run of `code`, about `file` if there is one. `scratch` is an absolute path to an empty folder that the
-    /// run may write to.
+    /// Plans a run of `code`, with `file` as its input file if given. `scratch` is the absolute path of an empty folder
+    /// that the run may write to.
     pub fn plan(&self, code: &str, file: Option<&Path>, scratch: &Path) -> Plan {
         let request = Request { program: &self.program, code, has_file: file.is_some(), scratch };
         let mut plan = (self.runtime.plan)(&request);
@@ -185,7 +187,7 @@ impl Found {
     }
 }
 
-/// What a runtime's function makes its plan from.
+/// The input of a runtime's plan function.
 struct Request<'a> {
     program: &'a Path,
     code: &'a str,
@@ -194,17 +196,17 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// The path of a file in the scratch folder.
+    /// Returns the path of a file in the scratch folder.
     fn path(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
 
-    /// The prelude when there is a file, and nothing otherwise.
+    /// Returns the prelude if there is an input file, and an empty string otherwise.
     fn prelude(&self, prelude: &'static str) -> &'static str {
         if self.has_file { prelude } else { "" }
     }
 
-    /// A step that starts the runtime.
+    /// Returns a step that starts the runtime.
     fn step<const N: usize>(&self, arguments: [&OsStr; N]) -> Vec<OsString> {
         [self.program.as_os_str()].into_iter().chain(arguments).map(OsStr::to_owned).collect()
     }
@@ -223,25 +225,25 @@ impl Plan {
         self
     }
 
-    /// Sets a variable.
+    /// Sets an environment variable.
     fn set(mut self, name: &str, value: impl Into<OsString>) -> Plan {
         self.env.push((name.into(), value.into()));
         self
     }
 
-    /// Sets the variable of a cache.
+    /// Sets the variable that names the cache folder.
     fn set_cache(mut self, name: &'static str, folder: PathBuf) -> Plan {
         self.cache = Some(name);
         self.set(name, folder)
     }
 }
 
-/// The code behind a prelude on the same line. A line that says `#!` is a comment behind it as well.
+/// Puts a prelude in front of the code, on the same line. A `#!` line remains a comment behind it.
 fn on_first_line(prelude: &str, code: &str) -> String {
     format!("{prelude}{code}")
 }
 
-/// Whether a line of the code starts with these words, however deep it is indented.
+/// Returns whether any line of the code starts with `start`, ignoring indentation.
 fn has_line(code: &str, start: &str) -> bool {
     code.lines().any(|line| line.trim_start().starts_with(start))
 }

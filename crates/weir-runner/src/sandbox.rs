@@ -1,12 +1,11 @@
-//! The sandbox on Linux, built from the inside by the helper.
+//! The sandbox on Linux, which the helper builds from the inside.
 //!
-//! The order matters, and is this: namespaces ([`namespaces`]); a view of the files that is read-only, with the
-//! writable folders put back and the hidden paths masked ([`view`]); the first process of the run's own process
-//! namespace ([`init`]), whose death is the death of everything in it; and for each step a child ([`child`]) that gives
-//! up its powers, fences itself in with Landlock ([`fence`]) and the filter of system calls ([`filter`]), and becomes
-//! the program.
+//! The order matters: first the namespaces ([`namespaces`]); then a read-only view of the files, with the writable
+//! folders restored and the hidden paths masked ([`view`]); then the first process of the run's own process namespace
+//! ([`init`]), whose death ends every process in it; and for each step a child ([`child`]) that drops its capabilities,
+//! restricts itself with Landlock ([`fence`]) and the system call filter ([`filter`]), and executes the program.
 //!
-//! Invariant: the helper has one thread, so that it may fork and unshare.
+//! Invariant: the helper has one thread, so it may fork and unshare.
 
 mod child;
 mod fence;
@@ -37,13 +36,13 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Something about the files of this run that cannot be held.
+    /// Reports a problem with the files of this run that the sandbox cannot handle safely.
     fn refused(step: impl Into<String>, why: impl Into<String>) -> Self {
         Self { step: step.into(), why: why.into(), refused: true }
     }
 }
 
-/// Says that it is about the files of this run.
+/// Marks a failure as caused by the files of this run.
 trait AboutFiles<T> {
     fn about_files(self) -> Result<T, Failure>;
 }
@@ -54,7 +53,7 @@ impl<T> AboutFiles<T> for Result<T, Failure> {
     }
 }
 
-/// Says what was being done when it failed.
+/// Adds the step that failed to an error.
 trait Doing<T> {
     fn doing(self, step: impl Into<String>) -> Result<T, Failure>;
 }
@@ -65,17 +64,18 @@ impl<T, E: std::fmt::Display> Doing<T> for Result<T, E> {
     }
 }
 
-/// What the program does when it was started as the helper: makes namespaces if it is told to, then reads the spec from
-/// its standard input, which is the control socket, and makes the run. Its exit code says nothing; the socket does.
+/// The entry point of the helper: enters namespaces if `ground` says so, reads the spec from its standard input, which
+/// is the control socket, and executes the run. Results go over the socket; the exit code carries no information.
 ///
-/// Namespaces do not depend on the spec. So a helper can be started ahead of its run and wait with them ready.
+/// Namespaces do not depend on the spec, so a helper can be started ahead of its run and wait with its namespaces
+/// ready.
 pub fn helper_main(ground: Option<&OsStr>) -> ExitCode {
     let Ok(socket) = take_socket() else { return ExitCode::FAILURE };
     let ground = Ground::ALL.iter().find(|known| Some(OsStr::new(known.as_str())) == ground);
     let Some(&ground) = ground else { return ExitCode::FAILURE };
     if let Err(failure) = help(&socket, ground) {
         let Failure { step, why, refused } = failure;
-        // Nobody is left to be told if this fails.
+        // If this fails, there is no other way to report the failure.
         let _ = control::send(&socket, &Message::Failed { step, why, refused }, &[]);
         return ExitCode::FAILURE;
     }
@@ -83,16 +83,17 @@ pub fn helper_main(ground: Option<&OsStr>) -> ExitCode {
 }
 
 fn help(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
-    // Without a controlling terminal, nothing can be typed into it.
+    // A process without a controlling terminal cannot inject input into one.
     rustix::process::setsid().doing("leave the terminal's session")?;
     if ground != Ground::Bare {
         namespaces::enter(ground).doing("make namespaces (unshare)")?;
     }
-    // The first process of the new process namespace, or where there is none, a process that outlives the others.
+    // The child is the first process of the new process namespace or, without one, the process that outlives the
+    // others.
     match namespaces::fork().doing("fork")? {
         None => init::run(socket, ground),
         Some(pid) => {
-            // It exits last of all: the kernel lets it only when everything in its namespace is gone.
+            // This child exits last: the kernel lets it exit only when every other process in its namespace is gone.
             while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|error| error == rustix::io::Errno::INTR) {}
             Ok(())
         }
@@ -102,16 +103,16 @@ fn help(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
 /// Moves the control socket away from standard input, where the program would inherit it.
 #[expect(unsafe_code, reason = "the descriptor is ours by agreement with whoever started the helper")]
 fn take_socket() -> std::io::Result<UnixStream> {
-    // SAFETY: descriptor 0 is the control socket and nobody else in this new process knows of it.
+    // SAFETY: descriptor 0 is the control socket, and nothing else in this new process owns it.
     let stdin = unsafe { OwnedFd::from_raw_fd(0) };
     Ok(UnixStream::from(rustix::io::fcntl_dupfd_cloexec(&stdin, 100)?))
 }
 
-/// Gives this process an empty standard input: a device of the view that it sees now. Descriptor 0 is free by then.
+/// Opens `/dev/null` of the current view as standard input. Descriptor 0 must be closed by then.
 fn empty_stdin() -> std::io::Result<()> {
     let null = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty())?;
     if std::os::fd::AsRawFd::as_raw_fd(&null) == 0 {
-        // It is where it belongs, and stays there.
+        // The file already has descriptor 0 and must stay open.
         std::mem::forget(null);
         return Ok(());
     }

@@ -1,14 +1,14 @@
-//! The same policy as a profile for macOS's `sandbox-exec`.
+//! The sandbox policy as a profile for macOS's `sandbox-exec`.
 //!
-//! The text is tested here; the profile has never run on the platform it is for, and nothing starts it yet: Weir is not
-//! supported on macOS. Everything is denied first; what is denied again at the end wins over what was
-//! granted before, since the last matching rule decides.
+//! Only the text is tested: the profile has never run on macOS, and nothing starts it yet, because Weir does not
+//! support macOS. Everything is denied first. Denials at the end override earlier grants, since the last matching rule
+//! wins.
 
 use std::path::{Path, PathBuf};
 
 use crate::{EGRESS_PORT, Network, Spec};
 
-/// What every program needs in order to start.
+/// The rules that every program needs in order to start.
 const BASE: &str = "\
 (version 1)
 (deny default)
@@ -20,7 +20,7 @@ const BASE: &str = "\
 (allow file-write-data (literal \"/dev/null\") (literal \"/dev/zero\"))
 ";
 
-/// The profile for a run.
+/// Returns the profile for a run.
 pub fn profile(spec: &Spec) -> String {
     let mut text = BASE.to_owned();
     let mut line = |rule: &str, filter: &str, path: &Path| {
@@ -37,7 +37,8 @@ pub fn profile(spec: &Spec) -> String {
     }
     for path in &spec.read_only {
         line("deny file-write*", "subpath", path);
-        // A folder that can be moved aside takes its protection along, and another can be put in its place.
+        // If a folder above could be moved aside, its protection would move with it and another folder could take its
+        // place.
         for above in above(path, &spec.writable) {
             line("deny file-write-unlink", "literal", above);
         }

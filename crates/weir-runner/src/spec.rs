@@ -1,4 +1,4 @@
-//! What a run is: what to start, what it may see, what it may change.
+//! The description of a run: what to start, what it may see and what it may change.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,19 +6,19 @@ use std::path::PathBuf;
 
 use crate::codec::{Reader, Writer};
 
-/// How much of a sandbox a run has.
+/// The strength of a run's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Namespaces, a read-only view with masks, Landlock, a filter of system calls.
+    /// Namespaces, a read-only view with masks, Landlock and a system call filter.
     Full,
-    /// Landlock and the filter only: where namespaces are not to be had.
+    /// Landlock and the filter only, for systems without namespaces.
     Landlock,
-    /// No sandbox. The run is still ended with all its descendants.
+    /// No sandbox. All descendants of the run are still ended with it.
     None,
 }
 
 impl Level {
-    /// Its written form, in answers and in the store.
+    /// Returns the name used in answers and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -28,38 +28,38 @@ impl Level {
     }
 }
 
-/// What of the network a run has.
+/// The network access of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// A loopback of its own and nothing else.
+    /// A private loopback interface and nothing else.
     Off,
-    /// The same, with listeners whose other end is on the host: the proxy to allowed hosts and the broker.
+    /// The same, plus listeners served from the host: the proxy to allowed hosts and the broker.
     Listeners,
-    /// The host's.
+    /// The host's network.
     Host,
 }
 
-/// How output is taken.
+/// How output is captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
     /// Through one pipe: the order between standard output and standard error is exact.
     Merged,
-    /// Through a pipe each: they can be told apart, and the order between them is that of arrival.
+    /// Through one pipe each: the streams are distinguishable, and the order between them is that of arrival.
     Apart,
 }
 
-/// What a run may use up.
+/// Resource limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
-    /// Processes and threads at once.
+    /// Maximum number of processes and threads at once.
     pub processes: u64,
-    /// The size of one file.
+    /// Maximum size of one file.
     pub file_bytes: u64,
-    /// Everything in the private `/tmp`.
+    /// Maximum size of the private `/tmp`.
     pub tmp_bytes: u64,
-    /// How many files and folders it may make in its private `/tmp`, which the kernel keeps in memory.
+    /// Maximum number of files and folders in the private `/tmp`, which the kernel keeps in memory.
     pub tmp_files: u64,
-    /// Memory of all its processes together.
+    /// Maximum memory of all its processes together.
     pub memory_bytes: u64,
 }
 
@@ -69,21 +69,21 @@ impl Default for Caps {
     }
 }
 
-/// What a helper stands on, decided when it is started, before it knows its spec.
+/// The isolation of a helper, chosen when it is started, before it knows its spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ground {
     /// Namespaces of every kind.
     Namespaces,
-    /// The same, but the host's network.
+    /// The same, but with the host's network.
     HostNetwork,
-    /// Nothing of its own.
+    /// No namespaces.
     Bare,
 }
 
 impl Ground {
     pub(crate) const ALL: [Self; 3] = [Self::Namespaces, Self::HostNetwork, Self::Bare];
 
-    /// The argument by which a helper is told.
+    /// Returns the helper's command-line argument for this isolation.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Namespaces => "namespaces",
@@ -93,44 +93,44 @@ impl Ground {
     }
 }
 
-/// What to start, what it may see and what it may change. Paths are absolute and without symbolic links.
+/// What to start, what it may see and what it may change. Paths are absolute and free of symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// The sandbox it gets.
+    /// The sandbox level.
     pub level: Level,
-    /// What of the network it has.
+    /// The network access.
     pub network: Network,
-    /// Programs with their arguments, one after the other; the first that fails ends the run.
+    /// Programs with their arguments, run in sequence; the first that fails ends the run.
     pub steps: Vec<Vec<OsString>>,
-    /// The whole environment it gets.
+    /// The complete environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// The folder it starts in.
+    /// The working folder.
     pub folder: PathBuf,
-    /// Files to be made first, in the private `/tmp`.
+    /// Files to create first, in the private `/tmp`.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// Folders it may change.
+    /// Folders the run may change.
     pub writable: Vec<PathBuf>,
-    /// Folders of which it sees nothing but what is visible or writable.
+    /// Folders in which only visible and writable paths can be seen.
     pub covered: Vec<PathBuf>,
-    /// Paths it may see although they lie in a covered folder, or below `/tmp`, `/run` or `/dev`, which are its own.
+    /// Paths that stay visible inside a covered folder, or below `/tmp`, `/run` or `/dev`, which are private.
     pub visible: Vec<PathBuf>,
-    /// Symbolic links that it sees in covered folders, with what they say.
+    /// Symbolic links to create in covered folders, with their targets.
     pub links: Vec<(PathBuf, PathBuf)>,
-    /// Paths below the writable folders that it may not change.
+    /// Paths below the writable folders that must not change.
     pub read_only: Vec<PathBuf>,
-    /// Paths it may not read.
+    /// Paths the run may not read.
     pub hidden: Vec<PathBuf>,
-    /// Programs it may not start.
+    /// Programs the run may not start.
     pub programs: Vec<PathBuf>,
-    /// The scratch folder to remove at the end, where `/tmp` is not private.
+    /// The scratch folder to remove after the run, if `/tmp` is not private.
     pub scratch: Option<PathBuf>,
-    /// What it may use up.
+    /// The resource limits.
     pub caps: Caps,
 }
 
 impl Spec {
-    /// A run of one program that may change nothing, and from which nothing is hidden. The rest is set as with
-    /// `..Spec::new(…)`.
+    /// Describes a run of one program that may change nothing and from which nothing is hidden. Override other fields
+    /// with `..Spec::new(…)`.
     pub fn new(level: Level, program: Vec<OsString>, folder: impl Into<PathBuf>) -> Self {
         Self {
             level,
@@ -151,7 +151,7 @@ impl Spec {
         }
     }
 
-    /// What its helper must stand on.
+    /// Returns the isolation that the helper needs.
     pub(crate) fn ground(&self) -> Ground {
         match (self.level, self.network) {
             (Level::Full, Network::Host) => Ground::HostNetwork,
@@ -160,7 +160,7 @@ impl Spec {
         }
     }
 
-    /// As bytes, with the compiled filter of system calls.
+    /// Encodes the spec together with the compiled system call filter.
     pub(crate) fn encode(&self, filter: &[u8]) -> Vec<u8> {
         let mut out = Writer::default();
         out.number(match self.level {
@@ -196,7 +196,7 @@ impl Spec {
         out.0
     }
 
-    /// The spec and the filter from what [`Self::encode`] made.
+    /// Decodes the spec and the filter from the output of [`Self::encode`].
     pub(crate) fn decode(bytes: &[u8]) -> io::Result<(Self, Vec<u8>)> {
         let mut from = Reader(bytes);
         let level = match from.number()? {

@@ -4,20 +4,20 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// A hand on a run's brake. Cloning it gives another hand on the same brake.
+/// A handle that stops a run. Clones share the same signal.
 #[derive(Debug, Clone)]
 pub struct Stopper(Arc<OwnedFd>);
 
 impl Stopper {
-    /// A brake that nobody has pulled.
+    /// Creates a stopper that has not been triggered.
     pub fn new() -> io::Result<Self> {
         let flags = rustix::event::EventfdFlags::CLOEXEC | rustix::event::EventfdFlags::NONBLOCK;
         Ok(Self(Arc::new(rustix::event::eventfd(0, flags)?)))
     }
 
-    /// Pulls it: the run it was given to ends, now or as soon as it begins.
+    /// Stops the run that holds this stopper, either now or as soon as it starts.
     pub fn stop(&self) {
-        // It can only fail when it was pulled more often than there are numbers.
+        // This fails only if the event counter would overflow.
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 }

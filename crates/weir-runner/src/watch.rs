@@ -1,4 +1,4 @@
-//! Watches a run: reads what it prints and hears what the helper says, until it is over or has to be ended.
+//! Watches a run: reads its output and the helper's messages until it is over or has to be ended.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -13,8 +13,8 @@ use crate::control::{Inbox, Message, Over};
 use crate::helper::Pipes;
 use crate::{Level, Outcome, Problem, Run, RunError, Stopper};
 
-/// How long a run's pipes may stay open after its end. They are closed by then, unless there was no sandbox and
-/// something got away.
+/// How long a run's pipes may stay open after its end. By then they are closed, unless there was no sandbox and a
+/// process escaped.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A run being watched.
@@ -98,7 +98,7 @@ impl Watch {
         Ok(ready)
     }
 
-    /// Hears what the helper says. False when it has nothing more to say.
+    /// Handles the helper's messages. Returns false after the last one.
     fn hear(&mut self, run: &Run<'_>) -> io::Result<bool> {
         let more = self.inbox.take_in()?;
         while let Some(message) = self.inbox.next()? {
@@ -139,13 +139,13 @@ impl Watch {
         Ok(())
     }
 
-    /// Whether the run ended by itself, left nobody behind, and everything it printed was taken.
+    /// Returns whether the run ended by itself, left no processes behind, and all its output was read.
     pub(crate) fn is_all_over(&self) -> bool {
         let ended = self.over.is_some_and(|over| over.left == 0 && (over.code.is_some() || over.signal.is_some()));
         ended && self.cause.is_none() && self.pipes.iter().all(Option::is_none)
     }
 
-    /// Takes what was still in the pipes when the run was ended.
+    /// Reads what was left in the pipes when the run was ended.
     pub(crate) fn drain(
         &mut self,
         most: u64,
@@ -195,7 +195,7 @@ impl Watch {
     }
 }
 
-/// What has something to say.
+/// The descriptors that are ready.
 struct News {
     stopped: bool,
     control: bool,

@@ -1,4 +1,4 @@
-//! What C and C++ share: names deep in declarators, and macros that a grammar cannot know.
+//! What C and C++ share: names nested in declarators, and macros that a grammar cannot know.
 
 use tree_sitter::Node;
 
@@ -6,7 +6,7 @@ use super::common::{children, fields};
 use crate::model::{Item, Kind};
 use crate::spec::Site;
 
-/// The names that a declaration declares.
+/// Returns the names that a declaration declares.
 pub(super) fn names(site: &Site<'_>) -> Option<Vec<String>> {
     let declared = fields(site.node, "declarator");
     if declared.is_empty() {
@@ -17,18 +17,18 @@ pub(super) fn names(site: &Site<'_>) -> Option<Vec<String>> {
     Some(declared.into_iter().filter_map(name_in).map(|node| name_of(site.text_of(node))).collect())
 }
 
-/// A conversion is named with its type only.
+/// Returns a name on one line. A conversion operator is named by its type only.
 fn name_of(text: &str) -> String {
     let text = if text.starts_with("operator ") { text.split('(').next().unwrap_or(text) } else { text };
     flat(text)
 }
 
-/// A text on one line.
+/// Returns a text on one line.
 pub(super) fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The node with the name in a declarator.
+/// Returns the node with the name in a declarator.
 fn name_in(mut node: Node<'_>) -> Option<Node<'_>> {
     loop {
         match node.kind() {
@@ -46,18 +46,18 @@ fn name_in(mut node: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// What a declarator is around.
+/// Returns the inner node of a declarator.
 fn inner(node: Node<'_>) -> Option<Node<'_>> {
     let is_declarator = |node: &Node<'_>| node.kind().ends_with("declarator") || node.kind().ends_with("identifier");
     node.child_by_field_name("declarator").or_else(|| children(node).into_iter().find(is_declarator))
 }
 
-/// Whether a declaration is of a function: what is directly around the name says it.
+/// Returns whether a declaration is of a function, which the innermost declarator around the name determines.
 pub(super) fn is_function(node: Node<'_>) -> bool {
     let Some(mut node) = node.child_by_field_name("declarator") else { return false };
     let mut around = "";
     while name_in(node) != Some(node) {
-        // Brackets around a name change nothing.
+        // Parentheses around a name change nothing.
         if node.kind() != "parenthesized_declarator" {
             around = node.kind();
         }
@@ -69,12 +69,12 @@ pub(super) fn is_function(node: Node<'_>) -> bool {
     around == "function_declarator" || node.kind() == "operator_cast"
 }
 
-/// The members of a type that is declared on the way.
+/// Returns the members of a type that is declared in place.
 pub(super) fn members(node: Node<'_>) -> Option<Node<'_>> {
     node.child_by_field_name("type")?.child_by_field_name("body")
 }
 
-/// The values that a declaration gives.
+/// Returns the initial values in a declaration.
 pub(super) fn values(node: Node<'_>) -> Vec<Node<'_>> {
     let declared = fields(node, "declarator").into_iter().filter_map(|node| node.child_by_field_name("value"));
     declared.chain(node.child_by_field_name("default_value")).chain(preproc_value(node)).collect()
@@ -84,25 +84,25 @@ fn preproc_value(node: Node<'_>) -> Option<Node<'_>> {
     node.child_by_field_name("value").filter(|_| node.kind() == "preproc_def")
 }
 
-/// Whether a word such as `static` stands before a declaration.
+/// Returns whether a storage class such as `static` precedes a declaration.
 pub(super) fn is_stored(site: &Site<'_>, word: &str) -> bool {
     children(site.node).iter().any(|node| node.kind() == "storage_class_specifier" && site.text_of(*node) == word)
 }
 
-/// What both languages say of an item; whether it is one.
+/// Adjusts an item as both languages require, and returns whether to keep it.
 pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let has = |field: &str| site.node.child_by_field_name(field).is_some();
     match site.node.kind() {
-        // A type that is only announced is declared elsewhere.
+        // A forward declaration: the type is declared elsewhere.
         "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier" if !has("body") => return false,
-        // A name without a value guards a file.
+        // A macro without a value is an include guard.
         "preproc_def" if !has("value") => return false,
         "declaration" | "field_declaration" if is_function(site.node) => item.kind = Kind::Function,
         "declaration" | "field_declaration" if !has("declarator") => item.kind = Kind::Type,
         "field_declaration" => item.kind = Kind::Field,
         _ => {}
     }
-    // A macro of several lines is not a thing to show on one.
+    // A multi-line macro does not fit on one line.
     if site.node.kind().starts_with("preproc") && item.signature.contains('\\') {
         let head = item.signature.split('\\').next().unwrap_or_default().trim_end();
         item.signature = format!("{head} …");
@@ -114,7 +114,7 @@ pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     !item.signature.is_empty()
 }
 
-/// A function that is declared and then defined is one.
+/// Merges a function that is declared and later defined.
 pub(super) fn without_announcements(items: &mut Vec<Item>) {
     let mut kept: Vec<Item> = Vec::with_capacity(items.len());
     let mut seen = std::collections::HashMap::new();

@@ -1,9 +1,9 @@
-//! Blanks macros in C and C++ that stand where no grammar expects a word: what marks a function as exported, what opens
-//! `extern "C"` for C++ only.
+//! Blanks macros in C and C++ that appear where no grammar expects a word: those that mark a function as exported, and
+//! those that open `extern "C"` for C++ only.
 //!
-//! Invariant: the result has as many bytes as the text, and the same line ends.
+//! Invariant: the result has the same number of bytes and the same newlines as the text.
 
-/// Ends of names that say how something is exported or called, and nothing of what it is.
+/// Suffixes of macros that say how something is exported or called, and nothing about what it is.
 const MARKS: [&str; 22] = [
     "API",
     "EXPORT",
@@ -29,7 +29,7 @@ const MARKS: [&str; 22] = [
     "VISIBILITY",
 ];
 
-/// The text without such macros; none if there are none.
+/// Returns the text without such macros, or `None` if there are none.
 pub(super) fn mend(text: &str) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     let linkage = blank_linkage(text, &mut bytes);
@@ -38,7 +38,7 @@ pub(super) fn mend(text: &str) -> Option<String> {
     (linkage || marks || calls).then(|| String::from_utf8(bytes).ok()).flatten()
 }
 
-/// Blanks `#ifdef __cplusplus` with nothing inside but the beginning or the end of `extern "C"`.
+/// Blanks an `#ifdef __cplusplus` that contains only the beginning or the end of `extern "C"`.
 fn blank_linkage(text: &str, bytes: &mut [u8]) -> bool {
     let mut changed = false;
     let mut block: Option<(usize, bool)> = None;
@@ -71,7 +71,7 @@ fn blank_linkage(text: &str, bytes: &mut [u8]) -> bool {
     changed
 }
 
-/// Blanks a macro at the margin that is called without a semicolon: `DECLARE_THING(name)`.
+/// Blanks a macro at the left margin that is called without a semicolon: `DECLARE_THING(name)`.
 fn blank_calls(text: &str, bytes: &mut [u8]) -> bool {
     let mut changed = false;
     let mut at = 0;
@@ -80,7 +80,7 @@ fn blank_calls(text: &str, bytes: &mut [u8]) -> bool {
         let (start, bare) = (at, line.trim_end());
         at += line.len();
         let name = bare.split('(').next().unwrap_or_default();
-        // What goes on from the line before is a part of that.
+        // A continuation line is part of the line before.
         let begins = std::mem::replace(
             &mut ended,
             bare.is_empty()
@@ -102,7 +102,7 @@ fn blank_calls(text: &str, bytes: &mut [u8]) -> bool {
     changed
 }
 
-/// Where the brackets of a call are closed.
+/// Returns where the parentheses of a call are closed.
 fn call_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate().take(2000) {
@@ -117,7 +117,7 @@ fn call_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Blanks the marks before a function, and any macro between `class` and the name of a class.
+/// Blanks the markers before a function, and any macro between `class` and the name of a class.
 fn blank_marks(text: &str, bytes: &mut [u8]) -> bool {
     let mut changed = false;
     let mut before = "";
@@ -146,12 +146,12 @@ fn blank_marks(text: &str, bytes: &mut [u8]) -> bool {
     changed
 }
 
-/// Words in capital letters, as macros are.
+/// Returns whether a word is in capital letters, like a macro.
 fn is_macro(word: &str) -> bool {
     word.len() > 2 && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// Whether a name follows and then the body or the base of a class.
+/// Returns whether a name follows, and then the body or the bases of a class.
 fn is_head_of_class(after: &str) -> bool {
     let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '<' | '>'));
     if rest.len() == after.len() {
@@ -167,7 +167,7 @@ fn blank(bytes: &mut [u8], start: usize, end: usize) {
     }
 }
 
-/// The words of a text with where they begin.
+/// Returns the words of a text with their positions.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = 0;
     std::iter::from_fn(move || {

@@ -1,10 +1,10 @@
-//! What several languages share: the words before a declaration, and looking around in a node.
+//! What several languages share: modifiers, and ways to inspect a node.
 
 use tree_sitter::Node;
 
 use crate::spec::Site;
 
-/// The words before a declaration, such as `public` and `static`, without annotations.
+/// Returns the modifiers of a declaration, such as `public` and `static`, without annotations.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn modifiers<'t>(site: &Site<'t>) -> Vec<&'t str> {
     let mut words = Vec::new();
@@ -28,33 +28,33 @@ fn is_annotation(node: Node<'_>) -> bool {
     )
 }
 
-/// All children of a node, in order.
+/// Returns all children of a node, in order.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).collect()
 }
 
-/// The children of a kind.
+/// Returns the children of a kind.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn children_of<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
     children(node).into_iter().filter(|child| child.kind() == kind).collect()
 }
 
-/// The children in a field.
+/// Returns the children in a field.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn fields<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
     node.children_by_field_name(field, &mut cursor).collect()
 }
 
-/// The first child of one of some kinds.
+/// Returns the first child of any of the given kinds.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn first_of<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
     children(node).into_iter().find(|child| kinds.contains(&child.kind()))
 }
 
-/// Where the lines of a text begin.
+/// The positions of the newlines of a text.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) struct Lines(Vec<usize>);
 
@@ -64,7 +64,7 @@ impl Lines {
         Self(text.match_indices('\n').map(|(at, _)| at).collect())
     }
 
-    /// The line of a byte, from 1.
+    /// Returns the line of a byte, counted from 1.
     pub(super) fn at(&self, byte: usize) -> u32 {
         u32::try_from(self.0.partition_point(|end| *end < byte) + 1).unwrap_or(u32::MAX)
     }

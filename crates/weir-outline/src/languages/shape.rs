@@ -1,6 +1,7 @@
-//! The shape of data: keys with the types of their values, lists by what is in them, three levels deep.
+//! The shape of data: keys with the types of their values, and lists with the types of their elements, three levels
+//! deep.
 //!
-//! Invariant: what is shown grows with the number of different keys, not with the number of records.
+//! Invariant: the output grows with the number of different keys, not with the number of records.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,16 +9,16 @@ use std::ops::Range;
 use super::common::Lines;
 use crate::model::{Item, Kind, Place, Visibility};
 
-/// Deeper values are shown by their size.
+/// Maximum depth. Deeper values are shown by their size.
 const DEEPEST: usize = 3;
-/// More keys of one map are counted.
+/// Maximum number of keys of one map to show. Further ones are counted.
 const MOST_KEYS: usize = 60;
-/// As many maps with the same keys are shown as one.
+/// Minimum number of maps with the same keys to show as one.
 const ALIKE: usize = 8;
-/// As many names of such maps are shown.
+/// Maximum number of names of such maps to show.
 const NAMED: usize = 6;
 
-/// A key with its value, and where both are.
+/// A key with its value, and their position.
 #[derive(Clone)]
 pub(super) struct Entry {
     pub key: String,
@@ -25,7 +26,7 @@ pub(super) struct Entry {
     pub bytes: Range<usize>,
 }
 
-/// A value, as far as its shape goes.
+/// A value, reduced to its shape.
 #[derive(Clone)]
 pub(super) enum Value {
     /// The name of its type.
@@ -50,7 +51,7 @@ impl Value {
     }
 }
 
-/// The types of values, each once. A list in a list is told without its length.
+/// Returns the types of values, without duplicates. A list in a list is shown without its length.
 fn kinds(values: &[Value]) -> String {
     let mut kinds: Vec<String> = Vec::new();
     for value in values {
@@ -65,7 +66,7 @@ fn kinds(values: &[Value]) -> String {
     kinds.join("|")
 }
 
-/// The items of a value at the top of a file.
+/// Returns the items of a file's top-level value.
 pub(super) fn items(value: &Value, text: &str) -> Vec<Item> {
     let lines = Lines::of(text);
     match value {
@@ -126,7 +127,7 @@ fn as_map(value: &Value) -> Option<&[Entry]> {
     }
 }
 
-/// The keys of many maps that have the same: what a table by name holds.
+/// Returns the merged keys of many maps with the same keys, as in a table indexed by name.
 fn alike(entries: &[Entry]) -> Option<Vec<Entry>> {
     let maps: Vec<&[Entry]> = entries.iter().filter_map(|entry| as_map(&entry.value)).collect();
     if entries.len() < ALIKE || maps.len() < entries.len() {
@@ -134,11 +135,11 @@ fn alike(entries: &[Entry]) -> Option<Vec<Entry>> {
     }
     let merged = merge(&maps);
     let keys: usize = maps.iter().map(|map| map.len()).sum();
-    // At least half of the keys that there are stand in a map of the middle size.
+    // On average, a map has at least half of all the keys.
     (keys * 2 >= merged.len() * maps.len()).then_some(merged)
 }
 
-/// Maps as one: a key that is not in all of them has a `?`.
+/// Merges maps. A key that is not in all of them gets a `?`.
 fn merge(maps: &[&[Entry]]) -> Vec<Entry> {
     let mut merged: Vec<(Entry, Vec<Value>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
@@ -156,7 +157,7 @@ fn merge(maps: &[&[Entry]]) -> Vec<Entry> {
     merged.into_iter().map(one).collect()
 }
 
-/// Values of one key as one.
+/// Merges the values of one key.
 fn joined(values: Vec<Value>) -> Value {
     if values.iter().all(|value| as_map(value).is_some()) {
         let maps: Vec<&[Entry]> = values.iter().filter_map(as_map).collect();
@@ -173,7 +174,7 @@ fn joined(values: Vec<Value>) -> Value {
 
 fn item((name, signature): (String, String), bytes: Range<usize>, children: Vec<Item>, lines: &Lines) -> Item {
     Item {
-        // A small member stands on the line of what it is in.
+        // A small member is shown on the line of its parent.
         kind: if children.is_empty() { Kind::Field } else { Kind::Key },
         names: if name.is_empty() { Vec::new() } else { vec![name] },
         signature,
@@ -187,7 +188,7 @@ fn item((name, signature): (String, String), bytes: Range<usize>, children: Vec<
     }
 }
 
-/// What the comment at the head of a data file says of it.
+/// Returns the first sentence of the comment at the top of a data file.
 pub(super) fn purpose(text: &str, mark: char) -> Option<String> {
     let lines = text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with("---"));
     let comment: Vec<&str> = lines.map(str::trim).take_while(|line| line.starts_with(mark)).collect();

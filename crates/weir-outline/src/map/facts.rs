@@ -1,28 +1,28 @@
-//! What the map knows of one file.
+//! What the map knows about one file.
 
 use std::collections::BTreeMap;
 
 use super::names::{WEIGHT_BITS, is_telling, mentioned, number, word_number, words_of};
 use crate::model::{Item, Kind, Outline, Place};
 
-/// How much a word counts by where it stands.
+/// The weight of a word, by where it occurs.
 const IN_PATH: u32 = 3;
 const IN_NAME: u32 = 3;
 const IN_SIGNATURE: u32 = 1;
 const IN_DOC: u32 = 1;
-/// A word counts at most so much, however often it stands in a file.
+/// Maximum weight of a word, however often it occurs in a file.
 const MOST: u32 = 12;
-/// A signature is kept to so many characters.
+/// Maximum length of a stored signature in characters.
 const LONGEST: usize = 240;
 
-/// What is known of one file.
+/// What the map knows about one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The numbers of the names that others may use, sorted.
+    /// The numbers of the names that other files may use, sorted.
     pub defines: Vec<u32>,
-    /// The numbers of all names that stand in it, sorted.
+    /// The numbers of all names in the file, sorted.
     pub mentions: Vec<u32>,
-    /// The words it is found by, sorted: the number of the word, and in the last four bits how much it counts.
+    /// The words that the file is found by, sorted: the number of the word, with its weight in the last four bits.
     pub words: Vec<u32>,
     /// Its symbols, in the order of the file.
     pub symbols: Vec<Symbol>,
@@ -31,25 +31,25 @@ pub struct Facts {
 /// A symbol, as the map shows and finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its line, from 1.
+    /// Its line, counted from 1.
     pub line: u32,
-    /// Whether others may use it.
+    /// Whether other files may use it.
     pub is_offered: bool,
-    /// The names from the outside in, with a full stop between.
+    /// The names from the outermost to its own, separated by full stops.
     pub path: String,
     /// Its signature.
     pub signature: String,
-    /// The first sentence of its documentation; empty if there is none.
+    /// The first sentence of its documentation, or an empty string.
     pub doc: String,
 }
 
 impl Symbol {
-    /// Its own name, without what it is in.
+    /// Returns its own name, without the enclosing ones.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or(&self.path)
     }
 
-    /// Whether it is inside another one.
+    /// Returns whether it is inside another symbol.
     pub fn is_member(&self) -> bool {
         self.path.contains('.')
     }
@@ -60,7 +60,7 @@ impl Symbol {
 }
 
 impl Facts {
-    /// The facts of a file that has an outline.
+    /// Computes the facts of a file that has an outline.
     pub fn of(path: &str, text: &str, outline: &Outline) -> Self {
         let mut facts = Self { mentions: mentioned(text), ..Self::default() };
         let mut words = BTreeMap::new();
@@ -87,9 +87,10 @@ impl Gather<'_> {
         }
         let is_offered = is_reachable && item.is_offered();
         let under = |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
-        // What a type has by a trait is known by the trait.
+        // The members of a trait implementation are known from the trait.
         let by_trait = item.kind == Kind::Implementation && item.names.len() > 1;
-        // What comes from elsewhere is known where it is, and a module that is only named here by its file.
+        // Re-exported items are known where they are defined, and a module that is only declared here is known by its
+        // file.
         let is_elsewhere = item.kind == Kind::Export || (item.kind == Kind::Module && item.children.is_empty());
         if item.kind != Kind::Implementation && !is_elsewhere {
             for name in &item.names {
@@ -123,7 +124,7 @@ impl Gather<'_> {
     }
 }
 
-/// A type without its parameters, so that its members are found under its name.
+/// Returns a type without its parameters, so its members are found under its name.
 fn plain(name: &str) -> &str {
     name.split(['<', '[', '(', ' ']).next().unwrap_or(name)
 }
@@ -135,7 +136,7 @@ fn add(words: &mut BTreeMap<u32, u32>, text: &str, weight: u32) {
     });
 }
 
-/// Symbols are kept one on a line, with tabs between their parts.
+/// Replaces control characters by spaces, since symbols are stored one per line with tabs between their parts.
 fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).collect::<Vec<_>>().join(" ")
 }

@@ -3,23 +3,24 @@
 use super::facts::Symbol;
 use super::names::{word_number, words_of};
 
-/// Words of a question that say nothing about what is asked for.
+/// Words of a question that say nothing about its subject.
 const STOP_WORDS: &[&str] = &[
     "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how", "if", "in",
     "is", "it", "its", "of", "on", "or", "our", "the", "that", "this", "to", "was", "we", "what", "when", "where",
     "which", "who", "why", "will", "with", "you",
 ];
 
-/// A symbol that was found.
+/// A symbol that matches a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundSymbol {
-    /// Which of the symbols.
+    /// The index of the symbol.
     pub at: usize,
-    /// How well it matches, above 0. From 1 on it has the very name.
+    /// How well it matches, above 0. From 1 on, its name matches exactly.
     pub score: f64,
 }
 
-/// The symbols that a query may mean, best first. Each must have more than half of the query's words, or its name.
+/// Returns the symbols that a query may mean, best first. Each must match the name, or more than half of the query's
+/// words.
 pub fn find<'a>(symbols: impl IntoIterator<Item = &'a Symbol>, query: &str) -> Vec<FoundSymbol> {
     let asked = Asked::read(query);
     if asked.words.is_empty() && asked.names.is_empty() {
@@ -33,7 +34,7 @@ pub fn find<'a>(symbols: impl IntoIterator<Item = &'a Symbol>, query: &str) -> V
 }
 
 struct Asked {
-    /// Words as they were written, in lower case: `Store::open` is two of them.
+    /// The words as written, in lower case: `Store::open` is two of them.
     names: Vec<String>,
     words: Vec<u32>,
 }
@@ -53,7 +54,7 @@ impl Asked {
         let name = symbol.name().to_lowercase();
         let offered = if symbol.is_offered { 0.05 } else { 0.0 };
         if self.names.last() == Some(&name) && self.names.len() <= 2 {
-            // With what it is in, if that was given too.
+            // With the enclosing name, if that was given too.
             let path = symbol.path.to_lowercase();
             let is_in = |part: &String| path.split('.').any(|it| it == part);
             return self.names.iter().all(is_in).then_some(2.0 + offered).or(Some(1.0 + offered));
@@ -63,7 +64,7 @@ impl Asked {
             words_of(text, |word| found.push(word_number(word)));
             self.words.iter().filter(|word| found.contains(word)).count() as f64 / self.words.len().max(1) as f64
         };
-        // What a symbol is in says something about it, but not enough by itself.
+        // The enclosing names say something about a symbol, but not enough by themselves.
         let own = share(&format!("{} {} {}", symbol.name(), symbol.signature, symbol.doc));
         let anywhere = share(&format!("{} {} {}", symbol.path, symbol.signature, symbol.doc));
         let score = share(symbol.name()) * 0.5 + anywhere * 0.4 + offered;

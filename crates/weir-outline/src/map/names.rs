@@ -1,21 +1,21 @@
-//! Names and words as numbers: a name is compared often and never shown, so that four bytes of it are enough.
+//! Names and words as numbers. Names are compared often and never shown, so four bytes for each are enough.
 
-/// Names of fewer letters say nothing about whose they are.
+/// Minimum length of a name. A shorter one says nothing about where it is defined.
 const SHORTEST: usize = 3;
-/// A plain word of fewer letters is a word first, and a name second.
+/// Below this length, a plain word is more likely a word than a name.
 const PLAIN: usize = 7;
-/// Longer runs of letters are data.
+/// Maximum length of a name. Longer runs of letters are data.
 const LONGEST: usize = 80;
 
-/// So many bits of a word in the facts say how much it counts.
+/// Number of bits of a word in the facts that hold its weight.
 pub(super) const WEIGHT_BITS: u32 = 4;
 
-/// The number of a word, which leaves room for its weight.
+/// Returns the number of a word, which leaves room for its weight.
 pub(super) fn word_number(word: &str) -> u32 {
     number(word) >> WEIGHT_BITS
 }
 
-/// The number of a name, as facts have it.
+/// Returns the number of a name, as used in facts.
 pub fn name_number(name: &str) -> u32 {
     number(name)
 }
@@ -24,14 +24,14 @@ pub(super) fn number(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The numbers of all identifiers in a text, sorted, each once.
+/// Returns the numbers of all identifiers in a text, sorted and without duplicates.
 pub(super) fn mentioned(text: &str) -> Vec<u32> {
     let mut found = Vec::with_capacity(text.len() / 12);
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         if !starts_name(bytes[at]) {
-            // A number is passed as a whole, with the letters in it.
+            // Skip a number as a whole, including the letters in it.
             at += if bytes[at].is_ascii_digit() { run(&bytes[at..]) } else { 1 };
             continue;
         }
@@ -54,8 +54,8 @@ fn run(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| starts_name(**byte) || byte.is_ascii_digit()).count()
 }
 
-/// Whether a name is likely to be meant where it is mentioned: a plain word may stand for anything in another file, and in
-/// its comments.
+/// Returns whether a mention of a name is likely to mean it: a plain word may mean anything in another file and its
+/// comments.
 pub(super) fn is_telling(name: &str, is_member: bool) -> bool {
     let bytes = name.as_bytes();
     let has_hump = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
@@ -64,8 +64,8 @@ pub(super) fn is_telling(name: &str, is_member: bool) -> bool {
     name.len() >= SHORTEST && (is_compound || (!is_member && (is_type || name.len() >= PLAIN)))
 }
 
-/// The words of a text, as people would look for them: the parts of names, in lower case, without their endings. Each is
-/// given as often as it stands there.
+/// Calls `give` with each word of a text as people would search for it: the parts of names, in lower case, without
+/// endings. Repeated words are given repeatedly.
 pub fn words_of(text: &str, mut give: impl FnMut(&str)) {
     let mut word = String::new();
     let mut before = Class::Other;
@@ -98,7 +98,7 @@ fn emit(word: &mut String, give: &mut impl FnMut(&str)) {
     word.clear();
 }
 
-/// A word without the endings that change nothing about what it is.
+/// Removes endings that do not change the meaning of a word.
 fn stem(word: &str) -> &str {
     let endings = ["ations", "ation", "ings", "ing", "ies", "ers", "er", "es", "ed", "s", "e", "y"];
     let cut = endings.iter().filter_map(|ending| word.strip_suffix(ending)).find(|rest| rest.len() >= 4);

@@ -1,21 +1,21 @@
-//! Facts as bytes and lines, as a store keeps them.
+//! Encodes facts as bytes and lines, for a store.
 //!
-//! Invariant: what was packed is unpacked to the same; bytes that were not packed here give what can be made of them.
+//! Invariant: decoding returns what was encoded. Other bytes are decoded as far as possible.
 
 use super::facts::Symbol;
 
-/// Numbers as bytes.
+/// Encodes numbers as bytes.
 pub fn pack(numbers: impl IntoIterator<Item = u32>) -> Vec<u8> {
     numbers.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// Bytes as numbers.
+/// Decodes numbers from bytes.
 pub fn unpack(bytes: &[u8]) -> Vec<u32> {
     let (whole, _) = bytes.as_chunks::<4>();
     whole.iter().map(|number| u32::from_le_bytes(*number)).collect()
 }
 
-/// Symbols as lines.
+/// Encodes symbols as lines.
 pub fn symbols_to_text(symbols: &[Symbol]) -> String {
     let line = |symbol: &Symbol| {
         let offered = if symbol.is_offered { '+' } else { '-' };
@@ -24,7 +24,7 @@ pub fn symbols_to_text(symbols: &[Symbol]) -> String {
     symbols.iter().map(line).collect()
 }
 
-/// Lines as symbols. A line that is not one is passed over.
+/// Decodes symbols from lines. Invalid lines are skipped.
 pub fn symbols_from_text(text: &str) -> Vec<Symbol> {
     let symbol = |line: &str| {
         let mut parts = line.split('\t');

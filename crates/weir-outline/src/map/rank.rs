@@ -1,8 +1,8 @@
-//! Orders files: by references of one step in both directions, by words, by nearness, and by common changes.
+//! Ranks files: by direct references in both directions, by words, by proximity, and by common changes.
 //!
-//! A name counts by how few files mention it, and less the more files define it. Each of the four parts is taken relative
-//! to its best file, so that none of them decides alone. Without a focus and a query, a file counts by how much others
-//! mention what it offers.
+//! The fewer files mention a name, the more it counts; the more files define it, the less. Each of the four parts is
+//! normalised to its best file, so none of them decides alone. Without a focus and a query, a file counts by how much
+//! others mention what it offers.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::facts::Symbol;
 use super::names::{WEIGHT_BITS, is_telling, word_number, words_of};
 
-/// A file as ranking needs it.
+/// A file, as the ranking needs it.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     /// Its path below the root.
@@ -23,21 +23,21 @@ pub struct Known {
     pub words: Vec<u32>,
 }
 
-/// What the map is wanted for.
+/// What the map is for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wish<'a> {
-    /// Files that are worked on, by their places among the files.
+    /// The files being worked on, as indices.
     pub focus: &'a [usize],
-    /// Words that say what is worked on.
+    /// Words that describe the work.
     pub query: &'a str,
-    /// How much files changed together with the focus.
+    /// How often files changed together with the focus.
     pub together: &'a [(usize, f64)],
 }
 
 /// How much each part counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Weights {
-    /// References of one step.
+    /// Direct references.
     pub references: f64,
     /// Words of the query.
     pub words: f64,
@@ -48,29 +48,29 @@ pub struct Weights {
 }
 
 impl Default for Weights {
-    /// Set by hand. `weir-bench map` says how little half or twice of each changes.
+    /// Set by hand. `weir-bench map` shows how little halving or doubling each changes.
     fn default() -> Self {
         Self { references: 1.0, words: 1.0, near: 0.5, together: 1.0 }
     }
 }
 
-/// A file in its place.
+/// A file with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// Its place among the files.
+    /// The index of the file.
     pub file: usize,
-    /// How much it matters, above 0.
+    /// How much the file matters, above 0.
     pub score: f64,
 }
 
-/// How much names and words matter, to choose symbols by.
+/// How much names and words matter, for selecting symbols.
 #[derive(Debug, Default)]
 pub struct Heat {
     names: Numbers<f64>,
     words: Numbers<f64>,
 }
 
-/// Numbers of names are spread evenly already.
+/// A cheap hasher, since the numbers of names are already evenly distributed.
 #[derive(Default)]
 struct Plain(u64);
 
@@ -84,7 +84,7 @@ impl Hasher for Plain {
     }
 
     fn write_u32(&mut self, number: u32) {
-        // The upper bits choose too.
+        // Multiply, since the hash table uses the upper bits too.
         self.0 = u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
@@ -92,10 +92,10 @@ impl Hasher for Plain {
 type Numbers<T> = HashMap<u32, T, BuildHasherDefault<Plain>>;
 
 impl Heat {
-    /// How much a symbol matters.
+    /// Returns how much a symbol matters.
     pub fn of(&self, symbol: &Symbol) -> f64 {
         let mut heat = if symbol.is_offered { 0.1 } else { 0.02 };
-        // A field may have the name of something that is used everywhere.
+        // A field may share its name with something that is used everywhere.
         if is_telling(symbol.name(), symbol.is_member()) {
             heat += self.names.get(&symbol.number()).copied().unwrap_or_default();
         }
@@ -117,12 +117,12 @@ impl Heat {
     }
 }
 
-/// The files that matter, best first. Those of the focus are not among them.
+/// Returns the files that matter, best first, without those of the focus.
 pub fn rank(files: &[Known], wish: Wish<'_>) -> (Vec<Ranked>, Heat) {
     rank_with(files, wish, Weights::default())
 }
 
-/// The same with other weights.
+/// Like [`rank`], with other weights.
 pub fn rank_with(files: &[Known], wish: Wish<'_>, weights: Weights) -> (Vec<Ranked>, Heat) {
     let mut scores = vec![0.0; files.len()];
     let mut heat = Heat::default();
@@ -138,12 +138,12 @@ pub fn rank_with(files: &[Known], wish: Wish<'_>, weights: Weights) -> (Vec<Rank
         let (mut part, names) = offered(files);
         heat.names = names;
         if wish.query.is_empty() {
-            // What nobody mentions is of the project all the same.
+            // A file that no other mentions is still part of the project.
             let best = part.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
             part.iter_mut().zip(files).for_each(|(score, file)| *score += best * least(file));
             add(part, 1.0);
         } else {
-            // It only decides between files that the words find alike.
+            // This only breaks ties between files that match the words equally well.
             part.iter_mut().zip(&by_words).for_each(|(score, words)| *score *= f64::from(*words > 0.0));
             add(part, 0.05);
         }
@@ -169,12 +169,12 @@ pub fn rank_with(files: &[Known], wish: Wish<'_>, weights: Weights) -> (Vec<Rank
     (ranked, heat)
 }
 
-/// What a file counts that nobody mentions: next to nothing, and nothing if it is empty.
+/// Returns the minimum score of a file, which is tiny, or zero if it is empty.
 fn least(file: &Known) -> f64 {
     if file.mentions.is_empty() { 0.0 } else { 0.001 }
 }
 
-/// How many files have a name, and how many define it.
+/// How many files mention a name, and how many define it.
 #[derive(Clone, Copy, Default)]
 struct Spread {
     mentions: u32,
@@ -188,7 +188,7 @@ impl Spread {
     }
 }
 
-/// References between the focus and each file, and how much their names matter.
+/// Scores the references between the focus and each file, and returns the weight of each name.
 fn references(files: &[Known], focus: &[usize]) -> (Vec<f64>, Numbers<f64>) {
     let own: Vec<&Known> = focus.iter().filter_map(|file| files.get(*file)).collect();
     let gather = |names: fn(&Known) -> &[u32]| {
@@ -221,7 +221,7 @@ fn references(files: &[Known], focus: &[usize]) -> (Vec<f64>, Numbers<f64>) {
     (scores, weights)
 }
 
-/// How much others mention what each file offers, and how much each name is mentioned.
+/// Scores how much other files mention what each file offers, and returns the weight of each name.
 fn offered(files: &[Known]) -> (Vec<f64>, Numbers<f64>) {
     let mut spread: Numbers<Spread> = Numbers::default();
     for name in files.iter().flat_map(|file| &file.defines) {
@@ -238,9 +238,9 @@ fn offered(files: &[Known]) -> (Vec<f64>, Numbers<f64>) {
     (files.iter().map(score).collect(), heats)
 }
 
-/// How well files match the words of a query, and how much each word counts.
+/// Scores how well files match the words of a query, and returns the weight of each word.
 fn by_words(files: &[Known], query: &str) -> (Vec<f64>, Numbers<f64>) {
-    /// So much of a word is half of what any amount of it can be.
+    /// The weight in a file at which a word reaches half of its maximum score.
     const HALF: f64 = 3.0;
     let mut asked: Vec<u32> = Vec::new();
     words_of(query, |word| asked.push(word_number(word)));
@@ -251,7 +251,8 @@ fn by_words(files: &[Known], query: &str) -> (Vec<f64>, Numbers<f64>) {
     for word in asked {
         let have: Vec<(usize, f64)> =
             files.iter().enumerate().filter_map(|(at, file)| Some((at, weight_in(file, word)?))).collect();
-        // What nearly every file has tells little apart. It still counts for something: one file has all of its words.
+        // A word that nearly every file contains distinguishes little. It still counts, so a file with all of the words
+        // wins.
         let rare = ((files.len() + 1) as f64 / have.len().max(1) as f64).ln();
         weights.insert(word, rare);
         for (at, weight) in have {
@@ -267,7 +268,7 @@ fn weight_in(file: &Known, word: u32) -> Option<f64> {
     Some(f64::from(found & ((1 << WEIGHT_BITS) - 1)))
 }
 
-/// How near each file lies to the focus: by common folders, and by a common name.
+/// Scores how near each file is to the focus: by common folders, and by a common name.
 fn near(files: &[Known], focus: &[usize]) -> Vec<f64> {
     let own: Vec<&str> = focus.iter().filter_map(|file| files.get(*file)).map(|file| file.path.as_str()).collect();
     let nearest = |file: &Known| own.iter().map(|path| nearness(path, &file.path)).fold(0.0, f64::max);
@@ -289,17 +290,17 @@ fn nearness(one: &str, other: &str) -> f64 {
     if related { folders + 0.5 } else { folders }
 }
 
-/// A name without its ending, and without what makes it a test.
+/// Returns a file name without its extension and without a test prefix or suffix.
 fn stem(name: &str) -> &str {
     let stem = name.split('.').next().unwrap_or(name);
     let stem = stem.strip_prefix("test_").unwrap_or(stem);
     stem.strip_suffix("_test").or_else(|| stem.strip_suffix("Test")).unwrap_or(stem)
 }
 
-/// Gives each number that two sorted lists share.
+/// Calls `give` with each number that two sorted lists share.
 fn each_shared(one: &[u32], other: &[u32], mut give: impl FnMut(u32)) {
     let (small, large) = if one.len() < other.len() { (one, other) } else { (other, one) };
-    // A short list is better looked up than walked along with a long one.
+    // For a short list, looking up each number is faster than merging with a long one.
     if small.len() * 16 < large.len() {
         small.iter().filter(|number| large.binary_search(number).is_ok()).for_each(|number| give(*number));
         return;

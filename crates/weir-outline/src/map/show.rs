@@ -1,15 +1,16 @@
-//! Writes a map: files in the order of their rank, with as many of their best symbols as the budget allows.
+//! Writes a map: files in order of their rank, with as many of their best symbols as the budget allows.
 //!
-//! Invariant: the text has at most as many tokens as the budget, counted; what is left out is counted.
+//! Invariants: the text never has more tokens than the budget, by an actual count, and [`Map`] reports what it shows,
+//! so callers can tell what was left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Symbol;
 use super::rank::{Heat, Ranked};
 
-/// A signature of more characters is cut.
+/// Maximum length of a signature in characters. A longer one is cut.
 const LONGEST: usize = 110;
-/// Symbols of one file beyond the best of them count ever less.
+/// The factor by which each further symbol of a file counts less.
 const FADES: f64 = 0.75;
 
 /// A ranked file with its symbols.
@@ -26,13 +27,13 @@ pub struct Entry<'a> {
 /// A map as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Map {
-    /// The text, without a last line end.
+    /// The text, without a final newline.
     pub text: String,
-    /// How many files it shows.
+    /// Number of files shown.
     pub files: usize,
-    /// How many symbols it shows.
+    /// Number of symbols shown.
     pub symbols: usize,
-    /// Which symbols of which entries it shows, in their order.
+    /// The entries and symbols shown, as indices, in order.
     pub shown: Vec<(usize, Vec<usize>)>,
 }
 
@@ -47,7 +48,7 @@ pub fn show(entries: &[Entry<'_>], heat: &Heat, budget: usize) -> Map {
         let head = if is_new { cost(entry.path) } else { 0 };
         let line = wanted.symbol.and_then(|at| entry.symbols.get(at)).map_or(0, |symbol| cost(&line(symbol)));
         if head + line > left {
-            // A long one may be followed by a short one, but not for ever.
+            // A shorter line may still fit, but stop when the budget is nearly used up.
             if left < 12 {
                 break;
             }
@@ -59,7 +60,7 @@ pub fn show(entries: &[Entry<'_>], heat: &Heat, budget: usize) -> Map {
     }
     loop {
         let text = write(entries, &chosen);
-        // The parts were counted one by one; the whole is counted to be sure.
+        // The parts were counted separately, so count the whole text to be sure.
         if weir_tokens::count(&text) <= budget || order.is_empty() {
             return finished(text, &chosen);
         }
@@ -81,21 +82,21 @@ fn finished(text: String, chosen: &BTreeMap<usize, BTreeSet<usize>>) -> Map {
     Map { text, files: shown.len(), symbols: shown.iter().map(|(_, symbols)| symbols.len()).sum(), shown }
 }
 
-/// One line of a map that may be shown.
+/// A line that may be shown.
 struct Wanted {
     entry: usize,
     symbol: Option<usize>,
     gain: f64,
 }
 
-/// Everything that could be shown, best first.
+/// Returns all lines that could be shown, best first.
 fn wanted(entries: &[Entry<'_>], heat: &Heat) -> Vec<Wanted> {
     let mut all = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         let mut symbols: Vec<(usize, f64)> =
             entry.symbols.iter().enumerate().map(|(place, symbol)| (place, heat.of(symbol))).collect();
         symbols.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        // A file is worth its line even if nothing in it stands out.
+        // A file deserves a line even if none of its symbols stands out.
         let strongest = symbols.first().map_or(1.0, |(_, heat)| heat.max(f64::MIN_POSITIVE));
         all.push(Wanted { entry: at, symbol: symbols.first().map(|(place, _)| *place), gain: entry.ranked.score });
         for (nth, (place, heat)) in symbols.into_iter().enumerate().skip(1) {
@@ -116,7 +117,7 @@ fn write(entries: &[Entry<'_>], chosen: &BTreeMap<usize, BTreeSet<usize>>) -> St
     lines.join("\n")
 }
 
-/// A symbol on a line: what it is in, its signature, where it stands.
+/// Formats a symbol on one line: its enclosing name, its signature and its line number.
 fn line(symbol: &Symbol) -> String {
     let signature = match symbol.signature.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &symbol.signature[..end]),

@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-/// A commit of more files says nothing about any two of them.
+/// Maximum number of files in a commit. A larger one says nothing about any two of them.
 const MOST_FILES: usize = 40;
 
-/// What commits changed, newest first.
+/// The files changed by commits, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commits(Vec<Vec<String>>);
 
 impl Commits {
-    /// From what each commit changed, newest first.
+    /// Creates the list from the files of each commit, newest first.
     pub fn new(commits: impl IntoIterator<Item = Vec<String>>) -> Self {
         let tells = |files: &Vec<String>| (2..=MOST_FILES).contains(&files.len());
         Self(commits.into_iter().filter(tells).collect())
     }
 
-    /// From a text: one path on a line, an empty line between commits.
+    /// Parses a text with one path per line and an empty line between commits.
     pub fn read(text: &str) -> Self {
         let mut commits: Vec<Vec<String>> = vec![Vec::new()];
         for line in text.lines() {
@@ -29,22 +29,22 @@ impl Commits {
         Self::new(commits)
     }
 
-    /// As [`Self::read`] reads it.
+    /// Writes the text that [`Self::read`] parses.
     pub fn write(&self) -> String {
         self.0.iter().map(|commit| commit.join("\n")).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// How many there are.
+    /// Returns the number of commits.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no commits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How much files changed together with those of the focus. `place` knows where a path stands among the files.
+    /// Returns how often files changed together with those of the focus. `place` maps a path to the index of its file.
     pub fn with<'a>(&'a self, focus: &[usize], place: impl Fn(&'a str) -> Option<usize>) -> Vec<(usize, f64)> {
         let mut weights: HashMap<usize, f64> = HashMap::new();
         for (age, commit) in self.0.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Commits {
             if own == 0 {
                 continue;
             }
-            // A small commit says more, and so does a new one.
+            // A small commit says more, and so does a recent one.
             let weight = own as f64 / (commit.len() as f64).sqrt() / (1.0 + age as f64 / 500.0);
             for file in files.into_iter().filter(|file| !focus.contains(file)) {
                 *weights.entry(file).or_default() += weight;

@@ -1,14 +1,14 @@
-//! Items by their signatures, one on a line, with the small members of a type on the line of their type.
+//! Renders items by their signatures, one per line, with the small members of a type on the line of their type.
 //!
-//! Invariant: an item without a line number stands on the line after the item above it.
+//! Invariant: an item without a line number is on the line after the item above it.
 
 use super::{Level, is_shown};
 use crate::model::{Item, Kind, Visibility};
 
-/// A mark of more bytes has arguments that matter less than their length.
+/// Maximum length of an attribute to show, in bytes. The arguments of a longer one are not worth their length.
 const LONGEST_MARK: usize = 24;
 
-/// Writes items and what is inside them.
+/// Writes items and their contents.
 pub(super) fn write(items: &[Item], (level, least): (Level, Visibility), text: &mut String) {
     Writer { level, least, text, line: 0 }.items(items.iter(), 0);
 }
@@ -17,7 +17,7 @@ struct Writer<'a> {
     level: Level,
     least: Visibility,
     text: &'a mut String,
-    /// The line in the file of the item that was written last.
+    /// The line in the file of the last item written.
     line: u32,
 }
 
@@ -59,14 +59,14 @@ impl Writer<'_> {
             self.text.push_str(&format!(" — {doc}"));
         }
         self.text.push('\n');
-        // The members of a trait are known by the trait.
+        // The members of a trait implementation are known from the trait.
         let of_trait = item.kind == Kind::Implementation && item.names.len() > 1;
         if !of_trait || self.level == Level::Verbose {
             self.items(large.into_iter(), depth + 1);
         }
     }
 
-    /// Where an item stands.
+    /// Writes the line numbers of an item.
     fn place(&mut self, item: &Item) {
         let (first, last) = item.lines;
         let follows = std::mem::replace(&mut self.line, first) + 1 == first;
@@ -87,7 +87,7 @@ impl Writer<'_> {
     }
 }
 
-/// The type and the trait of an `impl` that says nothing else.
+/// Returns the type and the trait of an `impl` with nothing else in its signature.
 fn plain_impl(item: &Item) -> Option<(&str, &str)> {
     let [of, which] = item.names.as_slice() else { return None };
     let plain = item.kind == Kind::Implementation && item.signature == format!("impl {which} for {of}");
@@ -102,18 +102,18 @@ fn fold<'i>(folded: &mut Vec<(&'i str, Vec<&'i str>)>, of: &'i str, which: &'i s
     }
 }
 
-/// Whether an `impl` of no trait has nothing to show.
+/// Returns whether an inherent `impl` has nothing to show.
 fn is_empty_impl(item: &Item, least: Visibility) -> bool {
     let shows = item.children.iter().any(|child| is_shown(child, least));
     item.kind == Kind::Implementation && item.names.len() < 2 && !shows
 }
 
-/// Whether an attribute is a short mark that says what an item is: `@property`, `@Override`.
+/// Returns whether an attribute is a short marker that says what an item is: `@property`, `@Override`.
 fn is_short_mark(attribute: &str) -> bool {
     attribute.starts_with('@') && attribute.len() <= LONGEST_MARK
 }
 
-/// What a type derives.
+/// Returns the traits that a type derives.
 fn derives(item: &Item) -> Vec<&str> {
     let lists = item.attributes.iter().filter_map(|attribute| attribute.strip_prefix("#[derive(")?.strip_suffix(")]"));
     lists.flat_map(|list| list.split(',').map(str::trim).filter(|name| !name.is_empty())).collect()

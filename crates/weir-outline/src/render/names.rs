@@ -1,9 +1,9 @@
-//! Items by their names, with the signatures of functions at the top.
+//! Renders items by their names, with the signatures of top-level functions.
 
 use super::is_shown;
 use crate::model::{Item, Kind, Visibility};
 
-/// Writes items, one on a line.
+/// Writes items, one per line.
 pub(super) fn write(items: &[Item], least: Visibility, text: &mut String) {
     for item in items.iter().filter(|item| is_shown(item, least)) {
         let members = members(item, least);

@@ -1,6 +1,6 @@
 //! Half-edited files keep their items.
 //!
-//! One edit at a place chosen by the file's own hash, so that every run breaks the same files in the same way.
+//! Each file is edited at a place chosen by its own hash, so every run breaks the same files in the same way.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use weir_outline::{language_of, outline};
 
 use crate::oracle::{go, public, python, rust, spread, typescript};
 
-/// What is broken, and how its language spells what is deleted and half typed.
+/// The files to break, and the syntax of their language to delete or leave half typed.
 struct Broken {
     language: &'static str,
     files: Vec<PathBuf>,
-    /// What ends or parts statements.
+    /// What ends or separates statements.
     end: &'static str,
     open: &'static str,
     close: &'static str,
@@ -21,7 +21,7 @@ struct Broken {
 }
 
 impl Broken {
-    /// The text after one kind of edit at a place; none when there is nothing to break.
+    /// Returns the text after one kind of edit, or `None` if there is nothing to break.
     fn edit(&self, kind: &str, text: &str, at: usize) -> Option<String> {
         match kind {
             "an end of a statement" => without(text, at, self.end),
@@ -106,7 +106,7 @@ fn nightly_broken_typescript_files_keep_nine_of_ten_items() {
     check(&typescript_files(spread(typescript::packages(), 400)));
 }
 
-/// Breaks each file once in each way, and fails where fewer than nine of ten items are left.
+/// Breaks each file once in each way, and fails if fewer than nine of ten items are left.
 fn check(broken: &Broken) {
     let mut lost = Vec::new();
     for edit in EDITS {
@@ -120,7 +120,7 @@ fn check(broken: &Broken) {
         let share = kept as f64 / all.max(1) as f64;
         println!("{:<11} {edit:<26} {files:>4} files {all:>6} items  {:.1} % kept", broken.language, share * 100.0);
         assert!(all > 0, "no file could be broken: {edit}");
-        // Where a file is one interface, its opening brace takes everything with it: measured, and not asked for.
+        // If a file is a single interface, losing its opening brace loses everything: measured, but not required.
         if share < 0.9 && edit != "an opening bracket" {
             lost.push(format!("{edit}: {:.1} %", share * 100.0));
         }
@@ -130,7 +130,7 @@ fn check(broken: &Broken) {
 
 type Paths = HashMap<String, usize>;
 
-/// The paths of a file's items before and after an edit.
+/// Returns the paths of a file's items before and after an edit.
 fn paths(broken: &Broken, path: &Path, edit: &str) -> Option<(Paths, Paths)> {
     let text = std::fs::read_to_string(path).ok()?;
     let language = language_of(path, &text)?;
@@ -163,14 +163,14 @@ fn without_any(text: &str, at: usize) -> Option<String> {
     Some(format!("{}{}", &text[..at], &text[at + first.len_utf8()..]))
 }
 
-/// The beginning of the line that holds a byte.
+/// Returns the start of the line that contains a byte.
 fn line_start(text: &str, at: usize) -> usize {
     text[..boundary(text, at)].rfind('\n').map_or(0, |end| end + 1)
 }
 
 fn half_typed(text: &str, at: usize, what: &str) -> String {
     let at = line_start(text, at);
-    // As far in as the line that it is typed above.
+    // Indented like the line below it.
     let indent: String = text[at..].chars().take_while(|c| matches!(c, ' ' | '\t')).collect();
     format!("{}{indent}{what}\n{}", &text[..at], &text[at..])
 }

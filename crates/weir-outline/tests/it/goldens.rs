@@ -1,4 +1,4 @@
-//! Every language has a folder with a sample and what is made of it.
+//! Every language has a folder with a sample and its expected outline.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ fn folders() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/languages")
 }
 
-/// The samples in a folder: `sample.rs`, or `sample_broken.rs` and the like.
+/// Returns the samples in a folder: `sample.rs`, or `sample_broken.rs` and similar names.
 fn samples(folder: &Path) -> Vec<PathBuf> {
     let mut samples: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     samples.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("sample")));

@@ -1,4 +1,4 @@
-//! Files that nobody would write, and files cut off anywhere: no panic, no endless work, never longer than the file.
+//! Hostile files, and files cut off anywhere: no panic, no endless work, never longer than the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use weir_outline::{LANGUAGES, Language, Level, outline, show};
 
-/// A debug build on a busy machine needs a second for a megabyte; endless work needs longer.
+/// A debug build on a busy machine needs a second per megabyte; endless work takes longer than this.
 const LONGEST_SECONDS: u64 = 20;
 
 fn sample(language: &Language) -> String {

@@ -1,7 +1,7 @@
-//! Outlines next to what the language's own parser says.
+//! Compares outlines with the language's own parser.
 //!
-//! An oracle gives the public items of a file: each by its path, the names from the outside in, and its signature. Ours
-//! are compared by path; signatures without space, and without a comma before a closing bracket.
+//! An oracle returns the public items of a file, each with its path (the names from the outside in) and its signature.
+//! Our items are compared by path; signatures are compared without space and without a comma before a closing bracket.
 
 pub(crate) mod go;
 mod programs;
@@ -18,25 +18,25 @@ use weir_outline::{Item, Kind, Outline, Place, language_of, outline};
 /// A public item.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub(crate) struct Public {
-    /// The names from the outside in, with a full stop between.
+    /// The names from the outside in, separated by full stops.
     pub path: String,
     /// Its tokens without body and comments.
     pub signature: String,
 }
 
-/// How an outline and its oracle agree.
+/// How well an outline agrees with its oracle.
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
     pub files: usize,
-    /// Files that the oracle could not read.
+    /// Files that the oracle could not read, or that have no outline.
     pub left_out: usize,
-    /// Items that the oracle has.
+    /// Items that the oracle found.
     pub items: usize,
-    /// Items that are ours.
+    /// Items that we found.
     pub ours: usize,
-    /// Items of both.
+    /// Items that both found.
     pub both: usize,
-    /// Those of them whose signature is the same.
+    /// Of these, items with the same signature.
     pub equal: usize,
     /// The first differences.
     pub differences: Vec<String>,
@@ -79,7 +79,7 @@ impl Agreement {
                 continue;
             };
             self.both += 1;
-            // Overloads share a path: the one with the same signature is the same.
+            // Overloads share a path, so match the one with the same signature.
             let same = found.iter().position(|other| bare(&other.signature) == bare(&item.signature));
             let other = found.remove(same.unwrap_or(0));
             self.equal += usize::from(same.is_some());
@@ -98,7 +98,7 @@ impl Agreement {
         }
     }
 
-    /// Says how it went, and with `WEIR_ORACLE_DIFFERENCES` what differs; fails below a share.
+    /// Prints the result, and with `WEIR_ORACLE_DIFFERENCES` the differences. Fails below a minimum share.
     pub(crate) fn check(&self, language: &str, least: f64) {
         println!("{}\n{:<11} {self}", Self::HEAD, language);
         if std::env::var_os("WEIR_ORACLE_DIFFERENCES").is_some() {
@@ -125,7 +125,7 @@ impl fmt::Display for Agreement {
     }
 }
 
-/// The public items of an outline, each name for itself.
+/// Returns the public items of an outline, with one entry per name.
 pub(crate) fn public(outline: &Outline) -> Vec<Public> {
     let mut found = Vec::new();
     outline.items.iter().for_each(|item| flatten(item, "", &mut found));
@@ -136,7 +136,7 @@ fn flatten(item: &Item, above: &str, found: &mut Vec<Public>) {
     if !item.is_offered() || item.place != Place::Program {
         return;
     }
-    // What a type has by a trait is known by the trait.
+    // The members of a trait implementation are known from the trait.
     if item.kind == Kind::Implementation && item.names.len() > 1 {
         return;
     }
@@ -148,7 +148,7 @@ fn flatten(item: &Item, above: &str, found: &mut Vec<Public>) {
     item.children.iter().for_each(|child| flatten(child, &inside, found));
 }
 
-/// A signature without space, and without a comma before a closing bracket.
+/// Returns a signature without space, and without a comma before a closing bracket.
 fn bare(signature: &str) -> String {
     let mut bare: String = signature.chars().filter(|c| !c.is_whitespace()).collect();
     for close in [")", "]", "}", ">"] {
@@ -157,7 +157,7 @@ fn bare(signature: &str) -> String {
     bare.trim_end_matches([';', ',']).to_owned()
 }
 
-/// The files below a folder with one of these endings, sorted, so that every run takes the same.
+/// Returns the files below a folder with one of these extensions, sorted, so every run takes the same ones.
 pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -177,7 +177,7 @@ pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// So many of the files, spread evenly.
+/// Returns at most `count` of the files, spread evenly.
 pub(crate) fn spread(files: Vec<PathBuf>, count: usize) -> Vec<PathBuf> {
     let step = (files.len() / count.max(1)).max(1);
     files.into_iter().step_by(step).take(count).collect()

@@ -1,5 +1,5 @@
-//! What was there before a run, as bytes: kept outside of the run's reach until the audit is over, so that another process
-//! can finish it.
+//! Encodes the state before a run as bytes. They are stored out of the run's reach until the audit is over, so another
+//! process can finish the audit.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use super::Before;
 use crate::masks::Stamp;
 
-/// Stands first, so that what another version wrote is not misread.
+/// The first field, so data written by another version is not misread.
 const VERSION: &[u8] = b"1";
-/// Stands last, so that a cut is noticed.
+/// The last field, so truncated data is noticed.
 const END: &[u8] = b"end";
 
 impl Before {
-    /// As bytes: fields that end with a zero, which no path has in it.
+    /// Encodes the state as fields that end with a zero byte, which no path contains.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut field = |value: &[u8]| {
@@ -31,7 +31,7 @@ impl Before {
         bytes
     }
 
-    /// From what [`Self::to_bytes`] made; none if it is not that, or not all of it.
+    /// Decodes the output of [`Self::to_bytes`]. Returns `None` if the bytes are invalid or incomplete.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut fields = bytes.split(|byte| *byte == 0);
         if fields.next()? != VERSION {

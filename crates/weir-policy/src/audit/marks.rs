@@ -1,4 +1,4 @@
-//! Finds what runs code later in a tree of folders, and marks how it is now.
+//! Finds the files in a tree that run code later, and records their current state.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,32 +8,32 @@ use super::Kind;
 use super::names::{self, IN_REPOSITORY, NAMES};
 use crate::masks::{EntryKind, Stamp, Tree, in_dependencies};
 
-/// How many files are looked at in one folder that runs code later; some clients keep whole worktrees in theirs.
+/// Maximum number of files checked in one folder that runs code later; some clients keep whole worktrees in theirs.
 const MAX_FILES: usize = 2_000;
 
-/// Folders that builds and people fill as well, so that no name in them is an accident of somebody else's package.
+/// Dependency folders that people and builds also write to, so names in them may be deliberate.
 const OWN: [&str; 4] = ["vendor", "deps", "target", "_build"];
 
-/// How something is now.
+/// The current state of a path.
 #[derive(Debug, Clone)]
 pub(super) struct Mark {
     pub(super) stamp: Stamp,
     pub(super) kind: Kind,
     pub(super) what: &'static str,
-    /// The folder or file of the list that this is or belongs to.
+    /// The listed file or folder that this is, or belongs to.
     pub(super) top: PathBuf,
-    /// Whether it was found through a symbolic link.
+    /// Whether the path was reached through a symbolic link.
     pub(super) by_link: bool,
 }
 
-/// What was marked, by its path.
+/// The marks, by path.
 pub(super) struct Marks<'a> {
-    /// Where links are followed to: what lies outside, a run cannot change.
+    /// Links are followed only to targets below these folders; a run cannot change anything else.
     roots: &'a [PathBuf],
     marks: BTreeMap<PathBuf, Mark>,
 }
 
-/// What a path is marked as.
+/// How a path is marked.
 #[derive(Clone, Copy)]
 struct As<'a> {
     top: &'a Path,
@@ -47,12 +47,12 @@ impl<'a> Marks<'a> {
         Self { roots, marks: BTreeMap::new() }
     }
 
-    /// Everything that was marked.
+    /// Returns all marks.
     pub(super) fn all(&self) -> &BTreeMap<PathBuf, Mark> {
         &self.marks
     }
 
-    /// How everything that was marked is now.
+    /// Returns the current state of everything that was marked.
     pub(super) fn into_stamps(self) -> BTreeMap<PathBuf, Stamp> {
         self.marks.into_iter().map(|(path, mark)| (path, mark.stamp)).collect()
     }
@@ -74,7 +74,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Marks what stands right below a root, and what the list has at a fixed path below it.
+    /// Marks the entries directly below a root, and the listed names with a fixed path below it.
     pub(super) fn add_top(&mut self, root: &Path) {
         for entry in fs::read_dir(root).into_iter().flatten().flatten() {
             let kind = match entry.file_type() {
@@ -114,7 +114,7 @@ impl<'a> Marks<'a> {
     }
 
     fn add_bare(&mut self, folder: &Path, place: Place) {
-        // Without its `HEAD` the folder is no repository, and whatever else is in it may be the user's.
+        // Without a `HEAD`, the folder is not a repository, and its contents may be the user's.
         let head = folder.join("HEAD");
         if fs::symlink_metadata(&head).is_err() {
             return;
@@ -131,7 +131,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Marks a file, or a folder and the files in it. Links are followed to what a run can change.
+    /// Marks a file, or a folder and the files in it. Follows links to targets that a run can change.
     fn add(&mut self, path: &Path, found: As<'_>) {
         let mut waiting = vec![(path.to_path_buf(), None::<PathBuf>)];
         let mut seen = 0;
@@ -146,7 +146,7 @@ impl<'a> Marks<'a> {
                 let entries = fs::read_dir(&path).into_iter().flatten().flatten();
                 waiting.extend(entries.map(|entry| (entry.path(), target.clone())));
             } else if kind.is_symlink() && target.is_none() {
-                // A link that leads nowhere leads somewhere once its target is made.
+                // The target of a dangling link may still be created.
                 let Some(end) = where_it_leads(&path) else { continue };
                 if self.roots.iter().any(|root| end.starts_with(root) && end != *root) {
                     waiting.push((end.clone(), Some(end)));
@@ -155,7 +155,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Marks one path, and says what it is.
+    /// Marks one path and returns its type.
     fn add_one(&mut self, path: &Path, found: As<'_>) -> Option<fs::FileType> {
         let metadata = fs::symlink_metadata(path).ok()?;
         let As { top, kind, what, by_link } = found;
@@ -165,13 +165,13 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// Whose a folder is.
+/// Who writes to a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Project,
-    /// Filled by builds, and by people too.
+    /// Builds, and people too.
     Filled,
-    /// Other people's packages, as a package manager puts them there.
+    /// A package manager, with packages of others.
     Packages,
 }
 
@@ -198,7 +198,7 @@ impl Place {
     }
 }
 
-/// Whether names that run code are protected in a folder: everywhere but in other people's packages.
+/// Returns whether names that run code are protected in a folder: everywhere except in installed packages.
 pub(crate) fn is_looked_into(folder: &Path, root: &Path) -> bool {
     Place::of(folder, root) != Place::Packages
 }
@@ -207,7 +207,7 @@ fn is_in_repository(folder: &Path) -> bool {
     folder.iter().any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
-/// The path that a link leads to, whether there is something or not.
+/// Returns the path that a link points to, whether it exists or not.
 fn where_it_leads(link: &Path) -> Option<PathBuf> {
     if let Ok(end) = fs::canonicalize(link) {
         return Some(end);

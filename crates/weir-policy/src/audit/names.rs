@@ -1,29 +1,29 @@
-//! Names that make other programs run code later, outside of the sandbox, or that speak to a model: the one list of them.
+//! The list of names that make other programs run code later, outside the sandbox, or that instruct a model.
 //!
-//! Those of [`Kind::Quarantine`] that exist are mounted read-only; those that appear during a run are found by the audit.
+//! Existing paths of [`Kind::Quarantine`] are mounted read-only; the audit finds those that appear during a run.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// What is done about a name that appeared or changed during a run.
+/// How a name that appeared or changed during a run is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// It runs code or speaks to a model by itself. It is moved out of the way, and that is reported; a tool that writes
-    /// files asks first.
+    /// Runs code or instructs a model by itself. It is moved out of the way and reported; a tool that writes files asks
+    /// first.
     Quarantine,
-    /// People and tools change it now and then. It stays, and that is reported; a tool that writes files asks first.
+    /// People and tools change it now and then. It stays and is reported; a tool that writes files asks first.
     Report,
-    /// Tools run it when they are started, and it is changed every day. It stays, and that is reported.
+    /// Tools execute it when they are started, and it changes every day. It stays and is reported.
     Executed,
 }
 
-/// A name, what is done about it, and what it does.
+/// A listed name, how it is handled, and what it does.
 #[derive(Debug, Clone, Copy)]
 pub struct Persistent {
-    /// The name of a file or a folder, in lower case, with `*` as in globs; or the end of a path.
+    /// The name of a file or folder in lower case, with `*` as in globs, or the end of a path.
     pub name: &'static str,
-    /// What is done about it.
+    /// How it is handled.
     pub kind: Kind,
     /// What it does, for reports.
     pub what: &'static str,
@@ -41,7 +41,7 @@ const fn executed(name: &'static str, what: &'static str) -> Persistent {
     Persistent { name, kind: Kind::Executed, what }
 }
 
-/// Every name, compared without regard to case since some file systems have none.
+/// All names, compared without regard to case, since some file systems ignore it.
 pub const NAMES: &[Persistent] = &[
     // Clients.
     quarantine(".mcp.json", "servers that a client starts"),
@@ -95,7 +95,7 @@ pub const NAMES: &[Persistent] = &[
     quarantine(".dir-locals-2.el", "code that Emacs runs"),
     quarantine(".devcontainer", "commands that a container starts with"),
     quarantine(".devcontainer.json", "commands that a container starts with"),
-    // Shells, folders and interpreters that read a file where they are started.
+    // Shells, folders and interpreters that read a file from the folder they are started in.
     quarantine(".envrc", "code that direnv runs"),
     quarantine(".autoenv", "code that autoenv runs"),
     quarantine(".rvmrc", "code that rvm runs"),
@@ -158,7 +158,7 @@ pub const NAMES: &[Persistent] = &[
     quarantine(".gitmodules", "repositories that git fetches into the project"),
     quarantine(".hg/hgrc", "hooks and settings of Mercurial"),
     quarantine(".jj/repo/config.toml", "settings of Jujutsu that run code"),
-    // What speaks to a model, and what runs on another machine or at the start of another program.
+    // Instructions to a model, and code that runs on another machine or when another program starts.
     report("claude.md", "instructions to a client"),
     report("claude.local.md", "instructions to a client"),
     report("agents.md", "instructions to a client"),
@@ -193,7 +193,7 @@ pub const NAMES: &[Persistent] = &[
     report(".tool-versions", "programs that asdf and mise choose"),
     report("sitecustomize.py", "code that Python runs at its start"),
     report("usercustomize.py", "code that Python runs at its start"),
-    // What builds, tests and package managers run.
+    // Files that builds, tests and package managers run.
     executed("makefile", "run by make"),
     executed("gnumakefile", "run by make"),
     executed("*.mk", "run by make"),
@@ -283,7 +283,7 @@ pub const NAMES: &[Persistent] = &[
     executed("vagrantfile", "run by Vagrant"),
 ];
 
-/// What in a repository's own folder runs code: paths below it.
+/// Paths below a repository's own folder that run code.
 pub(crate) const IN_REPOSITORY: &[(&str, &str)] = &[
     ("config", "settings of git that run code"),
     ("config.worktree", "settings of git that run code"),
@@ -294,12 +294,12 @@ pub(crate) const IN_REPOSITORY: &[(&str, &str)] = &[
 ];
 
 impl Persistent {
-    /// Its own name, without the folders that it must stand in.
+    /// Returns the last component of the name, without the folders it must be in.
     pub fn last(&self) -> &'static str {
         self.name.rsplit('/').next().unwrap_or(self.name)
     }
 
-    /// Whether a folder ends with those that it must stand in.
+    /// Returns whether `folder` ends with the folders that the name must be in.
     fn stands_in(&self, folder: &Path) -> bool {
         let Some((above, _)) = self.name.rsplit_once('/') else { return true };
         let mut parts = folder.iter().rev();
@@ -307,10 +307,10 @@ impl Persistent {
     }
 }
 
-/// The names without stars by their last part, and those with.
+/// The names without stars by their last component, and those with stars.
 type Table = (HashMap<&'static str, Vec<&'static Persistent>>, Vec<&'static Persistent>);
 
-/// What the list says of a name in a folder.
+/// Looks up a name in a folder.
 pub fn find(folder: &Path, name: &str) -> Option<&'static Persistent> {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         let mut table = Table::default();
@@ -329,7 +329,7 @@ pub fn find(folder: &Path, name: &str) -> Option<&'static Persistent> {
     exact.chain(matching).find(|known| known.stands_in(folder)).copied()
 }
 
-/// What the list says of a path below a root: of its own name, or of that of a folder above it.
+/// Looks up a path below a root, by its own name or by that of a folder above it.
 pub fn find_in(root: &Path, path: &Path) -> Option<&'static Persistent> {
     let below = path.strip_prefix(root).unwrap_or(path);
     let above: Vec<&Path> = below.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Finds what exists of patterns below a folder.
+//! Finds the existing paths below a folder that match patterns.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -9,10 +9,10 @@ use globset::GlobBuilder;
 
 use crate::names::stars_match;
 
-/// What exists of many patterns below a folder, most of which do not exist.
+/// Finds the existing paths below a folder for many patterns, most of which match nothing.
 pub(super) fn below_all<'a>(base: &Path, patterns: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
     let mut listings = Listings::default();
-    // Looking for every one of them takes longer than to list the folder once. One that cannot be listed says nothing.
+    // Listing the folder once is faster than looking up every pattern. If it cannot be listed, try all of them.
     let listed = fs::read_dir(base).ok();
     let names: Option<HashSet<OsString>> = listed.map(|all| all.flatten().map(|entry| entry.file_name()).collect());
     let may_be = |pattern: &&str| match (&names, pattern.split('/').next()) {
@@ -22,14 +22,14 @@ pub(super) fn below_all<'a>(base: &Path, patterns: impl Iterator<Item = &'a str>
     patterns.filter(may_be).flat_map(|pattern| listings.below(base, pattern)).collect()
 }
 
-/// Folders that were listed, so that many patterns list each of them once.
+/// A cache of folder listings: each folder is listed only once, however many patterns there are.
 #[derive(Debug, Default)]
 pub(super) struct Listings {
     names: HashMap<PathBuf, Vec<OsString>>,
 }
 
 impl Listings {
-    /// What exists of a pattern below a folder, level by level.
+    /// Finds the existing paths below a folder that match a pattern, level by level.
     pub(super) fn below(&mut self, base: &Path, pattern: &str) -> Vec<PathBuf> {
         let mut found = vec![base.to_path_buf()];
         for part in pattern.split('/') {
@@ -47,7 +47,7 @@ impl Listings {
             fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
         });
         let names = names.iter();
-        // A name with stars needs no glob, which takes longer to make than to use.
+        // A name with stars needs no glob, which takes longer to compile than to use.
         if !part.contains(['?', '[', '{', '\\']) && part != "**" {
             return names
                 .filter(|name| stars_match(part, &name.to_string_lossy()))

@@ -1,4 +1,4 @@
-//! Turns rules and defaults into paths that exist.
+//! Turns rules and defaults into existing paths.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -22,7 +22,7 @@ pub(super) fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: Syste
     };
     let mut masks = Masks { programs: denied_programs(rules), ..Masks::default() };
     if rules.iter().any(is_deep_denial) {
-        // What is to be hidden at any depth is looked for at any depth.
+        // A denial at any depth requires a search at any depth.
         tree.look_at_nearest(None);
     }
     if let Err(error) = tree.refresh(&places.project, &interest(rules), now) {
@@ -48,7 +48,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The lists of secrets and of names that run code later.
+    /// Applies the default lists of secrets and of names that run code later.
     fn defaults(&mut self, rules: &Rules) {
         let places = self.places;
         let lifted = |path: &Path| rules.readable().iter().any(|pattern| pattern.covers(path, places));
@@ -67,12 +67,12 @@ impl Work<'_> {
             if is_hidden {
                 hidden.push(folder.join(&entry.name));
             }
-            // Protecting the outermost folder protects what is in it.
+            // Protecting the outermost folder protects its contents.
             if is_protected(folder, &name) && is_looked_into(folder, &places.project) {
                 protected.push(folder.join(&entry.name));
             }
         }
-        // What cannot be listed could hold anything, and a run could make it readable.
+        // A folder that cannot be listed could contain anything, and a run could make it readable.
         hidden.extend_from_slice(self.tree.unreadable());
         for path in hidden.into_iter().filter(|path| !lifted(path)) {
             self.hide(&path, Origin::Default);
@@ -82,12 +82,12 @@ impl Work<'_> {
         }
     }
 
-    /// The user's rules about reading and changing.
+    /// Applies the user's rules about reading and changing.
     fn denials(&mut self, rules: &Rules) {
         let mut deep: BTreeSet<PathBuf> = BTreeSet::new();
         for rule in rules.iter().filter(|rule| rule.verdict > Verdict::Allow) {
             match &rule.subject {
-                // All reading is what no run can do without: the verdict asks, and nothing is masked.
+                // No run works without any reading, so nothing is masked and the verdict asks instead.
                 Subject::Read(pattern) if pattern.is_everything() => {}
                 Subject::Edit(pattern) if pattern.is_everything() => self.protect(&self.places.project.clone()),
                 Subject::Read(pattern) | Subject::Edit(pattern) if is_deep(pattern) => deep.extend(self.roots(pattern)),
@@ -102,7 +102,8 @@ impl Work<'_> {
         self.deep_denials(rules, deep);
     }
 
-    /// Rules that go to any depth below these folders. Each name is looked at once, however many rules there are.
+    /// Applies rules that match at any depth below these folders. Each name is checked once, however many rules there
+    /// are.
     fn deep_denials(&mut self, rules: &Rules, roots: BTreeSet<PathBuf>) {
         let index = PathRules::of(rules, self.places, is_deep_denial);
         for root in roots {
@@ -124,7 +125,7 @@ impl Work<'_> {
         }
     }
 
-    /// Hides or protects a path, as a rule says.
+    /// Hides or protects a path, as a rule requires.
     fn obey(&mut self, rule: &Rule, path: &Path) {
         match rule.subject {
             Subject::Read(_) => self.hide(path, Origin::Rule),
@@ -132,7 +133,7 @@ impl Work<'_> {
         }
     }
 
-    /// What exists of a pattern that does not go to any depth.
+    /// Returns the existing paths of a pattern that does not match at any depth.
     fn matching(&mut self, pattern: &PathPattern) -> Vec<PathBuf> {
         let places = self.places;
         if let Some(exact) = pattern.exact(places) {
@@ -144,7 +145,7 @@ impl Work<'_> {
         found.filter(|path| pattern.matches(path, places)).collect()
     }
 
-    /// The folders to look through for a pattern that goes to any depth.
+    /// Returns the folders to search for a pattern that matches at any depth.
     fn roots(&mut self, pattern: &PathPattern) -> Vec<PathBuf> {
         let places = self.places;
         let mut roots = BTreeSet::new();
@@ -152,7 +153,7 @@ impl Work<'_> {
             if start.starts_with(&places.project) {
                 roots.insert(places.project.clone());
             } else if start == Path::new("/") {
-                // The whole machine is too much to look through before every run.
+                // The whole machine is too much to search before every run.
                 self.problem(
                     start,
                     "A rule about the whole machine is enforced only in the project and the home folder.",
@@ -166,7 +167,8 @@ impl Work<'_> {
         roots.into_iter().collect()
     }
 
-    /// Hides a path. A link cannot be mounted over, so its target is hidden, where that is ours to hide.
+    /// Hides a path. A link cannot be mounted over, so its target is hidden instead: always for a rule, and for a
+    /// default only if the target is in the project or the home folder.
     fn hide(&mut self, path: &Path, origin: Origin) {
         let Ok(metadata) = fs::symlink_metadata(path) else { return };
         let Some(real) = real_path(path) else { return };
@@ -209,7 +211,7 @@ impl Work<'_> {
     }
 }
 
-/// Whether a rule denies or asks about paths at any depth.
+/// Returns whether a rule denies or asks about paths at any depth.
 fn is_deep_denial(rule: &Rule) -> bool {
     match &rule.subject {
         Subject::Read(pattern) | Subject::Edit(pattern) => rule.verdict > Verdict::Allow && is_deep(pattern),
@@ -217,7 +219,7 @@ fn is_deep_denial(rule: &Rule) -> bool {
     }
 }
 
-/// Whether a pattern goes to any depth.
+/// Returns whether a pattern matches at any depth.
 fn is_deep(pattern: &PathPattern) -> bool {
     pattern.levels().is_none()
 }
@@ -228,17 +230,17 @@ enum Origin {
     Rule,
 }
 
-/// A path with its parent made canonical, and its own name kept.
+/// Returns a path with its parent made canonical and its own name unchanged.
 fn real_path(path: &Path) -> Option<PathBuf> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return fs::canonicalize(path).ok() };
     fs::canonicalize(parent).ok().map(|parent| parent.join(name))
 }
 
-/// The paths that lie below no other of them.
+/// Returns the paths that are not below another of them.
 pub(super) fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut kept: Vec<PathBuf> = Vec::new();
     for path in paths {
-        // Sorted by parts, a folder comes right before all that is in it.
+        // Sorted by components, a folder comes right before its contents.
         if !kept.last().is_some_and(|last| path.starts_with(last)) {
             kept.push(path);
         }
@@ -257,20 +259,21 @@ fn has_second_name(_: &Path) -> bool {
     false
 }
 
-/// Whether a folder is one that tools fill, or lies in one.
+/// Returns whether a folder is a dependency folder or inside one.
 pub(crate) fn in_dependencies(folder: &Path, root: &Path) -> bool {
     let below = folder.strip_prefix(root).unwrap_or(folder);
     below.iter().any(|part| DEPENDENCIES.iter().any(|name| part == *name))
 }
 
-/// Whether a folder lies in none of those that tools fill, but for [`VENDORED`].
+/// Returns whether the dependency folders above a folder, if any, are all in [`VENDORED`].
 fn in_vendored(folder: &Path, root: &Path) -> bool {
     let below = folder.strip_prefix(root).unwrap_or(folder);
     let filled = |part: &OsStr| DEPENDENCIES.iter().any(|name| part == *name);
     !below.iter().any(|part| filled(part) && !VENDORED.iter().any(|name| part == *name))
 }
 
-/// Whether a path is a secret by its name or by that of a folder above it in the project, as [`super::Masks`] has it.
+/// Returns whether a path is a secret because of its name or a folder above it in the project, by the rules of
+/// [`super::Masks`].
 pub(super) fn is_secret_path(path: &Path, project: &Path) -> bool {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
     let name = name.to_string_lossy();
@@ -294,14 +297,14 @@ fn is_listed(list: &[Secret], name: &str) -> bool {
     list.iter().any(|secret| matches(secret.pattern)) && !PUBLIC.iter().any(|pattern| matches(pattern))
 }
 
-/// Whether a folder holds secrets. A Python environment may have the same name.
+/// Returns whether a folder holds secrets. A Python environment may have the same name.
 fn is_secret_folder(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else { return false };
     let is_environment = || ["pyvenv.cfg", "bin/python", "Scripts", "conda-meta"].iter().any(|n| path.join(n).exists());
     FOLDERS.iter().any(|folder| folder.pattern == name) && path.is_dir() && !is_environment()
 }
 
-/// Whether a file can be opened, or a folder listed.
+/// Returns whether a file can be opened, or a folder listed.
 fn can_be_read(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(about) if about.is_dir() => fs::read_dir(path).is_ok(),

@@ -1,7 +1,9 @@
-//! What a run sees of home folders: nothing but what is named here or by the user.
+//! What a run sees of home folders: only the paths named here or by the user.
 //!
-//! Invariants: a covered folder lies below no other; what is shown exists and has no link in its path; a link on the way
-//! to it is shown as a link.
+//! Invariants:
+//! - No covered folder is below another.
+//! - Every shown path exists and is free of symbolic links.
+//! - A link on the way to a shown path is shown as a link.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,26 +13,26 @@ use super::below::{Listings, below_all};
 use super::toolchains::{HOMES, SHARED, TOOLCHAINS};
 use crate::rules::{Places, Rules};
 
-/// As many links may lie on the way to a path, as the kernel has it too.
+/// Maximum number of links on the way to a path, the same as in the kernel.
 const MOST_LINKS: usize = 40;
 
-/// Which folders are hidden as a whole, and what is shown of them.
+/// The folders that are hidden as a whole, and the paths in them that are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Homes {
-    /// Folders of which nothing is seen but what is shown.
+    /// Folders in which only the shown paths are visible.
     pub covered: Vec<PathBuf>,
-    /// What is shown of them.
+    /// Paths in them that are shown.
     pub shown: Vec<PathBuf>,
-    /// Symbolic links to be shown, with what they say.
+    /// Symbolic links to show, with their targets.
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Homes {
-    /// Decides about the home in `places` and the usual places of others. `needed` are paths that the run cannot do
-    /// without, wherever they lie: where its programs are, and what belongs to the project.
+    /// Decides what to show of the home folder in `places` and of the usual home locations. `needed` are paths that the
+    /// run requires wherever they are: its programs, and what belongs to the project.
     pub fn of(rules: &Rules, places: &Places, needed: &[PathBuf]) -> Self {
         let mut homes = Self { covered: covered(&places.home), ..Self::default() };
-        // The home itself may be a link.
+        // The home folder itself may be a link.
         let home = homes.follow(&places.home).unwrap_or_else(|| places.home.clone());
         let places = &Places { home, ..places.clone() };
         let readable = rules.readable().iter().flat_map(|pattern| match (pattern.exact(places), pattern.levels()) {
@@ -39,14 +41,14 @@ impl Homes {
                 let levels = levels.join("/");
                 pattern.starts(places).iter().flat_map(|start| Listings::default().below(start, &levels)).collect()
             }
-            // A pattern of any depth lifts masks, and shows nothing more.
+            // A pattern that matches at any depth lifts masks but shows nothing more.
             (None, None) => Vec::new(),
         });
         let toolchains = below_all(&places.home, TOOLCHAINS.iter().copied()).into_iter();
         let shared = SHARED.iter().map(PathBuf::from);
         let mut shown = BTreeSet::new();
         for path in toolchains.chain(shared).chain(needed.iter().cloned()) {
-            // Nothing on these lists stands for a whole home.
+            // No entry of these lists may show a whole home folder.
             shown.extend(homes.follow(&path).filter(|path| !homes.holds_home(path, places)));
         }
         for path in readable {
@@ -58,12 +60,12 @@ impl Homes {
         homes
     }
 
-    /// Whether a path lies in a covered folder.
+    /// Returns whether a path is in a covered folder.
     pub fn covers(&self, path: &Path) -> bool {
         self.covered.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Whether a path without links can be seen.
+    /// Returns whether a path, given without links, is visible.
     pub fn shows(&self, path: &Path) -> bool {
         !self.covers(path) || self.shown.iter().any(|shown| path.starts_with(shown))
     }
@@ -72,7 +74,7 @@ impl Homes {
         places.home.starts_with(path) || self.covered.iter().any(|folder| folder.starts_with(path))
     }
 
-    /// The path with its links followed; none if it does not exist. Links in covered folders are noted.
+    /// Follows the links in a path, recording those in covered folders. Returns `None` if the path does not exist.
     fn follow(&mut self, path: &Path) -> Option<PathBuf> {
         let mut waiting: Vec<PathBuf> = vec![path.to_path_buf()];
         let mut real = PathBuf::from("/");
@@ -107,7 +109,7 @@ impl Homes {
     }
 }
 
-/// The folders that are hidden: the home, and those where homes usually lie. A home that is the root folder is none.
+/// Returns the folders to cover: the home folder and the usual home locations, except the root folder.
 fn covered(home: &Path) -> Vec<PathBuf> {
     let all = [home].into_iter().chain(HOMES.iter().map(Path::new)).filter_map(|folder| folder.canonicalize().ok());
     let real = all.filter(|folder| folder.is_dir() && folder.parent().is_some());

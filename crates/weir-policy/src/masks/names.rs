@@ -6,7 +6,7 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use crate::names::{ByName, SPECIAL, stars_match};
 
-/// Patterns of names in small letters. Patterns with nothing but `*` take no time to make, which globs do.
+/// Patterns of lower-case names. Patterns with only `*` need no compilation, unlike globs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Matcher {
     by_name: ByName,
@@ -17,12 +17,12 @@ pub(super) struct Matcher {
 enum Pattern {
     Name(String),
     Stars(String),
-    /// With what is made of it when it is first needed.
+    /// A glob with its matcher, which is compiled on first use.
     Glob(Glob, OnceCell<GlobMatcher>),
 }
 
 impl Matcher {
-    /// Reads the patterns. One that is not understood is taken for a name.
+    /// Parses the patterns. One that is invalid is treated as a literal name.
     pub(super) fn of(patterns: &[String]) -> Self {
         let mut matcher = Self::default();
         for (number, text) in patterns.iter().enumerate() {
@@ -32,7 +32,7 @@ impl Matcher {
         matcher
     }
 
-    /// Whether a name in small letters matches one of them.
+    /// Returns whether a lower-case name matches one of the patterns.
     pub(super) fn matches(&self, name: &str) -> bool {
         self.by_name.candidates(name).any(|number| self.patterns[number].matches(name))
     }

@@ -1,18 +1,19 @@
-//! The places that hold secrets by default: the one list of them. Each line says what it is.
+//! The list of paths that hold secrets by default, each with a description.
 //!
-//! Below home a line is a path, with `*` in its last part or in a folder; in the project it is a name at any depth outside
-//! of dependency folders. Weir's own data folder is added by the caller. A run sees nothing of the home but the
-//! [toolchains](super::toolchains) and what the user names, so for runs the list of home is about what lies in those;
-//! reading and indexing files heed all of it.
+//! Below the home folder, an entry is a path, with `*` in its last component or in a folder. In the project, it is a
+//! name at any depth outside dependency folders. The caller adds Weir's own data folder.
+//!
+//! A run sees only the [toolchains](super::toolchains) of the home folder and what the user names, so for runs the home
+//! list matters only inside those. Reading and indexing files respect all of it.
 
 mod project;
 
 pub use project::{DEPENDENCIES, ENVIRONMENTS, FOLDERS, PROJECT, PUBLIC, VENDORED};
 
-/// A secret place and what it is.
+/// A path or name that holds secrets, with a description.
 #[derive(Debug, Clone, Copy)]
 pub struct Secret {
-    /// A path below home, or a name in the project.
+    /// A path below the home folder, or a name in the project.
     pub pattern: &'static str,
     /// What it is, for reports.
     pub what: &'static str,
@@ -22,7 +23,7 @@ const fn secret(pattern: &'static str, what: &'static str) -> Secret {
     Secret { pattern, what }
 }
 
-/// Below the home folder.
+/// Paths below the home folder.
 pub const HOME: &[Secret] = &[
     // Keys and passwords.
     secret(".ssh", "SSH keys"),
@@ -141,7 +142,7 @@ pub const HOME: &[Secret] = &[
     secret(".mongorc.js", "MongoDB passwords"),
     secret(".dbshell", "a history of MongoDB"),
     secret(".snowsql", "Snowflake credentials"),
-    // Clients like the one that calls us.
+    // Clients such as the one that calls us.
     secret(".claude/.credentials.json", "Claude Code's login"),
     secret(".claude/projects", "transcripts of Claude Code"),
     secret(".claude/history.jsonl", "a history of Claude Code"),
@@ -169,7 +170,7 @@ pub const HOME: &[Secret] = &[
     secret(".config/anthropic", "Anthropic keys"),
     secret(".config/openai", "OpenAI keys"),
     secret(".config/io.datasette.llm/keys.json", "keys of llm"),
-    // What was typed.
+    // Typed input.
     secret(".*_history", "a history of a shell or a database"),
     secret(".*history", "a history"),
     secret(".zsh_sessions", "histories of zsh"),
@@ -220,7 +221,7 @@ pub const HOME: &[Secret] = &[
     secret(".electrum", "a wallet"),
 ];
 
-/// Files of the system that only root can read. They are hidden from a run that otherwise could.
+/// System files that only root can read. They are hidden from a run that could read them.
 pub const SYSTEM: &[Secret] = &[
     secret("/etc/shadow", "hashes of passwords"),
     secret("/etc/shadow-", "hashes of passwords"),

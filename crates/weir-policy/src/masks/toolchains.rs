@@ -1,12 +1,12 @@
-//! What a run sees of a home folder besides the project: toolchains, their packages, and settings of tools that hold no
-//! secrets. The one list of it; everything else below home is hidden.
+//! The list of paths in a home folder that a run sees besides the project: toolchains, their packages, and settings of
+//! tools that hold no secrets. Everything else below the home folder is hidden.
 //!
-//! A line is a path below home, with `*` in one of its parts. Secrets inside these folders stay hidden by
-//! [`HOME`](super::secrets::HOME).
+//! An entry is a path below the home folder, with `*` in one of its components. Secrets inside these folders stay
+//! hidden by [`HOME`](super::secrets::HOME).
 
 /// Paths below the home folder that every run may read.
 pub const TOOLCHAINS: &[&str] = &[
-    // Programs and libraries of the user's own.
+    // The user's own programs and libraries.
     ".local/bin",
     ".local/lib",
     ".local/opt",
@@ -100,7 +100,7 @@ pub const TOOLCHAINS: &[&str] = &[
     ".bun",
     ".deno",
     ".cache/deno",
-    // The Java machine.
+    // The Java virtual machine.
     ".sdkman",
     ".jenv",
     ".jabba",
@@ -176,7 +176,7 @@ pub const TOOLCHAINS: &[&str] = &[
     ".terraform.d/plugin-cache",
     ".pulumi/plugins",
     ".krew",
-    // Settings that tools are wrong without.
+    // Settings without which tools behave incorrectly.
     ".gitconfig",
     ".config/git",
     ".gitignore",
@@ -187,8 +187,8 @@ pub const TOOLCHAINS: &[&str] = &[
     ".ripgreprc",
 ];
 
-/// Folders that hold home folders. Nothing in them is shown but what is named.
+/// Folders that contain home folders. Only listed paths in them are shown.
 pub const HOMES: &[&str] = &["/home", "/root", "/Users", "/var/home"];
 
-/// What is shown of them although it is nobody's home.
+/// Paths in them that are shown although they are not in a user's home folder.
 pub const SHARED: &[&str] = &["/home/linuxbrew/.linuxbrew"];

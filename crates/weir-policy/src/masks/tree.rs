@@ -1,7 +1,10 @@
-//! An index of a project's folders, kept between runs: which names of interest stand where.
+//! An index of a project's folders, kept between runs: which names of interest are where.
 //!
-//! Invariant: a folder is listed again when its identity or its times changed, or when it was changed so recently that its
-//! times may not tell. Links are never followed. A tree that is too big is an error, not a short answer.
+//! Invariants:
+//! - A folder is listed again if its identity or times changed, or if it changed so recently that its times cannot be
+//!   trusted.
+//! - Links are never followed.
+//! - A tree that is too big is an error, not an incomplete result.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -12,36 +15,37 @@ use std::time::{Duration, SystemTime};
 
 use super::names::Matcher;
 
-/// How many entries a tree may have.
+/// Maximum number of entries of a tree.
 pub const MAX_ENTRIES: usize = 1_000_000;
 
-/// How long the times of a folder are not trusted after a change: some file systems count in whole or double seconds.
+/// How long the times of a folder are not trusted after a change: some file systems only store times to one or two
+/// seconds.
 const UNSETTLED: Duration = Duration::from_secs(2);
 
 /// Why a tree could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
-    /// There is more in it than we look at.
+    /// The tree has too many entries.
     #[error("{} holds more than {MAX_ENTRIES} files and folders", .0.display())]
     TooBig(PathBuf),
-    /// Its root cannot be read.
+    /// The root cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Root {
         /// The root.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// The names that are worth keeping. Names are compared without regard to case; whole paths are looked at later.
+/// The names worth keeping. Names are compared without regard to case; whole paths are checked later.
 #[derive(Debug, Clone, Default)]
 pub struct Interest {
-    /// The patterns themselves, by which two interests are told apart.
+    /// The patterns themselves, which distinguish one interest from another.
     patterns: Vec<String>,
-    /// Names without stars that count only outside of folders that tools fill, where such names stand by the thousand.
+    /// Names without stars that count only outside dependency folders, which contain thousands of them.
     own: Vec<String>,
-    /// Made when the first name is asked about: a tree that is up to date asks about none.
+    /// Compiled when the first name is checked: a tree that is up to date checks none.
     matchers: OnceCell<Matchers>,
 }
 
@@ -52,12 +56,12 @@ struct Matchers {
 }
 
 impl Interest {
-    /// An interest in names and globs of names. A glob that is not understood is taken for a name.
+    /// Creates an interest in names and globs of names. An invalid glob is treated as a name.
     pub fn of<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
         Self { patterns: sorted(patterns), ..Self::default() }
     }
 
-    /// The same, with names that are worth keeping only outside of folders that tools fill.
+    /// Adds names that are worth keeping only outside dependency folders.
     pub fn and_own<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
         Self { own: sorted(names), ..self }
     }
@@ -83,7 +87,7 @@ fn sorted<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     patterns
 }
 
-/// What a name stands for.
+/// The type of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A file.
@@ -101,7 +105,7 @@ pub enum EntryKind {
 pub struct Entry {
     /// The name.
     pub name: OsString,
-    /// What it stands for.
+    /// Its type.
     pub kind: EntryKind,
 }
 
@@ -114,12 +118,12 @@ struct Folder {
     folders: Vec<OsString>,
 }
 
-/// What tells one state of a file or folder from another.
+/// A fingerprint of the state of a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Stamp {
     identity: (u64, u64),
     changed: SystemTime,
-    /// The time of the last change of anything, which no program can set back.
+    /// The status change time, which programs cannot set back.
     touched: (i64, i64),
     size: u64,
 }
@@ -137,7 +141,7 @@ impl Stamp {
         Self { identity: (0, 0), changed, touched: (0, 0), size: metadata.len() }
     }
 
-    /// As text, which [`Self::from_text`] reads.
+    /// Formats the stamp as text for [`Self::from_text`].
     pub(crate) fn to_text(self) -> String {
         let (device, number) = self.identity;
         let (seconds, nanos) = self.touched;
@@ -162,7 +166,7 @@ impl Stamp {
         Some(Self { identity, changed, touched, size: u64::try_from(next()?).ok()? })
     }
 
-    /// Whether the last change was so long ago that a later one would show.
+    /// Returns whether the last change was long enough ago that a later one would show.
     fn is_settled(&self, now: SystemTime) -> bool {
         let seconds = u64::try_from(self.touched.0).unwrap_or(0);
         let touched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
@@ -174,35 +178,35 @@ impl Stamp {
 /// How much a refresh had to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refreshed {
-    /// Folders that were listed.
+    /// Number of folders that were listed.
     pub listed: usize,
-    /// Folders that had not changed.
+    /// Number of folders that had not changed.
     pub reused: usize,
-    /// Files and folders below the root.
+    /// Number of files and folders below the root.
     pub entries: usize,
 }
 
-/// What is looked at of a root that is too large to be looked at as a whole.
+/// Which part of a root to index if it is too large to index completely.
 #[derive(Debug, Clone, Default)]
 pub struct Nearest {
-    /// As many entries, those nearest to the root first.
+    /// Number of entries to index, those nearest to the root first.
     pub most: usize,
-    /// Folders that are looked at as a whole, unless they are the root itself.
+    /// Folders that are always indexed completely, unless they are the root itself.
     pub whole: Vec<PathBuf>,
 }
 
 impl Nearest {
-    /// Whether a folder is, holds or lies in one that is looked at as a whole.
+    /// Returns whether a folder is, contains or is in one that is indexed completely.
     fn is_wanted(&self, path: &Path, root: &Path) -> bool {
         let mut whole = self.whole.iter().filter(|whole| *whole != root);
         whole.any(|whole| whole.starts_with(path) || path.starts_with(whole))
     }
 }
 
-/// The index of one root, and of others that rules ask about.
+/// The index of one root, and of other folders that rules mention.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// How many entries it may have, where that is not [`MAX_ENTRIES`].
+    /// The maximum number of entries, if it is not [`MAX_ENTRIES`].
     most: Option<usize>,
     nearest: Option<Nearest>,
     left_out: bool,
@@ -214,37 +218,37 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// An empty tree, to be refreshed.
+    /// Creates an empty tree, to be refreshed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, with room for a given number of entries.
+    /// Creates an empty tree with a given maximum number of entries.
     pub fn holding(most: usize) -> Self {
         Self { most: Some(most), ..Self::default() }
     }
 
-    /// Looks at what is nearest to the root only from now on; at everything with `None`.
+    /// Limits future refreshes to what is nearest to the root, or removes the limit with `None`.
     pub fn look_at_nearest(&mut self, nearest: Option<Nearest>) {
         self.nearest = nearest;
     }
 
-    /// Whether something was left out at the last refresh, since it lies too deep.
+    /// Returns whether the last refresh left out folders because they were too deep.
     pub fn left_out(&self) -> bool {
         self.left_out
     }
 
-    /// The root as of the last refresh.
+    /// Returns the root as of the last refresh.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Folders that could not be listed, and so could hold anything.
+    /// Returns the folders that could not be listed, and so could contain anything.
     pub fn unreadable(&self) -> &[PathBuf] {
         &self.unreadable
     }
 
-    /// Brings the index up to date. A new interest or a new root starts it over.
+    /// Updates the index. A new interest or a new root starts it from scratch.
     pub fn refresh(&mut self, root: &Path, interest: &Interest, now: SystemTime) -> Result<Refreshed, TreeError> {
         if self.root != root || !self.interest.is_same(interest) {
             let (root, interest) = (root.to_path_buf(), interest.clone());
@@ -253,8 +257,8 @@ impl Tree {
         self.again(now)
     }
 
-    /// Brings the index up to date with the root and the interest of the last time. When there is too much, it holds what
-    /// is nearest to the root.
+    /// Updates the index with the root and interest of the last refresh. If there are too many entries, the index holds
+    /// those nearest to the root.
     pub fn again(&mut self, now: SystemTime) -> Result<Refreshed, TreeError> {
         let mut old = std::mem::take(&mut self.folders);
         self.unreadable.clear();
@@ -288,7 +292,7 @@ impl Tree {
         Ok(refreshed)
     }
 
-    /// A folder as it is now, or nothing when it is gone or is none any more.
+    /// Returns the current state of a folder, or `None` if it no longer exists or is no longer a folder.
     fn look(
         &self,
         path: &Path,
@@ -304,7 +308,7 @@ impl Tree {
         if !metadata.is_dir() && path != self.root {
             return Ok(None);
         }
-        // The stamp is taken before the listing, so that a change in between shows the next time.
+        // The stamp is taken before the listing, so a change in between is noticed next time.
         let stamp = Stamp::of(&metadata);
         if let Some(folder) = old
             && folder.settled
@@ -338,23 +342,23 @@ impl Tree {
         Ok(Some(folder))
     }
 
-    /// Every name of interest, with the folder it is in.
+    /// Returns every name of interest, with its folder.
     pub fn kept(&self) -> impl Iterator<Item = (&Path, &Entry)> {
         self.folders.iter().flat_map(|(path, folder)| folder.kept.iter().map(move |entry| (path.as_path(), entry)))
     }
 
-    /// The same by the folder they are in.
+    /// Returns the names of interest grouped by folder.
     pub(crate) fn kept_by_folder(&self) -> impl Iterator<Item = (&Path, &[Entry])> {
         let folders = self.folders.iter().filter(|(_, folder)| !folder.kept.is_empty());
         folders.map(|(path, folder)| (path.as_path(), &folder.kept[..]))
     }
 
-    /// Every folder, with the names of the folders in it.
+    /// Returns every folder, with the names of its subfolders.
     pub(crate) fn folders(&self) -> impl Iterator<Item = (&Path, &[OsString])> {
         self.folders.iter().map(|(path, folder)| (path.as_path(), &folder.folders[..]))
     }
 
-    /// The index of another root with the same interest, brought up to date.
+    /// Returns the updated index of another root with the same interest.
     pub(crate) fn other(&mut self, root: &Path, now: SystemTime) -> Result<&Self, TreeError> {
         if root == self.root {
             return Ok(self);
@@ -363,7 +367,7 @@ impl Tree {
         error.map_or(Ok(tree), Err)
     }
 
-    /// The same, also when it could be read in part only.
+    /// Like [`Self::other`], but also returns an index that could only be read in part.
     pub(crate) fn other_in_part(&mut self, root: &Path, now: SystemTime) -> (&Self, Option<TreeError>) {
         if root == self.root {
             return (self, None);
@@ -375,12 +379,13 @@ impl Tree {
     }
 }
 
-/// The objects of a git repository: thousands of folders without a name that anyone could be interested in.
+/// Returns whether this is the object store of a git repository: thousands of folders without a name of interest.
 fn is_store(folder: &Path, name: &OsStr) -> bool {
     name == "objects" && folder.file_name().is_some_and(|folder| folder == ".git")
 }
 
-/// What the kernel shows of itself: no file of anybody's, and of processes more than of all files.
+/// Returns whether this is a virtual file system of the kernel, which contains no user files but many entries per
+/// process.
 fn is_kernels(folder: &Path, name: &OsStr) -> bool {
     folder.parent().is_none() && (name == "proc" || name == "sys")
 }

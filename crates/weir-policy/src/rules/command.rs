@@ -1,15 +1,15 @@
-//! Patterns of commands, as in `Bash(npm run test:*)`, and how they match words of which not all are known.
+//! Patterns of commands, as in `Bash(npm run test:*)`, and how they match commands with unknown words.
 
 use crate::shell::{Command, Piece, Word, base_name, without_globals};
 
 /// A pattern over the text of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
-    /// The pattern as text; `*` stands for any text.
+    /// The equivalent texts of the pattern, in which `*` stands for any text.
     spellings: Vec<String>,
-    /// The program, when the pattern is about all uses of one.
+    /// The program, if the pattern is about every use of one.
     program: Option<String>,
-    /// The options it names, each with its place among the words.
+    /// The options that the pattern names, each with its position among the words.
     options: Vec<(usize, String)>,
 }
 
@@ -18,13 +18,13 @@ pub struct CommandPattern {
 pub enum Match {
     /// It does not, whatever its unknown words turn out to be.
     No,
-    /// It would with some values of its unknown words.
+    /// It would for some values of its unknown words.
     Perhaps,
     /// It does.
     Yes,
 }
 
-/// A command with all that it is compared by, made once for all rules.
+/// A command in all the forms it is compared in, computed once for all rules.
 pub struct Readings<'a> {
     command: &'a Command,
     texts: Vec<Vec<Token>>,
@@ -33,7 +33,7 @@ pub struct Readings<'a> {
 }
 
 impl<'a> Readings<'a> {
-    /// Reads a command.
+    /// Computes the forms of a command.
     pub fn of(command: &'a Command) -> Self {
         let plain = without_globals(command).into_iter().map(|plain| (texts(&plain), plain));
         Self { command, texts: texts(command), plain: plain.map(|(texts, plain)| (plain, texts)).collect() }
@@ -41,18 +41,18 @@ impl<'a> Readings<'a> {
 }
 
 impl CommandPattern {
-    /// Reads what stands between the parentheses.
+    /// Parses the text between the parentheses.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.is_empty() {
             return Err("The parentheses are empty; write `Bash` for every command.".to_owned());
         }
         let (mut spellings, start) = match (text.strip_suffix(":*"), text.strip_suffix(" *")) {
-            // A prefix ends at a word, and the command alone is covered as well.
+            // A prefix ends at a word boundary and also covers the command without arguments.
             (Some(start), _) | (None, Some(start)) => (vec![start.to_owned(), format!("{start} *")], start),
             (None, None) => (vec![text.clone()], &text[..]),
         };
-        // Commands are matched with their quotes resolved, so a quote in a rule is resolved too.
+        // Commands are matched with their quotes removed, so quotes in a rule are removed too.
         let unquoted: Vec<String> = spellings.iter().map(|spelling| spelling.replace(['"', '\''], "")).collect();
         spellings.extend(unquoted);
         spellings.dedup();
@@ -63,17 +63,17 @@ impl CommandPattern {
         Ok(Self { spellings, program: program.map(str::to_owned), options })
     }
 
-    /// The program, when the pattern is about it whatever its arguments.
+    /// Returns the program, if the pattern is about it whatever its arguments.
     pub fn program(&self) -> Option<&str> {
         self.program.as_deref()
     }
 
-    /// Whether the pattern matches every command.
+    /// Returns whether the pattern matches every command.
     pub fn is_everything(&self) -> bool {
         self.spellings.iter().any(|spelling| spelling == "*")
     }
 
-    /// Whether a command matches. The name is tried as written and without its folder.
+    /// Returns whether a command matches. The name is tried both as written and without its folder.
     pub fn matches(&self, command: &Command) -> Match {
         self.matches_texts(&texts(command))
     }
@@ -93,13 +93,13 @@ impl CommandPattern {
         }
     }
 
-    /// Whether a command matches as it is written. For rules that allow.
+    /// Returns whether a command matches as written. Use this for rules that allow.
     pub fn matches_as_written(&self, readings: &Readings<'_>) -> Match {
         self.matches_texts(&readings.texts)
     }
 
-    /// Whether a command matches in any way it could have been written: without the options before its subcommand, and
-    /// with the options that the pattern names in the pattern's order. For rules that deny or ask.
+    /// Returns whether a command matches in any form it could be written in: without the options before its subcommand,
+    /// and with the options of the pattern in the pattern's order. Use this for rules that deny or ask.
     pub fn matches_any_order(&self, readings: &Readings<'_>) -> Match {
         let plain = readings.plain.iter().map(|(command, texts)| (command, texts));
         let all = [(readings.command, &readings.texts)].into_iter().chain(plain);
@@ -107,7 +107,7 @@ impl CommandPattern {
         each.max().unwrap_or(Match::No)
     }
 
-    /// Whether a command matches once its options stand where the pattern has them.
+    /// Returns whether a command matches after moving its options to where the pattern has them.
     fn matches_in_order(&self, command: &Command) -> Match {
         if self.options.is_empty() {
             return Match::No;
@@ -127,7 +127,7 @@ impl CommandPattern {
         self.matches(&Command { words, ..command.clone() })
     }
 
-    /// Whether the program itself is meant and the command runs it, also when the rule names no arguments.
+    /// Returns whether the pattern is about a program and the command runs it, with or without arguments.
     pub fn matches_program(&self, command: &Command) -> bool {
         self.program.is_some() && self.program.as_deref() == command.program()
     }
@@ -137,13 +137,13 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-') && word != "--"
 }
 
-/// The letters of short options in one word.
+/// Returns the letters of a cluster of short options.
 fn letters(word: &str) -> Option<&str> {
     let letters = word.strip_prefix('-')?;
     (!letters.is_empty() && letters.chars().all(|c| c.is_ascii_alphabetic())).then_some(letters)
 }
 
-/// Whether a word is an option, or holds a part of those that are written together.
+/// Returns whether a word is the option or, for short options, contains any of its letters.
 fn shares(option: &str, word: &str) -> bool {
     match (letters(option), letters(word)) {
         (Some(option), Some(word)) => word.chars().any(|letter| option.contains(letter)),
@@ -151,7 +151,7 @@ fn shares(option: &str, word: &str) -> bool {
     }
 }
 
-/// Whether an option stands among the words, its letters in whatever order and together with others.
+/// Returns whether an option is among the words, with its letters in any order and combined with others.
 fn is_given(option: &str, words: &[&str]) -> bool {
     match letters(option) {
         Some(wanted) => {
@@ -166,21 +166,22 @@ fn is_program(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+".contains(c)) && !name.starts_with('-')
 }
 
-/// One place of a command's text.
+/// One position in a command's text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Token {
     Char(char),
     Any,
 }
 
-/// Whether an unquoted expansion may come to nothing, so that the space before it is gone as well.
+/// Whether an unquoted expansion may be empty, so the space before it is gone as well.
 #[derive(Clone, Copy, PartialEq)]
 enum Gone {
     No,
     Perhaps,
 }
 
-/// The texts that a command stands for: with the name as written and without its folder, and as it stands in the script.
+/// Returns the texts of a command: with the name as written and without its folder, and with its quotes as in the
+/// script.
 fn texts(command: &Command) -> Vec<Vec<Token>> {
     let programs = [None, command.program()];
     let each = programs.iter().flat_map(|program| [Gone::No, Gone::Perhaps].map(|gone| (program, gone)));
@@ -223,8 +224,8 @@ fn as_written(command: &Command) -> Vec<Token> {
     command.source().split_whitespace().collect::<Vec<_>>().join(" ").chars().map(Token::Char).collect()
 }
 
-/// Whether the beginning of a pattern, up to its first `*`, leaves it open that [`overlaps`] is true. Most rules are about
-/// another program, which shows in the first characters.
+/// Checks the beginning of a pattern, up to its first `*`, to rule out [`overlaps`] quickly. Most rules are about
+/// another program, which the first characters show.
 fn may_overlap(pattern: &str, text: &[Token], guess: bool) -> bool {
     let mut tokens = text.iter();
     for wanted in pattern.chars().take_while(|c| *c != '*') {
@@ -237,7 +238,8 @@ fn may_overlap(pattern: &str, text: &[Token], guess: bool) -> bool {
     true
 }
 
-/// Whether some text matches both the pattern and the tokens. Without `guess`, an unknown piece matches only a `*`.
+/// Returns whether some text matches both the pattern and the tokens. Without `guess`, an unknown piece matches only a
+/// `*`.
 fn overlaps(pattern: &str, text: &[Token], guess: bool) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     // reached[j]: the tokens so far can be matched by the first j characters of the pattern.

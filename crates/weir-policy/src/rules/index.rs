@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use super::{PathPattern, Places, Rule, Rules, Subject};
 use crate::names::ByName;
 
-/// Rules about paths, by the folder that their pattern starts from and the name that it ends in.
+/// Rules about paths, indexed by the folder that their pattern starts from and the name that it ends with.
 #[derive(Debug, Clone, Default)]
 pub struct PathRules {
     by_start: HashMap<PathBuf, Start>,
 }
 
-/// The rules that start from one folder, as their numbers among [`Rules`].
+/// The rules that start from one folder, as indices into [`Rules`].
 #[derive(Debug, Clone, Default)]
 struct Start {
-    /// Those about the folder itself.
+    /// Rules about the folder itself.
     itself: Vec<usize>,
     below: ByName,
 }
 
 impl PathRules {
-    /// The rules about paths that are wanted.
+    /// Indexes the rules about paths for which `wanted` is true.
     pub fn of(rules: &Rules, places: &Places, wanted: impl Fn(&Rule) -> bool) -> Self {
         let mut index = Self::default();
         for (number, rule) in rules.rules.iter().enumerate().filter(|(_, rule)| wanted(rule)) {
@@ -37,7 +37,7 @@ impl PathRules {
         index
     }
 
-    /// The rules that match a path itself.
+    /// Returns the rules that match a path itself.
     pub fn matching<'r>(&self, rules: &'r Rules, path: &Path) -> Vec<&'r Rule> {
         let mut found = Vec::new();
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -53,14 +53,14 @@ impl PathRules {
         found.into_iter().map(|number| &rules.rules[number]).collect()
     }
 
-    /// Whether a rule matches a path or a folder above it.
+    /// Returns whether a rule matches a path or a folder above it.
     pub fn cover(&self, rules: &Rules, path: &Path) -> bool {
         !self.by_start.is_empty() && path.ancestors().any(|path| !self.matching(rules, path).is_empty())
     }
 }
 
 impl Rule {
-    /// The pattern of a rule about paths.
+    /// Returns the pattern of a rule about paths.
     fn pattern(&self) -> Option<&PathPattern> {
         match &self.subject {
             Subject::Read(pattern) | Subject::Edit(pattern) => Some(pattern),

@@ -1,4 +1,4 @@
-//! Patterns of paths, as in `Read(~/.ssh/**)`: written like those of ignore files, anchored at a folder.
+//! Patterns of paths, as in `Read(~/.ssh/**)`: written as in ignore files and anchored at a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -23,19 +23,19 @@ pub struct Places {
 #[derive(Debug, Clone)]
 pub struct PathPattern {
     anchor: Anchor,
-    /// The folders before the first part with a `*`, `?` or class.
+    /// The folders before the first component with a `*`, `?` or class.
     fixed: Vec<String>,
-    /// The parts after them, where `**` stands for any number of folders; nothing when all is fixed.
+    /// The components after them, where `**` stands for any number of folders. Empty if the whole pattern is fixed.
     parts: Vec<String>,
-    /// These parts as a glob, where they have more than stars in them.
+    /// These components as a glob, if they contain more than stars.
     glob: Option<LazyGlob>,
-    /// The last part, by which names are chosen before whole paths are looked at.
+    /// The last component, used to select names before whole paths are checked.
     last: String,
     /// Whether the pattern has no slash and so matches at any depth.
     anywhere: bool,
 }
 
-/// A glob and, once it is needed, what matches it: making that takes far longer than reading the glob.
+/// A glob and its matcher, which is compiled on first use: compiling takes far longer than parsing.
 #[derive(Debug, Clone)]
 struct LazyGlob {
     glob: Glob,
@@ -50,16 +50,17 @@ impl LazyGlob {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Anchor {
-    /// A folder that is known: the root, or the folder of the settings.
+    /// A known folder: the root, or the folder of the settings.
     Folder(PathBuf),
     Home,
-    /// The folder of the run, and the project as well: a run in a subfolder is under the same rules.
+    /// The folder of the run and the project, so a run in a subfolder is under the same rules.
     Run,
 }
 
 impl PathPattern {
-    /// Reads a pattern. `//x` starts at the root, `~/x` at home, `/x` at the folder of the settings, `x/y` and `./x` at
-    /// the folder of the run; a bare name matches at any depth below it. A folder covers everything in it.
+    /// Parses a pattern. `//x` starts at the root, `~/x` at the home folder, `/x` at the folder of the settings, and
+    /// `x/y` and `./x` at the folder of the run. A bare name matches at any depth below that. A folder covers
+    /// everything in it.
     pub fn parse(text: &str, base: &Path) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
@@ -82,7 +83,7 @@ impl PathPattern {
     }
 
     fn build(anchor: Anchor, rest: &str, anywhere: bool) -> Result<Self, String> {
-        // Whatever covers all that is in a folder is read as the folder itself.
+        // A pattern that covers everything in a folder is read as the folder itself.
         let mut parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         while matches!(parts.last(), Some(&"**" | &"*")) && (parts.len() > 1 || !anywhere) {
             parts.pop();
@@ -102,7 +103,7 @@ impl PathPattern {
             let read = |text: &str| GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
             let whole = read(&rest.join("/")).map_err(|error| format!("Invalid pattern: {}.", error.kind()))?;
             glob = Some(LazyGlob { glob: whole, made: OnceLock::new() });
-            // A choice such as `{a,b/c}` ends in any of its names.
+            // A choice such as `{a,b/c}` may end with any of its names.
             if rest.iter().any(|part| read(part).is_err()) {
                 last = "*";
             }
@@ -110,12 +111,12 @@ impl PathPattern {
         Ok(Self { anchor, fixed, parts: rest, glob, last: last.to_owned(), anywhere })
     }
 
-    /// The last part of the pattern, as a glob over names.
+    /// Returns the last component of the pattern, as a glob over names.
     pub(crate) fn last(&self) -> &str {
         &self.last
     }
 
-    /// The folders that the pattern starts from, its fixed folders included.
+    /// Returns the folders that the pattern starts from, including its fixed folders.
     pub(crate) fn starts(&self, places: &Places) -> Vec<PathBuf> {
         let mut starts = match &self.anchor {
             Anchor::Folder(folder) => vec![folder.clone()],
@@ -129,40 +130,40 @@ impl PathPattern {
         starts
     }
 
-    /// The paths themselves, when the pattern has no `*`, `?` or class.
+    /// Returns the paths themselves, if the pattern has no `*`, `?` or class.
     pub(crate) fn exact(&self, places: &Places) -> Option<Vec<PathBuf>> {
         self.is_exact().then(|| self.starts(places))
     }
 
-    /// Whether the pattern has no `*`, `?` or class.
+    /// Returns whether the pattern has no `*`, `?` or class.
     pub(super) fn is_exact(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// The parts after the fixed folders, when each is about one level of folders.
+    /// Returns the components after the fixed folders, if each matches exactly one level.
     pub(crate) fn levels(&self) -> Option<&[String]> {
         let is_level = |part: &String| !part.contains("**") && (self.glob.is_none() || Glob::new(part).is_ok());
         self.parts.iter().all(is_level).then_some(&self.parts)
     }
 
-    /// Whether the pattern is about a whole anchor: the root, home or the project.
+    /// Returns whether the pattern covers the whole file system.
     pub(crate) fn is_everything(&self) -> bool {
         self.parts.is_empty()
             && self.fixed.is_empty()
             && matches!(&self.anchor, Anchor::Folder(folder) if folder == Path::new("/"))
     }
 
-    /// Whether the pattern matches a path or a folder above it.
+    /// Returns whether the pattern matches a path or a folder above it.
     pub fn covers(&self, path: &Path, places: &Places) -> bool {
         self.starts(places).iter().any(|start| path.strip_prefix(start).is_ok_and(|rest| self.covers_below(rest)))
     }
 
-    /// Whether the pattern matches a path itself.
+    /// Returns whether the pattern matches a path itself.
     pub fn matches(&self, path: &Path, places: &Places) -> bool {
         self.starts(places).iter().any(|start| path.strip_prefix(start).is_ok_and(|rest| self.matches_below(rest)))
     }
 
-    /// Whether the pattern matches a path that is relative to one of its starts.
+    /// Returns whether the pattern matches a path that is relative to one of its starts.
     pub(crate) fn matches_below(&self, rest: &Path) -> bool {
         match &self.glob {
             Some(glob) => !rest.as_os_str().is_empty() && glob.is_match(rest),
@@ -170,7 +171,7 @@ impl PathPattern {
         }
     }
 
-    /// The same of the path or a folder above it.
+    /// Like [`Self::matches_below`], for the path or a folder above it.
     fn covers_below(&self, rest: &Path) -> bool {
         match &self.glob {
             Some(_) => rest.ancestors().any(|above| self.matches_below(above)),
@@ -178,9 +179,10 @@ impl PathPattern {
         }
     }
 
-    /// Whether the parts match nothing, then the first name of a path, then the first two, and so on.
+    /// Returns whether the components match the empty path, then the first name of a path, then the first two, and so
+    /// on.
     fn steps<'a>(&'a self, rest: &'a Path) -> impl Iterator<Item = bool> + 'a {
-        // reached[n]: the names so far can be matched by the first n parts.
+        // reached[n]: the first n components can match the names so far.
         let mut reached = vec![false; self.parts.len() + 1];
         reached[0] = true;
         self.skip_any_depth(&mut reached);
@@ -202,7 +204,7 @@ impl PathPattern {
         std::iter::once(first).chain(rest)
     }
 
-    /// A `**` may stand for no folder at all.
+    /// Lets a `**` match no folder at all.
     fn skip_any_depth(&self, reached: &mut [bool]) {
         for (at, part) in self.parts.iter().enumerate() {
             if reached[at] && part == "**" {
@@ -211,7 +213,7 @@ impl PathPattern {
         }
     }
 
-    /// Whether the pattern has no slash.
+    /// Returns whether the pattern has no slash.
     pub fn is_anywhere(&self) -> bool {
         self.anywhere
     }
@@ -257,7 +259,7 @@ mod tests {
         check("//**", "/anything", true);
     }
 
-    /// All sequences of these parts, up to a length.
+    /// Returns all sequences of these components, up to a length.
     fn sequences(parts: &[&str], most: usize) -> Vec<String> {
         let mut all: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
         let mut last = all.clone();
@@ -273,7 +275,7 @@ mod tests {
         let places = Places { home: "/h".into(), project: "/p".into(), folder: "/p".into() };
         let paths = sequences(&["a", "b", "ab"], 4);
         for text in sequences(&["a", "*", "**", "a*", "*b", "a**b"], 3) {
-            // A folder stands for everything in it, so that these ends say nothing.
+            // A folder covers everything in it, so these endings have no effect.
             if matches!(text.rsplit('/').next(), Some("*" | "**")) {
                 continue;
             }

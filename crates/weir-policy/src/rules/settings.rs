@@ -1,4 +1,4 @@
-//! The settings files of Claude Code: where they are, and the rules in them.
+//! The settings files of Claude Code: their locations, and the rules in them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{CommandPattern, PathPattern, Problem, Rule, Rules, Source, SourceKind, Subject, Verdict, join_lexically};
 
-/// The systems whose places for settings we know.
+/// The systems whose settings locations are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
-    /// Linux and its kin.
+    /// Linux and similar systems.
     Linux,
     /// macOS.
     MacOs,
@@ -17,7 +17,8 @@ pub enum Platform {
     Windows,
 }
 
-/// Where settings may be, with the folder that their patterns start from. The caller reads those that exist.
+/// Returns where settings may be, each with the folder that its patterns are relative to. The caller reads those that
+/// exist.
 pub fn locations(home: &Path, project: &Path, platform: Platform) -> Vec<(PathBuf, PathBuf, SourceKind)> {
     let managed = match platform {
         Platform::Linux => "/etc/claude-code",
@@ -35,7 +36,7 @@ pub fn locations(home: &Path, project: &Path, platform: Platform) -> Vec<(PathBu
     ]
 }
 
-/// Where a rule stands.
+/// The file that contains a rule.
 pub(super) struct Place<'a> {
     pub(super) path: &'a Path,
     pub(super) base: &'a Path,
@@ -104,7 +105,7 @@ fn additional(folders: Option<&Value>, place: &Place<'_>, rules: &mut Rules) {
     }
 }
 
-/// Understands one rule: `Tool` or `Tool(specifier)`.
+/// Parses one rule: `Tool` or `Tool(specifier)`.
 pub(super) fn rule(place: &Place<'_>, verdict: Verdict, text: &str) -> Result<Rule, String> {
     let trimmed = text.trim();
     let (tool, specifier) = match trimmed.split_once('(') {
@@ -122,7 +123,8 @@ pub(super) fn rule(place: &Place<'_>, verdict: Verdict, text: &str) -> Result<Ru
         "bash" => Subject::Command(CommandPattern::parse(specifier.unwrap_or("*"))?),
         "read" => Subject::Read(path_pattern(specifier, place)?),
         "edit" | "write" | "multiedit" | "notebookedit" => Subject::Edit(path_pattern(specifier, place)?),
-        // A rule about some parameter of another tool does not concern runs, but one of ours that we cannot read does.
+        // A rule about a parameter of another tool does not affect runs, but a rule about one of Weir's tools must be
+        // understood.
         _ if specifier.is_some() && (tool.starts_with("mcp__weir") || tool.starts_with("ctx_")) => {
             return Err("A rule about one of Weir's tools takes no parentheses.".to_owned());
         }
@@ -134,7 +136,7 @@ pub(super) fn rule(place: &Place<'_>, verdict: Verdict, text: &str) -> Result<Ru
 
 fn path_pattern(specifier: Option<&str>, place: &Place<'_>) -> Result<PathPattern, String> {
     match specifier {
-        // The whole tool: everything there is.
+        // The whole tool, so every path.
         None => PathPattern::parse("//**", place.base),
         Some(text) => PathPattern::parse(text, place.base),
     }

@@ -1,7 +1,8 @@
-//! Checks that a tree of the grammar says what the shell would do, before anything is read from it.
+//! Checks that a syntax tree describes what the shell would do, before anything is read from it.
 //!
-//! Invariant: every named kind is on the list, and every byte of the script belongs to a token or is white space where
-//! the shell has white space too. The grammar is more lenient than the shell, and each leniency is a place to hide.
+//! Invariant: every named node kind is on the list, and every byte of the script belongs to a token or is white space
+//! that the shell also treats as such. The grammar is more lenient than the shell, and each leniency is a place to hide
+//! a command.
 
 use tree_sitter::Node;
 
@@ -29,7 +30,7 @@ pub(super) fn check(node: Node<'_>, parent: &str, script: &str, depth: usize) ->
     }
 }
 
-/// What is wrong with a node by itself.
+/// Returns what is wrong with a node by itself.
 fn leaf(node: Node<'_>, parent: &str, script: &str) -> Option<&'static str> {
     if misread(node, parent, script) {
         return Some("may be read in two ways");
@@ -44,18 +45,18 @@ fn leaf(node: Node<'_>, parent: &str, script: &str) -> Option<&'static str> {
         "comment" => return comment(node, parent, script),
         "heredoc_redirect" => return heredocs::check(node, script),
         "command_substitution" if !text.starts_with("$(") => {
-            // The first backtick ends it, and a backslash before one starts another.
+            // The first backtick ends the substitution, and a backslash before one starts a nested substitution.
             let inner = text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or("`");
             return inner.contains(['`', '\\']).then_some("has backticks or backslashes between backticks");
         }
-        // `${x@P}` expands what the variable holds once more, as a prompt.
+        // `${x@P}` expands the value of the variable again, as a prompt.
         "P" if !node.is_named() => true,
         _ => false,
     };
     hides.then_some("holds an expansion that we cannot see into")
 }
 
-/// Whether the grammar took something for another thing than the shell does.
+/// Returns whether the grammar reads something differently from the shell.
 fn misread(node: Node<'_>, parent: &str, script: &str) -> bool {
     let text = &script[node.byte_range()];
     let after = &script[node.end_byte()..];
@@ -71,13 +72,13 @@ fn misread(node: Node<'_>, parent: &str, script: &str) -> bool {
         "[" | "[[" | "]" | "]]" if parent == "test_command" => !stands_alone(node, script),
         "{" if parent == "compound_statement" => !after.starts_with([' ', '\t', '\n']),
         "!" if parent == "negated_command" => !after.starts_with([' ', '\t', '\n']),
-        // A comparison to the grammar, a process substitution to the shell.
+        // A comparison for the grammar, a process substitution for the shell.
         "<" | ">" => after.starts_with('('),
-        // The grammar joins two words by backticks with only space between them, which are the ends of two commands.
+        // The grammar joins two backtick substitutions with only space between them, but they are two separate words.
         "``" => true,
         "$" if !matches!(parent, "simple_expansion" | "translated_string") => {
             let next = after.chars().next().unwrap_or(' ');
-            // Before a quote it belongs to the quote, except at the end of a string.
+            // Before a quote, it belongs to the quote, except at the end of a string.
             text != "$"
                 || next.is_alphanumeric()
                 || "({[_`\\$*@#?!-".contains(next)
@@ -100,10 +101,10 @@ fn has_space(text: &str) -> bool {
     false
 }
 
-/// Whether an assignment starts with what the shell takes for the name of a variable.
+/// Returns whether an assignment starts with what the shell accepts as a variable name.
 fn names_variable(text: &str) -> bool {
     let name = text.split(['=', '+', '[']).next().unwrap_or_default();
-    // A bracket within a subscript has to have its partner, which the grammar does not ask for.
+    // Brackets in a subscript must be balanced, which the grammar does not require.
     let subscript = text.split('=').next().unwrap_or_default();
     !name.is_empty()
         && subscript.matches('[').count() == subscript.matches(']').count()
@@ -111,7 +112,7 @@ fn names_variable(text: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Whether `${…}` holds a brace that would end it for the shell.
+/// Returns whether `${…}` contains a brace that would end it for the shell.
 fn ends_early(node: Node<'_>, script: &str) -> bool {
     let mut inside: Vec<char> = Vec::new();
     let mut at = node.start_byte();
@@ -141,13 +142,13 @@ fn ends_early(node: Node<'_>, script: &str) -> bool {
     false
 }
 
-/// Whether a node is a reserved word, and not an operator of an expansion that is spelled with a letter.
+/// Returns whether a node is a reserved word, and not an expansion operator that is spelled with a letter.
 fn is_keyword(kind: &str, node: Node<'_>, parent: &str) -> bool {
     let letters = kind.chars().all(|c| c.is_ascii_lowercase());
     !node.is_named() && parent != "expansion" && (letters || kind == "}" && parent == "compound_statement")
 }
 
-/// Whether a reserved word ends where the shell ends a word: `else'x'` is the name of a command.
+/// Returns whether a reserved word ends where the shell ends a word: `else'x'` is the name of a command.
 fn is_apart(node: Node<'_>, script: &str) -> bool {
     let after = script[node.end_byte()..].chars().next();
     !touches_word(node, script) && after.is_none_or(|c| " \t\n;&|()<>`".contains(c))
@@ -157,12 +158,13 @@ fn is_number(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Whether a word ends right before a node, which then is a part of that word.
+/// Returns whether a word ends right before a node, which makes the node part of that word.
 fn touches_word(node: Node<'_>, script: &str) -> bool {
     script[..node.start_byte()].chars().next_back().is_some_and(|c| !" \t\n;&|()`".contains(c))
 }
 
-/// Whether `[ … ]` holds an operator. It is an ordinary command, so an operator ends it and another command follows.
+/// Returns whether `[ … ]` contains an operator. It is an ordinary command, so an operator ends it and starts another
+/// command.
 fn holds_operator(node: Node<'_>) -> bool {
     let mut waiting = vec![node];
     while let Some(node) = waiting.pop() {
@@ -179,7 +181,7 @@ fn holds_operator(node: Node<'_>) -> bool {
     false
 }
 
-/// Whether the brackets of a test are words of their own; otherwise they are the start of a glob in a command's name.
+/// Returns whether the brackets of a test are separate words; otherwise they start a glob in a command's name.
 fn stands_alone(node: Node<'_>, script: &str) -> bool {
     let before = script[..node.start_byte()].chars().next_back();
     let after = script[node.end_byte()..].chars().next();
@@ -191,7 +193,7 @@ fn stands_alone(node: Node<'_>, script: &str) -> bool {
 }
 
 fn ansi_c(text: &str) -> Option<&'static str> {
-    // A string that merely holds an escape we do not decode is one whose text is unknown; one that ends elsewhere is not.
+    // A string with an escape that we do not decode merely has unknown text. One that ends elsewhere is an error.
     let ends = |text: &str| {
         let body = text.strip_prefix("$'").unwrap_or(text);
         let mut chars = body.char_indices();
@@ -207,12 +209,12 @@ fn ansi_c(text: &str) -> Option<&'static str> {
     (!ends(text)).then_some("has a quote that ends elsewhere")
 }
 
-/// Whether a token swallowed something that the shell would read for itself.
+/// Returns whether a token swallowed something that the shell would interpret.
 fn swallows(text: &str, kind: &str) -> bool {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            // A backslash at the end of a line joins what is around it, after the grammar has looked.
+            // A backslash at the end of a line joins its neighbours, which the grammar does not take into account.
             '\\' if chars.next() == Some('\n') => return true,
             '\\' => {}
             '\'' | '"' | '`' => return true,
@@ -225,7 +227,7 @@ fn swallows(text: &str, kind: &str) -> bool {
     false
 }
 
-/// Whether the shell evaluates a text that stands here once more: in arithmetic, in a subscript, in a test.
+/// Returns whether the shell evaluates a text at this position again: in arithmetic, in a subscript, in a test.
 fn evaluated(node: Node<'_>) -> bool {
     let mut at = node.parent();
     while let Some(parent) = at {
@@ -247,7 +249,7 @@ fn comment(node: Node<'_>, parent: &str, script: &str) -> Option<&'static str> {
     (!starts || escaped || !placed).then_some("has a `#` that may be no comment")
 }
 
-/// The parts of a string that are no expansion.
+/// Returns the parts of a string outside expansions.
 fn residue<'a>(node: Node<'a>, script: &'a str) -> impl Iterator<Item = &'a str> {
     let mut cursor = node.walk();
     let children: Vec<_> = node.children(&mut cursor).filter(|child| is_expansion(child.kind())).collect();
@@ -260,7 +262,7 @@ fn residue<'a>(node: Node<'a>, script: &'a str) -> impl Iterator<Item = &'a str>
     })
 }
 
-/// `[ … ]` is an ordinary command, so a newline ends it; `[[ … ]]` may have newlines.
+/// Returns whether a node is `[ … ]`, an ordinary command that a newline ends. `[[ … ]]` may contain newlines.
 pub(super) fn bracket_test(node: Node<'_>) -> bool {
     node.kind() == "test_command" && node.child(0).is_some_and(|first| first.kind() == "[")
 }

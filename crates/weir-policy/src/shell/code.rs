@@ -1,7 +1,7 @@
 //! Code in other languages that a command carries: awk, sed, `python -c`, and builtins that evaluate their arguments.
 //!
-//! It is not parsed. Code that names nothing which starts programs is let be, all other is opaque; code that hides what it
-//! calls gets past this, and meets the masks instead.
+//! The code is not parsed. Code that names nothing that starts programs is accepted, and all other code is opaque. Code
+//! that disguises its calls gets past this check and is stopped by the masks.
 
 use super::unwrap::{Inner, hides_subscript};
 use super::words::Word;
@@ -46,7 +46,7 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("vim", &["-c", "--cmd", "+"]),
 ];
 
-/// Of these, the ones that run what they read when no file is named.
+/// Interpreters that run their standard input if no file is given.
 const READERS: &[&str] =
     &["bun", "deno", "lua", "luajit", "node", "nodejs", "perl", "php", "pypy", "python", "rscript", "ruby", "tclsh"];
 
@@ -54,7 +54,7 @@ const RUNS: &str = "carries code that can start programs";
 const STDIN: &str = "runs what it reads, which is not in the script";
 const LATER: &str = "carries code that is only known when it runs";
 
-/// What is not clear about the code in a command.
+/// Returns what is unclear about the code in a command.
 pub(super) fn inner(command: &Command, program: &str) -> Vec<Inner> {
     let words = &command.words[..];
     let opaque = |why| vec![Inner::Unclear(UnclearKind::Opaque, why)];
@@ -73,7 +73,7 @@ pub(super) fn inner(command: &Command, program: &str) -> Vec<Inner> {
     found.map(opaque).into_iter().flatten().chain(interpreter(command, program)).collect()
 }
 
-/// Builtins evaluate subscripts in their arguments, and a subscript runs what it holds.
+/// Checks a builtin that evaluates subscripts in its arguments, since a subscript runs the commands in it.
 fn builtin(program: &str, words: &[Word]) -> Option<&'static str> {
     let names_variable = |word: &&Word| program != "printf" && program != "wait" || word.source().contains('[');
     let hidden = words.iter().skip(1).filter(names_variable).any(hides_subscript);
@@ -143,7 +143,7 @@ fn interpreter(command: &Command, program: &str) -> Vec<Inner> {
     found
 }
 
-/// Whether a word is that option: alone, at the end of a cluster (`-ne`), or with its value attached.
+/// Returns whether a word is this option: alone, at the end of a cluster (`-ne`), or with its value attached.
 fn takes(text: &str, option: &str) -> bool {
     let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
     match letter {
@@ -161,7 +161,7 @@ fn takes(text: &str, option: &str) -> bool {
     }
 }
 
-/// Names that start programs, or that reach for such names, in the languages we know.
+/// Names that start programs or give access to such names, in the languages we know.
 const LAUNCHERS: &[&str] = &[
     "system",
     "popen",
@@ -204,7 +204,7 @@ const LAUNCHERS: &[&str] = &[
     "function",
 ];
 
-/// Whether code names something that starts programs.
+/// Returns whether code names something that starts programs.
 pub(super) fn launches(language: &str, code: &str) -> bool {
     let lower = code.to_lowercase();
     let names = || lower.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|name| !name.is_empty());

@@ -1,7 +1,7 @@
-//! The space between the words of a tree: whether the shell sees words where the grammar does.
+//! Checks the space between the nodes of a tree: whether the shell sees words where the grammar does.
 //!
-//! Invariant: every byte between two tokens is white space, and there is some where the shell needs it and none where it
-//! would split a word. The grammar skips more than the shell does, and splits where the shell does not.
+//! Invariant: every byte between two tokens is white space, with space where the shell needs it and none where it would
+//! split a word. The grammar skips more than the shell does, and splits where the shell does not.
 
 use tree_sitter::Node;
 
@@ -9,8 +9,8 @@ use super::checks::bracket_test;
 use super::kinds::{ONE_LINE, SPACED, is_expansion};
 use super::walk::Problem;
 
-/// Checks the space between the children of a node, and before and after all of them. The grammar loses the word `-` in
-/// front of a here-document, as in `python3 - <<EOF`; it is an argument that says nothing.
+/// Checks the space between, before and after the children of a node. The grammar drops the word `-` before a
+/// here-document, as in `python3 - <<EOF`; ignoring this argument is harmless.
 pub(super) fn check(node: Node<'_>, parent: &str, script: &str) -> Result<(), Problem> {
     if node.child_count() == 0 || matches!(node.kind(), "string" | "heredoc_body" | "heredoc_redirect") {
         return Ok(());
@@ -47,7 +47,7 @@ pub(super) fn check(node: Node<'_>, parent: &str, script: &str) -> Result<(), Pr
     gap(script, at..if root { script.len() } else { node.end_byte() }, false)
 }
 
-/// Whether a node is a word of its own, or something that ends where a word does.
+/// Returns whether a node is a word, or something that ends where a word does.
 fn is_word(node: Node<'_>) -> bool {
     is_expansion(node.kind())
         || matches!(
@@ -69,13 +69,13 @@ fn is_word(node: Node<'_>) -> bool {
         )
 }
 
-/// Whether a node is the word that starts a declaration.
+/// Returns whether a node is the keyword of a declaration.
 fn is_declarer(node: Node<'_>) -> bool {
     let names = ["declare", "export", "local", "readonly", "typeset", "unset", "unsetenv"];
     !node.is_named() && names.contains(&node.kind())
 }
 
-/// Whether a text starts with an operator of redirection, before which no space is needed.
+/// Returns whether a text starts with a redirection operator, which needs no space before it.
 fn starts_redirection(text: &str) -> bool {
     text.starts_with(['<', '>', '&']) && !text.starts_with("<(") && !text.starts_with(">(")
 }
@@ -102,7 +102,7 @@ fn gap(script: &str, range: std::ops::Range<usize>, one_line: bool) -> Result<()
     Ok(())
 }
 
-/// Whether a backslash at the end of a line stands between two words, so that nothing is joined by it.
+/// Returns whether a backslash at the end of a line is between two words, so it joins nothing.
 fn between_words(before: &str, after: &str, next: &str) -> bool {
     let spaced_before = before.ends_with([' ', '\t']) && !before.trim_end_matches([' ', '\t']).ends_with('\\');
     let spaced_after = if after.is_empty() { next } else { after }.starts_with([' ', '\t']);

@@ -1,10 +1,10 @@
-//! What `git` runs besides itself: aliases, pagers, editors and the commands of some of its subcommands.
+//! Finds what `git` runs besides itself: aliases, pagers, editors and the commands of some subcommands.
 
 use super::UnclearKind;
 use super::unwrap::{Inner, joined};
 use super::words::Word;
 
-/// Settings that hold a command, by the end or the start of their name.
+/// Settings that hold a command, by their full name.
 const RUNS: &[&str] = &[
     "core.pager",
     "core.editor",
@@ -40,7 +40,7 @@ const OPTIONS: &[&str] = &[
 
 const HIDDEN: &str = "has a setting of git that runs something";
 
-/// What a call of git runs.
+/// Returns what a call of git runs.
 pub(super) fn inner(words: &[Word]) -> Vec<Inner> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate().skip(1) {
@@ -73,7 +73,7 @@ fn after_options(words: &[Word]) -> &[Word] {
     &words[start..]
 }
 
-/// `git config [options] name value`.
+/// Parses `git config [options] name value`.
 fn configured(words: &[Word]) -> Vec<Inner> {
     let plain: Vec<&Word> = words.iter().filter(|word| !word.known_start().starts_with('-')).collect();
     match plain[..] {
@@ -86,7 +86,7 @@ fn configured(words: &[Word]) -> Vec<Inner> {
     }
 }
 
-/// One `name=value`, given as the word and the text of it that is known.
+/// Checks one `name=value`, given as the word and the part of its text that is known.
 fn setting(word: &Word, text: &str) -> Vec<Inner> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let name = name.to_lowercase();

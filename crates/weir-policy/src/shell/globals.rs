@@ -1,14 +1,14 @@
-//! Options that stand before a program's subcommand, as data: one line for each program.
+//! Options before a program's subcommand, as data: one line per program.
 //!
-//! A rule names the subcommand right after the program, `git push`, and so is compared with the command without what
-//! stands between them as well. Invariant: this only ever adds readings, for rules that deny or ask.
+//! A rule names the subcommand right after the program, as in `git push`, so a command is also compared without the
+//! options between them. Invariant: this only adds readings, for rules that deny or ask.
 
 use super::Command;
 use super::words::Word;
 use super::wrappers::{Wrapper, starts, wrapper};
 
-/// Programs with subcommands: the short and the long options that take a value before one. Of an option that is not
-/// named, both readings are followed.
+/// Programs with subcommands: the short and the long options before one that take a value. For an option that is not
+/// listed, both readings are followed.
 const PROGRAMS: &[Wrapper] = &[
     wrapper("git", "Cc", &["--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"], 0),
     wrapper("npm", "wC", &["--workspace", "--prefix", "--registry", "--loglevel", "--userconfig"], 0),
@@ -44,7 +44,7 @@ const PROGRAMS: &[Wrapper] = &[
     wrapper("heroku", "", &[], 0),
 ];
 
-/// The command without the options before its subcommand, in every way they can be read.
+/// Returns the command without the options before its subcommand, in every possible reading.
 pub(crate) fn without_globals(command: &Command) -> Vec<Command> {
     let Some(program) = command.program() else { return Vec::new() };
     let Some(known) = PROGRAMS.iter().find(|known| known.name == program) else { return Vec::new() };
@@ -52,7 +52,7 @@ pub(crate) fn without_globals(command: &Command) -> Vec<Command> {
         let words = command.words[..1].iter().chain(&command.words[at..]).cloned().collect();
         Command { words, ..command.clone() }
     };
-    // Which toolchain cargo is to use stands before its options.
+    // The toolchain of cargo comes before its options.
     let toolchain = |word: &&Word| program == "cargo" && word.known_start().starts_with('+');
     let skipped = command.words.iter().skip(1).take_while(toolchain).count();
     let plain = if skipped == 0 { command.clone() } else { reading(1 + skipped) };

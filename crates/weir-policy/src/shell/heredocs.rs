@@ -1,12 +1,12 @@
-//! Here-documents: where the shell ends them, and what of their text is known.
+//! Here-documents: where the shell ends them, and which of their text is known.
 //!
-//! Invariant: the end is found a second time, by the shell's own rule, and a tree that says otherwise is refused.
+//! Invariant: the end is determined independently by the shell's own rule, and a tree that disagrees is refused.
 
 use tree_sitter::Node;
 
 use super::{kinds, quotes};
 
-/// What is wrong with a here-document, if anything.
+/// Returns what is wrong with a here-document, if anything.
 pub(super) fn check(node: Node<'_>, script: &str) -> Option<&'static str> {
     const ENDS: &str = "has a here-document that may end elsewhere";
     let mut cursor = node.walk();
@@ -43,7 +43,7 @@ pub(super) fn check(node: Node<'_>, script: &str) -> Option<&'static str> {
     None
 }
 
-/// The text of a here-document, when it is known.
+/// Returns the text of a here-document, if it is known.
 pub(super) fn text(node: Node<'_>, script: &str) -> Option<String> {
     let (start, end) = (child(node, "heredoc_start")?, child(node, "heredoc_end")?);
     let delimiter = delimiter(&script[start.byte_range()])?;
@@ -60,7 +60,7 @@ struct Delimiter {
     quoted: bool,
 }
 
-/// The word that ends a document. Only its plain spellings are read; the shell allows stranger ones.
+/// Parses the word that ends a document. Only plain spellings are accepted, although the shell allows others.
 fn delimiter(source: &str) -> Option<Delimiter> {
     let plain = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
     let inner = |quote: char| source.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
@@ -71,7 +71,7 @@ fn delimiter(source: &str) -> Option<Delimiter> {
     plain(text).then(|| Delimiter { text: text.to_owned(), quoted })
 }
 
-/// Where the line starts that ends the document.
+/// Returns where the line that ends the document starts.
 fn end_line(body: &str, delimiter: &str, tabs: bool) -> Option<usize> {
     let mut at = 0;
     for line in body.split_inclusive('\n') {
@@ -88,7 +88,8 @@ fn leading_tabs(text: &str, tabs: bool) -> usize {
     if tabs { text.len() - text.trim_start_matches('\t').len() } else { 0 }
 }
 
-/// A quote that is open at the end of the first line would move the document; so would a second document.
+/// Returns whether the rest of the first line could move the document: through an open quote, a substitution or a
+/// second document.
 fn text_between(script: &str, from: usize, to: usize) -> bool {
     let line = &script[from..to];
     line.contains("<<")
@@ -99,7 +100,7 @@ fn text_between(script: &str, from: usize, to: usize) -> bool {
         || line.contains('`')
 }
 
-/// The parts of the document that belong to no expansion.
+/// Returns the parts of the document outside expansions.
 fn residue<'a>(body: Node<'a>, end: Node<'a>, script: &'a str, first: usize) -> impl Iterator<Item = &'a str> {
     let mut cursor = body.walk();
     let children: Vec<_> = body.children(&mut cursor).filter(|child| kinds::is_expansion(child.kind())).collect();

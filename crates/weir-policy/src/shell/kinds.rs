@@ -1,6 +1,6 @@
-//! The kinds of nodes that the grammar has, and what we know about each.
+//! The node kinds of the grammar, and what is known about each.
 
-/// The named kinds of nodes that we know how to read. Whatever else a newer grammar brings is not understood.
+/// The named node kinds that we can read. Any other kind, such as one from a newer grammar, is not understood.
 pub(super) const KNOWN: &[&str] = &[
     "ansi_c_string",
     "arithmetic_expansion",
@@ -63,7 +63,7 @@ pub(super) const KNOWN: &[&str] = &[
     "word",
 ];
 
-/// The kinds that nest: each is one level of depth. Chains of `&&` and `|` are not.
+/// The kinds that nest: each adds one level of depth. Chains of `&&` and `|` do not.
 pub(super) const NESTING: &[&str] = &[
     "arithmetic_expansion",
     "array",
@@ -82,7 +82,7 @@ pub(super) const NESTING: &[&str] = &[
     "while_statement",
 ];
 
-/// The kinds within which a bare newline ends the command, whatever the grammar makes of it.
+/// The kinds in which a bare newline ends the command, whatever the grammar says.
 pub(super) const ONE_LINE: &[&str] = &[
     "command",
     "command_name",
@@ -99,7 +99,7 @@ pub(super) const ONE_LINE: &[&str] = &[
     "variable_assignments",
 ];
 
-/// The kinds whose words have space between them. The grammar also splits words where the shell does not.
+/// The kinds whose words are separated by space. The grammar also splits words where the shell does not.
 pub(super) const SPACED: &[&str] = &[
     "array",
     "command",
@@ -112,7 +112,7 @@ pub(super) const SPACED: &[&str] = &[
     "variable_assignments",
 ];
 
-/// The kinds within which a comment may stand.
+/// The kinds that may contain a comment.
 pub(super) const COMMENTED: &[&str] = &[
     "array",
     "case_item",
@@ -133,7 +133,7 @@ pub(super) const COMMENTED: &[&str] = &[
     "while_statement",
 ];
 
-/// Whether a node of this kind is only known when the script runs.
+/// Returns whether the value of a node of this kind is known only at run time.
 pub(super) fn is_expansion(kind: &str) -> bool {
     matches!(
         kind,
@@ -146,7 +146,7 @@ pub(super) fn is_expansion(kind: &str) -> bool {
     )
 }
 
-/// The level of depth below a node of this kind.
+/// Returns the depth below a node of this kind.
 pub(super) fn depth_below(kind: &str, depth: usize) -> usize {
     depth + usize::from(NESTING.contains(&kind))
 }

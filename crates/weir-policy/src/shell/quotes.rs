@@ -1,7 +1,7 @@
-//! What quotes and backslashes stand for: the four ways in which the shell quotes.
+//! Resolves quotes and backslashes: the four ways in which the shell quotes.
 
-/// The text of `$'…'`, given with its quotes. Nothing when it does not end where the parser says, or holds an escape
-/// whose value is not plain text.
+/// Decodes `$'…'`, given with its quotes. Returns `None` if it does not end where the parser says, or contains an
+/// escape whose value is not plain text.
 pub(super) fn ansi_c(source: &str) -> Option<String> {
     let body = source.strip_prefix("$'")?;
     let mut bytes: Vec<u8> = Vec::new();
@@ -47,10 +47,10 @@ fn escape(chars: &mut Chars<'_>, bytes: &mut Vec<u8>) -> Option<()> {
             }
             u8::try_from(value & 0xff).ok()?
         }
-        // Control characters, and whatever a later shell may add.
+        // Control characters, and anything a later shell may add.
         _ => return None,
     };
-    // The shell ends the string at a zero byte, which is a way of hiding text.
+    // The shell ends the string at a zero byte, which can be used to hide text.
     if byte == 0 {
         return None;
     }
@@ -69,7 +69,7 @@ fn digits(chars: &mut Chars<'_>, radix: u32, most: usize) -> Option<u32> {
 }
 
 fn push_code(bytes: &mut Vec<u8>, code: u32) -> Option<()> {
-    // What a character beyond ASCII becomes depends on the locale of the run.
+    // The bytes of a non-ASCII character depend on the locale of the run.
     let c = char::from_u32(code).filter(|c| *c != '\0' && c.is_ascii())?;
     push(bytes, c);
     Some(())
@@ -79,7 +79,7 @@ fn push(bytes: &mut Vec<u8>, c: char) {
     bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// Plain text between double quotes: a backslash counts before `$`, a backtick, `"`, itself and a newline only.
+/// Decodes plain text in double quotes: a backslash is special only before `$`, a backtick, `"`, itself and a newline.
 pub(super) fn double(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut chars = source.chars().peekable();
@@ -95,8 +95,8 @@ pub(super) fn double(source: &str) -> String {
     text
 }
 
-/// Whether a text outside single quotes would run something or expand when the shell reads it: `$(`, `${`, `$x`, a
-/// backtick. A backslash takes the meaning away from the character after it.
+/// Returns whether the shell would expand a text outside single quotes: `$(`, `${`, `$x` or a backtick. A backslash
+/// escapes the next character.
 pub(super) fn expands(source: &str) -> bool {
     let mut chars = source.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -106,7 +106,7 @@ pub(super) fn expands(source: &str) -> bool {
             }
             '`' => return true,
             '$' => {
-                // A backslash at the end of a line is gone before the shell looks for what follows.
+                // The shell removes a backslash at the end of a line before it looks at what follows.
                 let next = source[at + 1..].trim_start_matches("\\\n").chars().next().unwrap_or(' ');
                 if next.is_alphanumeric() || "({[_*@#?!$".contains(next) {
                     return true;
@@ -118,7 +118,7 @@ pub(super) fn expands(source: &str) -> bool {
     false
 }
 
-/// Whether a text would run a command if it were expanded a second time, as subscripts and prompts are.
+/// Returns whether a text would run a command if it were expanded again, as subscripts and prompts are.
 pub(super) fn runs_when_expanded(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("${") && text.contains('(')
 }

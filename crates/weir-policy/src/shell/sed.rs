@@ -1,10 +1,10 @@
-//! Scripts of `sed`: whether one runs a command, which `e` and the flag of `s///e` do.
+//! `sed` scripts: whether one runs a command, as `e` and the flag of `s///e` do.
 
 use super::words::{Piece, Word};
 
 const RUNS: &str = "is a sed script that runs commands, or one that we cannot read";
 
-/// What is not clear about a call of sed.
+/// Returns what is unclear about a call of sed.
 pub(super) fn unclear(words: &[Word]) -> Option<&'static str> {
     let mut scripts = Vec::new();
     let mut operand = None;
@@ -15,7 +15,7 @@ pub(super) fn unclear(words: &[Word]) -> Option<&'static str> {
             "-e" | "--expression" => scripts.extend(words.next()),
             "-f" | "--file" | "-l" | "--line-length" => drop(words.next()),
             _ if text.starts_with("--expression=") => scripts.push(word),
-            // A letter of a cluster, as in `-ne`, takes the next word.
+            // The last letter of a cluster, as in `-ne`, takes the next word.
             _ if text.starts_with('-') && !text.starts_with("--") && text.len() > 2 && text.ends_with('e') => {
                 scripts.extend(words.next());
             }
@@ -28,7 +28,7 @@ pub(super) fn unclear(words: &[Word]) -> Option<&'static str> {
         scripts.extend(operand);
     }
     let runs = scripts.into_iter().any(|script| {
-        // A variable in `s/a/$b/` is taken for plain text: what it may hold is for the masks to stop.
+        // A variable in `s/a/$b/` is treated as plain text; the masks stop whatever it may contain.
         let pieces = script.pieces().iter().map(|piece| match piece {
             Piece::Known(text) => text.as_str(),
             Piece::Unknown => "x",
@@ -39,8 +39,8 @@ pub(super) fn unclear(words: &[Word]) -> Option<&'static str> {
     runs.then_some(RUNS)
 }
 
-/// Whether a script runs a command, or is not understood. Implementations differ on whether a delimiter inside brackets
-/// ends the part, so a script is fine when one reading is fine and none runs anything.
+/// Returns whether a script runs a command or is not understood. Implementations differ on whether a delimiter inside
+/// brackets ends the part, so a script is accepted if one reading is fine and none runs anything.
 fn runs(script: &str) -> bool {
     let readings = [read(script, Brackets::Quote), read(script, Brackets::Plain)];
     readings.contains(&Reading::Runs) || !readings.contains(&Reading::Fine)
@@ -50,7 +50,7 @@ fn runs(script: &str) -> bool {
 enum Brackets {
     /// A delimiter inside brackets is text.
     Quote,
-    /// Brackets mean nothing to delimiters.
+    /// Brackets do not affect delimiters.
     Plain,
 }
 
@@ -91,7 +91,7 @@ fn read(script: &str, brackets: Brackets) -> Reading {
     }
 }
 
-/// What follows the address or the two addresses of a command.
+/// Returns what follows the one or two addresses of a command.
 fn addresses(script: &str, brackets: Brackets) -> Option<&str> {
     let mut rest = address(script, brackets)?;
     if let Some(second) = rest.trim_start().strip_prefix(',') {
@@ -110,7 +110,7 @@ fn address(script: &str, brackets: Brackets) -> Option<&str> {
     }
 }
 
-/// What follows `count` parts, each ended by the first character.
+/// Returns what follows `count` parts, each ended by the first character.
 fn delimited(script: &str, count: usize, brackets: Brackets) -> Option<&str> {
     let mark = script.chars().next().filter(|c| !c.is_alphanumeric() && *c != '\\' && *c != '\n')?;
     let mut chars = script.char_indices().skip(1);
@@ -143,7 +143,7 @@ fn flags(script: &str) -> Option<&str> {
     if flags.contains('w') { Some(rest.split_once('\n').map_or("", |(_, after)| after)) } else { Some(rest) }
 }
 
-/// The text of `a`, `i` and `c` goes on over lines that end in a backslash.
+/// Skips the text of `a`, `i` and `c`, which continues over lines that end with a backslash.
 fn text(script: &str) -> &str {
     let mut rest = script;
     loop {

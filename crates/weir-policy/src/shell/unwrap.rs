@@ -1,4 +1,4 @@
-//! Opens wrappers: the command, the script or the code that a command carries in its arguments.
+//! Opens wrappers: finds the command, script or code in a command's arguments.
 
 use super::walk::Found;
 use super::words::{Piece, Word};
@@ -15,7 +15,7 @@ pub(super) enum Inner {
 const LATER: &str = "runs a command that is only known when it runs";
 const STDIN: &str = "runs what it reads, which is not in the script";
 
-/// Everything that a command would run besides itself. Its name is known.
+/// Returns everything that a command would run besides itself. Its name must be known.
 pub(super) fn inner(command: &Command) -> Vec<Inner> {
     let Some(program) = command.program() else { return Vec::new() };
     let words = &command.words[..];
@@ -75,7 +75,7 @@ fn wrapped(wrapper: &wrappers::Wrapper, words: &[Word]) -> Vec<Inner> {
     found
 }
 
-/// A script made of words, as `eval` and `ssh` make one.
+/// Returns a script made by joining words, as `eval` and `ssh` do.
 pub(super) fn joined(words: &[Word]) -> Vec<Inner> {
     if words.is_empty() {
         return Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn joined(words: &[Word]) -> Vec<Inner> {
     }
 }
 
-/// A shell: the script after `-c`, or what it reads on its standard input. A script in a file is a program like others.
+/// Handles a shell: the script after `-c`, or its standard input. A script in a file is a program like any other.
 fn shell(command: &Command) -> Vec<Inner> {
     let mut takes_script = false;
     let mut reads_input = false;
@@ -121,7 +121,7 @@ fn shell(command: &Command) -> Vec<Inner> {
     }
 }
 
-/// `env -S` splits a string into words; the assignments of `env` may hold commands.
+/// Handles `env`: `-S` splits a string into words, and assignments may contain commands.
 fn env(words: &[Word]) -> Vec<Inner> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate().skip(1) {
@@ -156,7 +156,7 @@ fn from_found(found: Found) -> Inner {
     }
 }
 
-/// The command of `xargs`, with the words that it appends or puts in.
+/// Returns the command of `xargs`, with the words that it appends or inserts.
 fn xargs(words: &[Word]) -> Vec<Inner> {
     const VALUES: &str = "EIJLPRSadns";
     let mut at = 1;
@@ -192,7 +192,7 @@ fn xargs(words: &[Word]) -> Vec<Inner> {
     vec![Inner::Words(inner)]
 }
 
-/// GNU parallel makes a script of its words, or of each line that it reads.
+/// Handles GNU parallel, which runs its words, or each line that it reads, as a script.
 fn parallel(words: &[Word]) -> Vec<Inner> {
     let separator = |word: &Word| word.literal().is_some_and(|text| text.starts_with(":::"));
     let end = words.iter().position(separator).unwrap_or(words.len());
@@ -225,7 +225,7 @@ fn find(words: &[Word]) -> Vec<Inner> {
     found
 }
 
-/// The command on the other side, and the ones that options run on this side.
+/// Returns the command on the remote side, and those that options run locally.
 fn ssh(words: &[Word]) -> Vec<Inner> {
     const VALUES: &str = "BbcDEeFIiJLlmOopQRSWw";
     let mut found = Vec::new();
@@ -251,7 +251,7 @@ fn ssh(words: &[Word]) -> Vec<Inner> {
     found
 }
 
-/// `watch` and `hyperfine` hand their words to a shell.
+/// Handles `watch` and `hyperfine`, which pass their words to a shell.
 fn watch(words: &[Word]) -> Vec<Inner> {
     let starts = wrappers::starts(&wrappers::PLAIN, words);
     let scripts = starts.at.into_iter().flat_map(|at| {
@@ -274,7 +274,7 @@ fn alias(words: &[Word]) -> Vec<Inner> {
     values.collect()
 }
 
-/// A file is a program like others, but a stream that another command writes is code that nobody can look into.
+/// Handles `source`. A file is a program like any other, but a stream written by another command cannot be inspected.
 fn source(words: &[Word]) -> Vec<Inner> {
     let streamed = words.get(1).is_some_and(|file| match file.literal() {
         Some(path) => path.starts_with("/dev/") || path.starts_with("/proc/"),
@@ -288,7 +288,7 @@ fn coproc(words: &[Word]) -> Vec<Inner> {
     if rest.iter().any(walk::is_reserved) {
         return vec![Inner::Unclear(UnclearKind::Script, "is a coprocess with a body")];
     }
-    // The first word may be a name for the coprocess, and assignments may stand before the command.
+    // The first word may be a name for the coprocess, and assignments may precede the command.
     let skipped = |words: &[Word]| {
         let start = words.iter().position(|word| !wrappers::is_assignment(word.source())).unwrap_or(words.len());
         words[start..].to_vec()
@@ -297,19 +297,19 @@ fn coproc(words: &[Word]) -> Vec<Inner> {
     readings.into_iter().filter(|words| !words.is_empty()).map(Inner::Words).collect()
 }
 
-/// The shell's own `time` knows one option, and takes any other for a command.
+/// Handles the shell's own `time`, which has one option and takes any other for a command.
 fn time(words: &[Word]) -> Vec<Inner> {
     let options = words.iter().skip(1).take(2).take_while(|word| word.known_start().starts_with('-'));
     options.map(|word| Inner::Words(vec![word.clone()])).collect()
 }
 
-/// Terminal multiplexers run some of their arguments, each a script by itself or the start of one.
+/// Handles terminal multiplexers, which run some of their arguments, each as a script or as the start of one.
 fn tail_scripts(words: &[Word]) -> Vec<Inner> {
     let plain = |at: &usize| words.get(*at).is_some_and(|word| !word.known_start().starts_with('-'));
     (1..words.len()).filter(plain).take(8).flat_map(|at| joined(&words[at..])).collect()
 }
 
-/// Options whose value is a script for the shell.
+/// Options whose value is a shell script.
 const SCRIPT_OPTIONS: &[(&str, &[&str])] = &[
     ("script", &["-c", "--command"]),
     ("su", &["-c", "--command"]),
@@ -365,7 +365,7 @@ fn is_cluster(text: &str) -> bool {
     text.starts_with('-') && text.len() > 2 && text[1..].chars().all(|c| c.is_ascii_alphabetic())
 }
 
-/// Whether a literal word of a builtin hides a command in a subscript, which the builtin evaluates.
+/// Returns whether a literal word of a builtin hides a command in a subscript, which the builtin evaluates.
 pub(super) fn hides_subscript(word: &Word) -> bool {
     word.literal().is_some_and(quotes::runs_when_expanded)
 }

@@ -37,10 +37,10 @@ const COMMANDS: &[&str] = &[
     "VISUAL",
 ];
 
-/// Variables that load code into a program, or that the shell expands once more.
+/// Variables that load code into a program, or that the shell expands again.
 const CODE: &[&str] = &["BASH_ENV", "ENV", "PERL5OPT", "PS0", "PS1", "PS2", "PS4", "RUBYOPT"];
 
-/// What an assignment in the script could run.
+/// Returns what an assignment in the script could run.
 pub(super) fn assignment(node: Node<'_>, script: &str) -> Vec<Found> {
     let Some(name) = node.child_by_field_name("name") else { return Vec::new() };
     let name_text = &script[name.byte_range()];
@@ -48,7 +48,7 @@ pub(super) fn assignment(node: Node<'_>, script: &str) -> Vec<Found> {
     assigned(name_text, word.as_ref())
 }
 
-/// What a variable of that name with that value could run.
+/// Returns what a variable with this name and value could run.
 pub(super) fn assigned(name: &str, value: Option<&Word>) -> Vec<Found> {
     let Some(value) = value else { return Vec::new() };
     let source = format!("{name}={}", value.source());
@@ -66,7 +66,7 @@ pub(super) fn assigned(name: &str, value: Option<&Word>) -> Vec<Found> {
     if CODE.contains(&name) && (runs || name.ends_with("ENV") || name.ends_with("OPT")) {
         return vec![Found::Unclear(UnclearKind::Opaque, source, "sets code that another program loads")];
     }
-    // A subscript is evaluated when the variable is used in arithmetic, and runs what it holds.
+    // When the variable is used in arithmetic, a subscript in it is evaluated and runs the commands in it.
     if runs && text.is_some_and(|text| text.contains('[')) {
         return vec![Found::Unclear(UnclearKind::Opaque, source, "holds a subscript that runs a command")];
     }

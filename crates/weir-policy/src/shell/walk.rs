@@ -1,13 +1,13 @@
-//! Walks the tree of a script and collects its commands as they stand there, wrappers still closed.
+//! Walks the syntax tree of a script and collects its commands as written, without opening wrappers.
 //!
-//! Invariant: every node is visited and checked, so a command is found wherever the grammar lets one stand.
+//! Invariant: every node is visited and checked, so a command is found wherever the grammar allows one.
 
 use tree_sitter::{Node, Parser};
 
 use super::words::{self, Word};
 use super::{MAX_CHARACTERS, UnclearKind, checks, heredocs, kinds, quotes, variables};
 
-/// Why a script is not understood, with the part of it.
+/// Why a script is not understood, with the part concerned.
 pub(super) struct Problem {
     pub(super) text: String,
     pub(super) why: &'static str,
@@ -19,14 +19,14 @@ impl Problem {
     }
 }
 
-/// What one script holds.
+/// The contents of one script.
 pub(super) struct Walked {
     pub(super) found: Vec<Found>,
-    /// Whether there is nothing in it but one command: no redirection, no assignment, no expansion, no comment.
+    /// Whether the script is just one command: no redirection, assignment, expansion or comment.
     pub(super) plain: bool,
 }
 
-/// One thing in a script.
+/// A command, script or unclear part found in a script.
 pub(super) enum Found {
     Command {
         words: Vec<Word>,
@@ -40,7 +40,7 @@ pub(super) enum Found {
     Unclear(UnclearKind, String, &'static str),
 }
 
-/// Reads a script.
+/// Parses a script and collects its contents.
 pub(super) fn walk(script: &str) -> Result<Walked, Problem> {
     if script.chars().count() > MAX_CHARACTERS {
         return Err(Problem::new(script, "is longer than 10,000 characters"));
@@ -66,18 +66,18 @@ pub(super) fn walk(script: &str) -> Result<Walked, Problem> {
     Ok(walked)
 }
 
-/// The script as the grammar is to see it: every byte that is not ASCII is a `%`, which like them is part of a word, no part
-/// of a name and no space. The words themselves are read from the script.
+/// Returns the script as passed to the grammar: every non-ASCII byte is replaced by `%`, which, like those bytes, is
+/// part of a word, not part of a name and not a space. The words themselves are read from the original script.
 ///
-/// The scanner of tree-sitter-bash 0.25.1 hands any character to `isdigit` (src/scanner.c, at `brace_start`), which for one
-/// beyond its table reads outside of it: a brace before an emoji ended the process. It also takes the spaces of Unicode
-/// for spaces, which the shell does not.
+/// The scanner of tree-sitter-bash 0.25.1 passes any character to `isdigit` (src/scanner.c, at `brace_start`), which
+/// reads out of bounds for characters beyond its table: a brace before an emoji ended the process. It also treats
+/// Unicode spaces as spaces, which the shell does not.
 fn without_unicode(script: &str) -> Vec<u8> {
     script.bytes().map(|byte| if byte.is_ascii() { byte } else { b'%' }).collect()
 }
 
-/// Whether every node begins and ends between two characters. In `${T%x}` a `%` is an operator, and there the grammar
-/// would take apart what stands for one.
+/// Returns whether every node starts and ends on a character boundary. In `${T%x}` a `%` is an operator, so there the
+/// grammar could split the replacement of one character.
 fn has_whole_characters(root: Node<'_>, script: &str) -> bool {
     let mut waiting = vec![root];
     while let Some(node) = waiting.pop() {
@@ -89,10 +89,10 @@ fn has_whole_characters(root: Node<'_>, script: &str) -> bool {
     true
 }
 
-/// Every node with its parent, after all of them have been checked.
+/// Returns every node with its parent, after checking all of them.
 fn checked<'a>(root: Node<'a>, script: &str) -> Result<Vec<(Node<'a>, Option<Node<'a>>)>, Problem> {
     let mut nodes = Vec::new();
-    // Parents travel along, since asking a node for its own costs a walk from the root.
+    // Carry the parents along, since asking a node for its parent costs a walk from the root.
     let mut waiting = vec![(root, None, 0)];
     while let Some((node, parent, depth)) = waiting.pop() {
         checks::check(node, parent.map_or("", |parent: Node<'_>| parent.kind()), script, depth)?;
@@ -105,7 +105,7 @@ fn checked<'a>(root: Node<'a>, script: &str) -> Result<Vec<(Node<'a>, Option<Nod
     Ok(nodes)
 }
 
-/// Whether a script may hold such a node and still be one literal command.
+/// Returns whether a script may contain such a node and still be one literal command.
 fn is_plain(kind: &str) -> bool {
     matches!(
         kind,
@@ -139,7 +139,7 @@ fn command(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Fou
     for child in node.children(&mut cursor) {
         match child.kind() {
             "variable_assignment" | "herestring_redirect" | "subshell" | "heredoc_redirect" => {}
-            // The words after the target of a redirection are arguments, which the grammar takes for targets.
+            // Words after the target of a redirection are arguments, but the grammar takes them for targets.
             "file_redirect" => all.extend(extra_targets(child, script)),
             _ => all.push(words::resolve(child, script)),
         }
@@ -153,7 +153,7 @@ fn command(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Fou
     {
         return Err(Problem::new(&script[node.byte_range()], "has a reserved word where a command should be"));
     }
-    // The shell reads an assignment wherever one stands before the name; the grammar loses sight of some.
+    // The shell accepts assignments anywhere before the name, but the grammar misses some.
     if all.first().is_some_and(|first| is_assignment(first.source())) {
         return Err(Problem::new(&script[node.byte_range()], "has an assignment where a command should be"));
     }
@@ -167,7 +167,7 @@ fn is_assignment(source: &str) -> bool {
     named && (rest.starts_with(['=', '[']) || rest.starts_with("+="))
 }
 
-/// A word that the shell reads as its own, so that a command by that name is one that the grammar did not see through.
+/// Returns whether a word is reserved by the shell. If it appears as a command name, the grammar misread the script.
 pub(super) fn is_reserved(word: &Word) -> bool {
     const RESERVED: &[&str] = &[
         "!", "{", "}", "[[", "]]", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
@@ -176,7 +176,7 @@ pub(super) fn is_reserved(word: &Word) -> bool {
     !word.quoted() && word.literal().is_some_and(|text| RESERVED.contains(&text))
 }
 
-/// Redirections with no body: what follows the first target is a command.
+/// Handles redirections without a body: what follows the first target is a command.
 fn bodiless(node: Node<'_>, script: &str) -> Result<Vec<Found>, Problem> {
     let words = redirect_words(node, script);
     match node.child_by_field_name("body").map(|body| body.kind()) {
@@ -197,14 +197,14 @@ fn redirect_words(statement: Node<'_>, script: &str) -> Vec<Word> {
 }
 
 fn extra_targets(redirect: Node<'_>, script: &str) -> Vec<Word> {
-    // `>&-` closes a descriptor and takes no target, so whatever follows it is a word of the command.
+    // `>&-` closes a descriptor and takes no target, so whatever follows is a word of the command.
     let closes = script[redirect.byte_range()].contains("&-");
     let mut cursor = redirect.walk();
     let targets = redirect.children_by_field_name("destination", &mut cursor);
     targets.skip(usize::from(!closes)).map(|target| words::resolve(target, script)).collect()
 }
 
-/// What a command reads, where the script itself holds it.
+/// Returns the standard input of a command, if the script contains it.
 fn input(node: Node<'_>, statement: Option<Node<'_>>, script: &str) -> Option<String> {
     let mut texts = Vec::new();
     for holder in [Some(node), statement].into_iter().flatten() {
@@ -217,7 +217,7 @@ fn input(node: Node<'_>, statement: Option<Node<'_>>, script: &str) -> Option<St
             }
         }
     }
-    // With two inputs the last one counts, but which one is last is not worth knowing.
+    // With two inputs the last one counts, but finding out which is last is not worthwhile.
     if texts.len() == 1 { texts.pop().flatten() } else { None }
 }
 
@@ -227,7 +227,7 @@ fn here_string(node: Node<'_>, script: &str) -> Option<String> {
     words::resolve(last, script).literal().map(str::to_owned)
 }
 
-/// `export`, `declare`, `unset` and their kin: commands of their own, whose arguments are evaluated once more.
+/// Handles `export`, `declare`, `unset` and similar commands, whose arguments are evaluated again.
 fn declaration(node: Node<'_>, script: &str) -> Vec<Found> {
     let mut cursor = node.walk();
     let words: Vec<Word> = node

@@ -1,4 +1,4 @@
-//! Words of a command: what of them is known before the script runs.
+//! The words of a command, and which parts of them are known before the script runs.
 
 use tree_sitter::Node;
 
@@ -18,22 +18,22 @@ pub struct Word {
 pub enum Piece {
     /// Text with its quotes and escapes resolved.
     Known(String),
-    /// Any text: a variable, a substitution, a glob.
+    /// Any text: a variable, a substitution or a glob.
     Unknown,
 }
 
 impl Word {
-    /// A word that is known, as a wrapper or a builtin makes one.
+    /// Creates a known word, as produced by a wrapper or a builtin.
     pub(crate) fn known(text: &str) -> Self {
         Self { pieces: vec![Piece::Known(text.to_owned())], source: text.to_owned(), splits: false, quoted: false }
     }
 
-    /// A word of which nothing is known, and which may be several words or none.
+    /// Creates a word about which nothing is known, and which may become several words or none.
     pub(crate) fn unknown(source: &str) -> Self {
         Self { pieces: vec![Piece::Unknown], source: source.to_owned(), splits: true, quoted: false }
     }
 
-    /// The text, when all of it is known.
+    /// Returns the text, if all of it is known.
     pub fn literal(&self) -> Option<&str> {
         match &self.pieces[..] {
             [] => Some(""),
@@ -42,27 +42,27 @@ impl Word {
         }
     }
 
-    /// The word as written in the script.
+    /// Returns the word as written in the script.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// What is known of the word, in order. Two known pieces never follow each other.
+    /// Returns the pieces of the word in order. Two known pieces are never adjacent.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// Whether the word may become several words or none, since an expansion in it is not quoted.
+    /// Returns whether the word may become several words or none, because it contains an unquoted expansion.
     pub fn splits(&self) -> bool {
         self.splits
     }
 
-    /// Whether any part of the word was quoted or escaped, so that it is no reserved word.
+    /// Returns whether any part of the word was quoted or escaped, so it is not a reserved word.
     pub(super) fn quoted(&self) -> bool {
         self.quoted
     }
 
-    /// The text at the start of the word that is known.
+    /// Returns the known text at the start of the word.
     pub(super) fn known_start(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Known(text)) => text,
@@ -71,7 +71,7 @@ impl Word {
     }
 }
 
-/// What a node of the tree stands for as a word.
+/// Resolves a node of the tree to a word.
 pub(super) fn resolve(node: Node<'_>, script: &str) -> Word {
     let mut builder = Builder::default();
     builder.node(node, script);
@@ -83,9 +83,9 @@ struct Builder {
     pieces: Vec<Piece>,
     splits: bool,
     quoted: bool,
-    /// Whether a bracket stands in it, which starts a class of a glob unless it is all there is: the command `[`.
+    /// Whether it contains a bracket, which starts a glob class unless it is the whole word: the command `[`.
     bracket: bool,
-    /// How far a brace expansion has been seen: `{`, then a comma or two dots, then `}`.
+    /// How much of a brace expansion has been seen: `{`, then a comma or two dots, then `}`.
     braces: usize,
 }
 
@@ -137,7 +137,7 @@ impl Builder {
                 }
             }
             "$" | "==" | "=~" => self.known(text),
-            // A reader of files: one word whatever it comes to.
+            // The name of a file to read: one word, whatever its value.
             "process_substitution" => self.unknown(),
             _ => {
                 self.splits = true;
@@ -146,7 +146,8 @@ impl Builder {
         }
     }
 
-    /// Text between double quotes: whatever is no expansion is text, also where the grammar skips it as white space.
+    /// Adds the text in double quotes: everything outside expansions is text, even what the grammar skips as white
+    /// space.
     fn string(&mut self, node: Node<'_>, script: &str) {
         self.quoted = true;
         let mut cursor = node.walk();

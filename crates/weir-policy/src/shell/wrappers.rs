@@ -1,6 +1,6 @@
 //! Programs that run the command in their arguments, as data: one line each.
 //!
-//! Invariant: an option that no line names may or may not take a value, so both readings are followed.
+//! Invariant: an option that no line lists may or may not take a value, so both readings are followed.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ pub(super) struct Wrapper {
     short: &'static str,
     /// Long options that take their value as the next word.
     long: &'static [&'static str],
-    /// How many words stand between the options and the command.
+    /// Number of words between the options and the command.
     operands: usize,
 }
 
@@ -26,7 +26,7 @@ pub(super) const fn wrapper(
     Wrapper { name, short, long, operands }
 }
 
-/// Every wrapper that is nothing else; those with ways of their own are in `unwrap`.
+/// Programs that are plain wrappers; `unwrap` handles those with special syntax.
 const WRAPPERS: &[Wrapper] = &[
     wrapper("aa-exec", "np", &["--profile", "--namespace"], 0),
     wrapper("builtin", "", &[], 0),
@@ -101,7 +101,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("unshare", "RwSG", &["--root", "--wd", "--setuid", "--setgid"], 0),
     wrapper("valgrind", "", &[], 0),
     wrapper("xvfb-run", "efnpsw", &[], 0),
-    // Runners of languages: the word after their own subcommand is a program.
+    // Package runners of languages: the word after their own subcommand is a program.
     wrapper("bunx", "", &[], 0),
     wrapper("npx", "p", &["--package"], 0),
     wrapper("pnpx", "", &[], 0),
@@ -134,10 +134,10 @@ const SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("yarn", &["exec", "dlx"]),
 ];
 
-/// How many readings of a wrapper's options are followed.
+/// Maximum number of readings of a wrapper's options to follow.
 const MAX_STARTS: usize = 8;
 
-/// The wrapper of that name.
+/// Returns the wrapper with this name.
 pub(super) fn named(program: &str) -> Option<&'static Wrapper> {
     // The dynamic linker runs the program in its first argument.
     let linker = program.starts_with("ld-linux") || program.starts_with("ld-musl") || program == "ld.so";
@@ -145,7 +145,7 @@ pub(super) fn named(program: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|wrapper| wrapper.name == name)
 }
 
-/// Where a command may start within the words of a wrapper, and whether an unknown word stands in the way.
+/// Where a command may start within the words of a wrapper, and whether an unknown word makes that uncertain.
 pub(super) struct Starts {
     pub(super) at: Vec<usize>,
     pub(super) unknown: bool,
@@ -154,7 +154,7 @@ pub(super) struct Starts {
 /// Follows the options and operands of a wrapper.
 pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> Starts {
     let mut found = Starts { at: Vec::new(), unknown: false };
-    // A place in the words, and how many operands have been passed.
+    // A position in the words, the number of operands passed, and whether the options are over.
     let mut waiting = vec![(1, 0, false)];
     let mut seen = HashSet::new();
     while let Some((at, operands, options_over)) = waiting.pop() {
@@ -164,7 +164,7 @@ pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> Starts {
         let Some(word) = words.get(at) else { continue };
         let start = word.known_start();
         let Some(text) = word.literal() else {
-            // `-x"$y"` is one option with its value; anything else could be anything, the command included.
+            // `-x"$y"` is one option with its value; any other unknown word could be anything, including the command.
             if !options_over && start.starts_with('-') {
                 waiting.push((at + 1, operands, false));
             } else if is_assignment(start) {
@@ -183,7 +183,7 @@ pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> Starts {
             waiting.extend(after_option(wrapper, text).iter().map(|step| (at + step, operands, false)));
         } else if is_assignment(text) {
             waiting.push((at + 1, operands, true));
-            // Only these set variables for the command; to the others it is the name of a program, however odd.
+            // Only these set variables for the command; for the others, the word is the name of a program, however odd.
             if !["env", "sudo", "doas"].contains(&wrapper.name) {
                 found.at.push(at);
             }
@@ -194,7 +194,7 @@ pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> Starts {
         }
     }
     found.at.sort_unstable();
-    // So many readings are no accident, and each of them would have to be followed.
+    // This many readings are not an accident, and each of them would have to be followed.
     if found.at.len() > MAX_STARTS {
         found.at.truncate(MAX_STARTS);
         found.unknown = true;
@@ -202,7 +202,7 @@ pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> Starts {
     found
 }
 
-/// How many words an option may take up, itself included.
+/// Returns how many words an option may take up, including itself.
 fn after_option(wrapper: &Wrapper, text: &str) -> &'static [usize] {
     if text.starts_with("--") {
         return match text {
@@ -219,7 +219,7 @@ fn after_option(wrapper: &Wrapper, text: &str) -> &'static [usize] {
     }
 }
 
-/// Whether a word sets a variable: `NAME=value`.
+/// Returns whether a word assigns a variable: `NAME=value`.
 pub(super) fn is_assignment(text: &str) -> bool {
     let Some((name, _)) = text.split_once('=') else { return false };
     !name.is_empty()
@@ -227,12 +227,13 @@ pub(super) fn is_assignment(text: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Where a command may start after a subcommand that runs one: after every word, since their options are many.
+/// Returns where a command may start after a subcommand that runs one: at any of the next few plain words, since the
+/// options are too many to list.
 pub(super) fn after_subcommand(program: &str, words: &[Word]) -> Vec<usize> {
     let Some((_, subcommands)) = SUBCOMMANDS.iter().find(|(name, _)| *name == program) else { return Vec::new() };
     let is_subcommand = |word: &Word| word.literal().is_some_and(|text| subcommands.contains(&text));
     let Some(at) = words.iter().skip(1).position(is_subcommand).map(|at| at + 1) else { return Vec::new() };
     let plain = |at: &usize| words.get(*at).is_some_and(|word| !word.known_start().starts_with('-'));
-    // The command is the first plain word, or one of the next few when options take values or an image comes first.
+    // The command is the first plain word, or one of the next few if options take values or an image comes first.
     (at + 1..words.len()).filter(plain).take(4).collect()
 }

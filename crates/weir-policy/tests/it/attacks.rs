@@ -1,4 +1,4 @@
-//! Ways to hide a command from a parser. `evil` stands for a denied program; none of these may be allowed.
+//! Ways to hide a command from a parser. `evil` represents a denied program; none of these may be allowed.
 
 use expect_test::{expect, expect_file};
 use weir_policy::judge::{Verdict, judge};
@@ -198,7 +198,7 @@ fn too_long_and_too_deep_ask() {
     }
 }
 
-/// What no parser of the shell sees, since it is a builtin or another program that evaluates its argument.
+/// Attacks that no shell parser can see, since a builtin or another program evaluates its argument.
 const INVISIBLE: &[&str] = &[
     "printf -v 'a[$(evil)]' x",
     "test -v 'a[$(evil)]'",
@@ -213,7 +213,7 @@ const INVISIBLE: &[&str] = &[
     "ssh -o ProxyCommand=evil host",
     "python -c 'import os; os.system(\"evil\")'",
     "perl -e 'system(\"evil\")'",
-    // From here on nothing is noticed: the masked binary is what stops these.
+    // From here on nothing is noticed: only the masked binary stops these.
     "x='a['; y='$('; z=\"$x${y}evil)]\"; echo $((z))",
     "python -c 'f = vars(__builtins__)[\"ev\" \"al\"]; f(input())'",
     "make -f evil.mk",

@@ -1,4 +1,4 @@
-//! The audit against real folders.
+//! Tests the audit on real folders.
 
 use std::fs;
 use std::time::SystemTime;
@@ -10,7 +10,7 @@ use weir_policy::rules::{Own, Rules};
 
 use crate::masks::Home;
 
-/// Files before, what happens in between, and what is found after.
+/// Creates files, runs `run`, and checks what the audit finds.
 fn check(files: &[&str], run: impl FnOnce(&Home), expected: Expect) {
     let home = Home::with(files);
     let rules = Rules::read(&[], &Own::default());
@@ -18,7 +18,7 @@ fn check(files: &[&str], run: impl FnOnce(&Home), expected: Expect) {
     Masks::expand(&mut tree, &rules, &home.places(), SystemTime::now());
     let before = audit::take(&mut tree, &[home.path("home/p")], SystemTime::now()).unwrap();
     run(&home);
-    // What is written down and read back by another process gives the same.
+    // State that is written and read back by another process must give the same result.
     let kept = audit::Before::from_bytes(&before.to_bytes()).unwrap();
     assert_eq!(kept, before);
     let found = audit::compare(&before, &mut tree, SystemTime::now());
@@ -204,7 +204,7 @@ fn links_in_protected_folders_lead_to_what_is_watched() {
     .assert_eq(&lines.collect::<String>());
 }
 
-/// Every second, only what stands at the top is looked at.
+/// The check made every second covers only the top level.
 #[test]
 fn a_glance_sees_the_top_level_and_fixed_paths() {
     let home = Home::with(&["p/.git/config", "p/src/a.rs", "p/.mcp.json"]);

@@ -1,4 +1,4 @@
-//! Harmless everyday commands: with rules present that deny other things, none may be held up.
+//! Harmless everyday commands: rules that deny other commands must not hold any of them up.
 
 use expect_test::expect;
 use weir_policy::judge::{Verdict, judge};
@@ -117,20 +117,20 @@ pub(crate) const EVERYDAY: &[&str] = &[
     "kubectl get pods -n default -o json | jq '.items | length'",
 ];
 
-/// What is harmless and asks all the same, with these rules present.
+/// Harmless commands that still need confirmation with these rules.
 const HELD_UP: &[&str] = &[
     // The name is a variable.
     "$EDITOR notes.txt",
     "\"${CMD[@]}\" --flag",
     // An unknown word might be the flag that a rule denies.
     "git push $REMOTE",
-    // Code that starts programs, however harmless the programs are.
+    // Code that starts programs, however harmless.
     "python3 -c 'import subprocess; subprocess.run([\"ls\"])'",
     "node -e 'require(\"child_process\").execSync(\"ls\")'",
-    // What is run is not in the script.
+    // The code that runs is not in the script.
     "cat install.sh | bash",
     "eval \"$(ssh-agent)\"",
-    // Two here-documents in one line, which the grammar does not take apart.
+    // Two here-documents on one line, which the grammar does not separate.
     "paste <<A <<B\n1\nA\n2\nB",
 ];
 

@@ -1,5 +1,5 @@
-//! Random scripts through our splitter and another parser: whatever command the other finds, ours finds too, or fails
-//! closed.
+//! Runs random scripts through our splitter and another parser: every command that the other finds, ours must find too,
+//! or fail closed.
 
 use std::collections::BTreeSet;
 use std::panic::catch_unwind;
@@ -40,7 +40,7 @@ struct Figures {
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the figures are for the person who runs it")]
 fn fuzz(seed: u64, goes_on: impl Fn(usize, Duration) -> bool) {
-    // A parser that gives up by panicking has not accepted the script, and its message would drown ours.
+    // A parser that panics has not accepted the script, and its message would drown out ours.
     std::panic::set_hook(Box::new(|info| {
         if info.location().is_some_and(|place| place.file().contains("weir-policy")) {
             eprintln!("{info}");
@@ -79,7 +79,7 @@ fn compare(script: &str, figures: &mut Figures) -> Option<String> {
     figures.compared += 1;
     figures.commands += theirs.known.len();
     let names: BTreeSet<&str> = ours.commands.iter().filter_map(shell::Command::name).collect();
-    // Ours takes `[` for a test, not for a command.
+    // Our splitter treats `[` as a test, not as a command.
     let known = |name: &str| names.contains(name) || ["[", ""].contains(&name);
     let missed = theirs.known.iter().find(|name| !known(name));
     match missed {
@@ -91,7 +91,8 @@ fn compare(script: &str, figures: &mut Figures) -> Option<String> {
     }
 }
 
-/// Whether the other parser may loop for ever and take all memory: it does on some here-documents inside substitutions.
+/// Returns whether the other parser may loop forever and exhaust memory, as it does on some here-documents inside
+/// substitutions.
 fn loops(script: &str) -> bool {
     let nested = ["$(", "${", "<(", ">(", "`"].iter().filter_map(|open| script.find(open)).min();
     nested.is_some_and(|at| script[at..].replace("<<<", "").contains("<<"))

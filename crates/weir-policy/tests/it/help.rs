@@ -1,16 +1,16 @@
-//! The one way in for the tests of verdicts.
+//! Helpers for the tests of verdicts.
 
 use std::path::PathBuf;
 
 use weir_policy::judge::{Judgement, judge};
 use weir_policy::rules::{Own, Rules};
 
-/// Rules that deny what is given, in the syntax of settings.
+/// Returns rules that deny the given patterns, in the syntax of settings.
 pub(crate) fn denying(deny: &[&str]) -> Rules {
     rules(deny, &[], &[])
 }
 
-/// Rules of all three lists.
+/// Returns rules from all three lists.
 pub(crate) fn rules(deny: &[&str], ask: &[&str], allow: &[&str]) -> Rules {
     let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let own = Own {
@@ -24,7 +24,7 @@ pub(crate) fn rules(deny: &[&str], ask: &[&str], allow: &[&str]) -> Rules {
     Rules::read(&[], &own)
 }
 
-/// The verdict on each script, one per line, for goldens.
+/// Returns the verdict on each script, one per line, for goldens.
 pub(crate) fn verdicts(rules: &Rules, scripts: &[&str]) -> String {
     let line = |script: &&str| {
         let Judgement { verdict, .. } = judge(rules, script);

@@ -1,4 +1,4 @@
-//! The policy from the outside: scripts and rules in, verdicts out; folders in, masks and findings out.
+//! Tests the policy from the outside: scripts and rules to verdicts, folders to masks and findings.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 

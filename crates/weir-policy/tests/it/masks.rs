@@ -1,4 +1,4 @@
-//! Masks against real folders.
+//! Tests masks on real folders.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use weir_policy::masks::{Masks, Nearest, Places, Tree, interest};
 use weir_policy::rules::{Own, Rules};
 
-/// A home with a project in it, and some files.
+/// A home folder with a project in it, and some files.
 pub(crate) struct Home {
     folder: TempDir,
 }
@@ -29,7 +29,7 @@ impl Home {
         self.folder.path().canonicalize().unwrap().join(path)
     }
 
-    /// Writes a file below home, or makes a folder when the name ends in a slash.
+    /// Writes a file below the home folder, or creates a folder if the name ends with a slash.
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.path(&format!("home/{file}"));
         if file.ends_with('/') {
@@ -48,13 +48,13 @@ impl Home {
         Masks::expand(&mut Tree::new(), &Rules::read(&[], own), &self.places(), SystemTime::now())
     }
 
-    /// Paths below home, one per line, after a letter that says what happens to them.
+    /// Lists paths below the home folder, one per line, each after a word that says what happens to it.
     fn show(&self, masks: &Masks) -> String {
         let line = |mark: &str, path: &Path| {
             let path = path.strip_prefix(self.path("home")).unwrap_or(path);
             format!("{mark} {}\n", path.display())
         };
-        // What the tests can read of the system depends on who runs them.
+        // Which system files the tests can read depends on the user who runs them.
         let hidden = masks.hidden.iter().filter(|path| !path.starts_with("/etc") && !path.starts_with("/var"));
         let hidden = hidden.map(|path| line("hide", path));
         let kept = masks.read_only.iter().map(|path| line("keep", path));
@@ -250,7 +250,7 @@ fn a_refresh_lists_only_what_changed() {
     let mut tree = Tree::new();
     let soon = SystemTime::now();
     let later = soon + Duration::from_secs(60);
-    // Just written, so the times are not trusted yet.
+    // The files were just written, so their times are not trusted yet.
     assert_eq!(tree.refresh(&root, &interest, soon).unwrap().listed, 6);
     assert_eq!(tree.refresh(&root, &interest, later).unwrap().listed, 6);
     assert_eq!(tree.refresh(&root, &interest, later).unwrap().listed, 0);
@@ -348,7 +348,7 @@ fn of_a_folder_that_is_no_project_the_nearest_and_the_one_in_use_are_looked_at()
         (home.show(&masks).lines().filter(|line| line.contains(".env")).count(), masks.left_out)
     };
     assert_eq!(hidden(&Own::default()), (2, true));
-    // What a rule of the user's hides at any depth is hidden at any depth.
+    // A user's rule that hides at any depth applies at any depth.
     assert_eq!(hidden(&Own { deny: vec!["Read(*.pem)".into()], ..Own::default() }), (3, false));
 }
 

@@ -1,28 +1,28 @@
-//! The names of all commands in a script, as another parser of the shell sees them.
+//! Returns the names of all commands in a script, as another shell parser sees them.
 
 use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item};
 use brush_parser::word::{self, ParameterExpr, WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions};
 
-/// What the other parser found.
+/// The names that the other parser found.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// Names that are known before the script runs.
     pub(crate) known: Vec<String>,
-    /// How many names are only known when it runs.
+    /// Number of names that are known only at run time.
     pub(crate) unknown: usize,
-    /// How many words are of a kind that only one of the parsers resolves: `$'…'` and tildes.
+    /// Number of words of a kind that only one of the parsers resolves: `$'…'` and tildes.
     pub(crate) odd: usize,
 }
 
-/// The names in a script, or nothing when the other parser does not accept it or a part of it.
+/// Returns the names in a script, or `None` if the other parser rejects it or a part of it.
 pub(crate) fn names(script: &str) -> Option<Names> {
     let mut names = Names::default();
     names.script(script, 0)?;
     Some(names)
 }
 
-/// What a piece of a word stands in.
+/// The quotes around a piece of a word.
 #[derive(Clone, Copy, PartialEq)]
 enum Quotes {
     None,
@@ -190,7 +190,7 @@ impl Names {
         }
     }
 
-    /// The text of a word when it is known, after a look at what runs inside it.
+    /// Returns the text of a word if it is known, after visiting the commands inside it.
     fn word(&mut self, text: &str, depth: usize) -> Option<Option<String>> {
         let pieces = word::parse(text, &options()).ok()?;
         let known = self.pieces(&pieces, Quotes::None, depth)?;

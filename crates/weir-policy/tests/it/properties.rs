@@ -1,4 +1,4 @@
-//! What holds for every script and every set of rules.
+//! Properties that hold for every script and every set of rules.
 
 use proptest::prelude::*;
 use weir_policy::judge::{judge, simple_literal};
@@ -6,7 +6,7 @@ use weir_policy::shell;
 
 use crate::help::rules;
 
-/// Rules of all shapes, some of them broken.
+/// Rules of all shapes, some of them invalid.
 const RULES: &[&str] = &[
     "Bash",
     "Bash(*)",
@@ -28,7 +28,7 @@ fn some_rules() -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(prop::sample::select(RULES), 0..4)
 }
 
-/// Scripts that are nearly shell, and texts that are not.
+/// Generates scripts that are nearly shell, and texts that are not.
 fn scripts() -> impl Strategy<Value = String> {
     let words = prop::sample::select(
         &[
@@ -121,7 +121,7 @@ fn only_one_literal_command_is_one() {
     check("  gh pr list\n", Some(&["gh", "pr", "list"]));
     for script in [
         "gh pr list > out",
-        // The grammar takes what stands for a character apart here.
+        // Here the grammar splits the replacement of a character.
         "${T\u{10e74}dß=}",
         "-ᝳ*${T\u{10e74}d",
         "echo ${x%é}",
@@ -146,7 +146,7 @@ fn only_one_literal_command_is_one() {
     }
 }
 
-/// The scanner of the grammar is written in C, and once read outside of a table here.
+/// The grammar's scanner is written in C, and once read outside a table here.
 #[test]
 fn characters_beyond_ascii_do_not_end_the_process() {
     for character in ['\u{a0}', 'é', '\u{3000}', '💥', '\u{10ffff}'] {

@@ -1,4 +1,4 @@
-//! Rules from settings files and from our own lists, and what they say.
+//! Tests rules from settings files and from our own lists, and their verdicts.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn settings(text: &str) -> Rules {
     Rules::read(&[source], &Own::default())
 }
 
-/// A settings file in; its problems, and the verdict on `ls`, out.
+/// Reads a settings file and checks its problems and the verdict on `ls`.
 fn check(text: &str, expected: Expect) {
     let rules = settings(text);
     let problems: String = rules

@@ -1,9 +1,9 @@
-//! Scripts made at random from a grammar of the shell, and then damaged.
+//! Generates random scripts from a shell grammar and then damages them.
 
-/// Longer scripts only make the other parser's stack deeper.
+/// Maximum length of a script. Longer ones only deepen the other parser's stack.
 const LONGEST: usize = 300;
 
-/// Pieces of shell that change what is around them.
+/// Pieces of shell that change the meaning of what surrounds them.
 const NASTY: &[&str] = &[
     "'",
     "\"",
@@ -76,7 +76,7 @@ const NASTY: &[&str] = &[
     "coproc ",
 ];
 
-/// Numbers that look random and are the same for the same seed.
+/// A deterministic pseudo-random number generator.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -95,7 +95,7 @@ impl Random {
         from[self.below(from.len())]
     }
 
-    /// A script: one of the lists or a made one, and then some damage.
+    /// Returns a script, taken from one of the lists or generated, and then damaged.
     pub(crate) fn script(&mut self) -> String {
         let mut script = match self.below(4) {
             0 => self.pick(crate::attacks::ATTACKS).to_owned(),

@@ -5,7 +5,7 @@ use weir_policy::judge::{Verdict, judge};
 
 use crate::help::{denying, verdicts};
 
-/// The spellings with which a peer's rule `Bash(sudo *)` was tried, and the rest of the same kinds.
+/// The spellings that were tried against a peer's rule `Bash(sudo *)`, and more of the same kinds.
 pub(crate) const SPELLINGS: &[&str] = &[
     "sudo id",
     "sudo",
@@ -103,7 +103,7 @@ fn spellings_are_denied_where_they_are_understood_and_ask_where_not() {
     expect_file!["golden/spellings.txt"].assert_eq(&verdicts(&denying(&["Bash(sudo *)"]), SPELLINGS));
 }
 
-/// A rule, ways to write what it denies, and commands that are something else.
+/// A rule, spellings of what it denies, and commands that it does not deny.
 const ORDERS: &[(&str, &[&str], &[&str])] = &[
     (
         "Bash(git push *)",

@@ -7,7 +7,7 @@ use serde_json::json;
 use weir_policy::judge::{judge, judge_tool};
 use weir_policy::rules::{Own, Places, Rules, Source, SourceKind, Subject, Verdict};
 
-/// Rules of all shapes: about commands, paths and tools, well formed and broken.
+/// Rules of all shapes: about commands, paths and tools, valid and invalid.
 const RULES: &[&str] = &[
     "Bash",
     "Bash(*)",
@@ -32,7 +32,7 @@ const FOLDERS: &[&str] = &["~", "/", "..", "/etc", "~/.config", "src"];
 const SCRIPTS: &[&str] = &["ls", "ls -l && git push", "git push -f", "$(x)", "if", "cat ~/.ssh/id_rsa > out", ""];
 const PATHS: &[&str] = &["/etc/passwd", "/home/u/.bashrc", "/home/u/.config/weir/config.toml", "/home/u/p/src/a.rs"];
 
-/// The text of a settings file: lists of rules and folders, or something that is none.
+/// Generates the text of a settings file: lists of rules and folders, or something invalid.
 fn settings() -> impl Strategy<Value = String> {
     let list = || prop::collection::vec(prop::sample::select(RULES), 0..4);
     let folders = prop::collection::vec(prop::sample::select(FOLDERS), 0..3);
@@ -63,7 +63,7 @@ fn of_the_project() -> impl Strategy<Value = Source> {
     (kinds, settings()).prop_map(|(kind, text)| source(kind, text))
 }
 
-/// Whether a path may be used, from the rules alone.
+/// Returns whether a path may be used, from the rules alone.
 fn of_path(rules: &Rules, path: &Path, edit: bool) -> Verdict {
     let places = Places { home: "/home/u".into(), project: "/home/u/p".into(), folder: "/home/u/p".into() };
     let about = |subject: &Subject| match subject {
@@ -88,7 +88,7 @@ fn is_inside(rules: &Rules, path: &Path) -> bool {
     folders.chain([PathBuf::from("/home/u/p")]).any(|folder| path.starts_with(folder))
 }
 
-/// Everything in a set of rules that permits.
+/// Returns everything in a set of rules that permits something.
 fn widening(rules: &Rules) -> String {
     let allows = rules.iter().filter(|rule| rule.verdict == Verdict::Allow);
     let allows: Vec<_> = allows.map(|rule| (&rule.text, &rule.path)).collect();

@@ -1,4 +1,4 @@
-//! The half of the broker that is inside the sandbox.
+//! The part of the broker inside the sandbox.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -8,10 +8,10 @@ use weir_core::run::Stream;
 
 use super::frame::{self, Answer, MOST_ANSWER};
 
-/// The exit code of a stand-in that was refused: that of the shell for a program that may not be started.
+/// The exit code of a refused stand-in, as in shells for a program that cannot be executed.
 const REFUSED: i32 = 126;
 
-/// Has the broker run a command, passes on what it prints, and returns its exit code. A refusal is written to `stderr`.
+/// Asks the broker to run a command, forwards its output, and returns its exit code. A refusal is written to `stderr`.
 pub fn call(
     broker: SocketAddr,
     token: &OsStr,

@@ -1,15 +1,16 @@
-//! What is never brokered. Invariant: what is not known is refused.
+//! Decides which commands may be brokered. Invariant: unknown commands are refused.
 //!
-//! For each program there is a short list of commands that may be brokered, and they only read, or write to nothing but
-//! the service. A list of what is forbidden would be longer and would be wrong with the next version of the program: all
-//! five have plugins, aliases or hundreds of commands. Refused are, whatever the command:
+//! For each program there is a short list of commands that may be brokered. They only read, or write only to the
+//! service. A list of forbidden commands would be longer, and outdated with the next version of the program: all five
+//! have plugins, aliases or hundreds of commands. The following is refused whatever the command:
 //!
-//! - what hands out a credential, or opens a shell, a tunnel or a way to files;
-//! - options that choose who asks or whom: another account, profile, context, server or configuration. What is asked is
-//!   the model's choice; the identity is the user's;
-//! - options that read files or start programs outside the sandbox, where nothing is masked.
+//! - Commands that reveal a credential, or open a shell, a tunnel or a way to files.
+//! - Options that select another account, profile, context, server or configuration. The model chooses what to ask; the
+//!   user chooses the identity.
+//! - Options that read files or start programs outside the sandbox, where nothing is masked.
 //!
-//! Where a word is spelled out in [`Program::refused`], it is for the reason that the user is told, not for the refusal.
+//! Most entries in [`Program::refused`] would be refused anyway and only give the user a reason. Some do refuse: they
+//! are exceptions to a rule that covers many commands, such as `describe-…` of `aws` and `describe` of `gcloud`.
 
 use std::ffi::OsString;
 
@@ -19,27 +20,28 @@ mod gcloud;
 mod gh;
 mod kubectl;
 
-/// Every program that can be brokered.
+/// All programs that can be brokered.
 const PROGRAMS: &[Program] = &[gh::GH, aws::AWS, gcloud::GCLOUD, kubectl::KUBECTL, docker::DOCKER];
 
 /// A program with credentials of its own.
 struct Program {
     name: &'static str,
-    /// Options with a value that may stand before the command, or between its words.
+    /// Options with a value that may come before the command or between its words.
     globals: &'static [&'static str],
-    /// The same without a value.
+    /// Options without a value that may come there.
     switches: &'static [&'static str],
-    /// Whether these words are a command that may be brokered.
+    /// Classifies the words of a command.
     command: fn(&[&str]) -> Match,
-    /// Words that commands begin with, and why they are refused.
+    /// Commands and command prefixes that are refused, each with the reason.
     refused: &'static [(&'static str, &'static str)],
-    /// Options that are refused wherever they stand, and why.
+    /// Options that are refused in any position, each with the reason.
     options: &'static [(&'static str, &'static str)],
     /// Whether long options may be abbreviated.
     abbreviates: bool,
-    /// The letters of short options that take a value in every command above, so that what follows is no option.
+    /// The letters of short options that take a value in every brokered command, so the rest of the word is not an
+    /// option.
     valued: &'static str,
-    /// Why a command that may be brokered is refused for its arguments: the words of the command, and all arguments.
+    /// Returns why a brokered command is refused for its arguments, given the words of the command and all arguments.
     arguments: fn(&[&str], &[&str]) -> Option<&'static str>,
 }
 
@@ -53,20 +55,20 @@ enum Match {
     Nothing,
 }
 
-/// Why something is not brokered.
+/// Why a command is not brokered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Refusal {
-    /// The reason, for the user and the model.
+    /// The reason, shown to the user and the model.
     pub why: String,
 }
 
-/// The names of the programs that can be brokered.
+/// Returns the names of the programs that can be brokered.
 pub fn programs() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().map(|program| program.name)
 }
 
-/// Whether a program may be run with these arguments, if the policy grants it.
+/// Checks whether a program may run with these arguments, if the policy grants it.
 pub fn check(program: &str, arguments: &[OsString]) -> Result<(), Refusal> {
     let refused = |why: String| Err(Refusal { why });
     let Some(known) = PROGRAMS.iter().find(|known| known.name == program) else {
@@ -86,12 +88,13 @@ pub fn check(program: &str, arguments: &[OsString]) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a program may have this variable of the user's: a region is a part of the name of the server that it asks.
+/// Returns whether the user's environment variable may be passed to a program. A region becomes part of the name of the
+/// server that `aws` contacts, so it must have the form of a region.
 pub fn may_have(name: &str, value: &str) -> bool {
     !matches!(name, "AWS_REGION" | "AWS_DEFAULT_REGION") || aws::is_region(value)
 }
 
-/// The words of the command, past the options before and between them.
+/// Returns the words of the command, without the options before and between them.
 fn command_of<'a>(program: &Program, words: &[&'a str]) -> Result<Vec<&'a str>, String> {
     let name = program.name;
     let mut command: Vec<&str> = Vec::new();
@@ -131,12 +134,12 @@ fn command_of<'a>(program: &Program, words: &[&'a str]) -> Result<Vec<&'a str>, 
     }
 }
 
-/// Why this option is refused wherever it stands.
+/// Returns why an option is refused in any position.
 fn reason(program: &Program, word: &str) -> Option<&'static str> {
     program.options.iter().find(|(option, _)| is_option(program, word, option)).map(|(_, why)| *why)
 }
 
-/// Whether the word is this option, alone or with its value, abbreviated or in a cluster of short ones.
+/// Returns whether the word is this option, alone or with its value, abbreviated or in a cluster of short options.
 fn is_option(program: &Program, word: &str, option: &str) -> bool {
     if let Some(long) = word.strip_prefix("--") {
         let long = long.split('=').next().unwrap_or_default();
@@ -147,8 +150,8 @@ fn is_option(program: &Program, word: &str, option: &str) -> bool {
     letter.is_some_and(|letter| letter != '-' && has_letter(program.valued, word, letter))
 }
 
-/// Whether the word is short options together, this one among them. The letter may also be in the value of another: it is
-/// refused then too, which is safe.
+/// Returns whether the word is a cluster of short options that contains `letter`. A letter in the value of another
+/// option may count too; refusing it is safe.
 fn has_letter(valued: &str, word: &str, letter: char) -> bool {
     let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };
     letters
@@ -157,7 +160,7 @@ fn has_letter(valued: &str, word: &str, letter: char) -> bool {
         .any(|other| other == letter)
 }
 
-/// The values that an option is given, each as the next word, after `=`, or right after its letter.
+/// Returns the values of an option, each given as the next word, after `=`, or right after its letter.
 fn values_of<'a>(program: &Program, words: &[&'a str], option: &str) -> Vec<&'a str> {
     let given = words.iter().enumerate().filter(|(_, word)| is_option(program, word, option));
     let value = |(at, word): (usize, &&'a str)| match word.split_once('=') {
@@ -168,7 +171,7 @@ fn values_of<'a>(program: &Program, words: &[&'a str], option: &str) -> Vec<&'a 
     given.map(value).collect()
 }
 
-/// Whether the words are in a list of commands, or begin one.
+/// Returns whether the words are in a list of commands, or begin one.
 fn listed(commands: &[&str], words: &[&str]) -> Match {
     let said = words.join(" ");
     if commands.contains(&said.as_str()) {
@@ -181,7 +184,7 @@ fn listed(commands: &[&str], words: &[&str]) -> Match {
     }
 }
 
-/// For programs whose arguments need no look of their own.
+/// Accepts all arguments, for programs whose arguments need no check.
 fn no_objection(_: &[&str], _: &[&str]) -> Option<&'static str> {
     None
 }
@@ -195,13 +198,13 @@ const ELSEWHERE: &str = "it contacts another server";
 const STARTED_WITH: &str = "it prints the startup settings of machines, which may include credentials";
 const REVEALS: &str = "it prints credentials with the requests";
 
-/// Every line of [`Program::refused`], for the test that says it is refused.
+/// Returns every entry of [`Program::refused`], for a test that all of them are refused.
 #[cfg(test)]
 pub(super) fn every_refusal() -> impl Iterator<Item = (&'static str, String)> {
     PROGRAMS.iter().flat_map(|program| program.refused.iter().map(|(said, _)| (program.name, (*said).to_owned())))
 }
 
-/// Every line of [`Program::options`], with a command that is fine without it.
+/// Returns every entry of [`Program::options`], with a command that is accepted without it.
 #[cfg(test)]
 pub(super) fn every_option() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let fine = |name| every_command().find(|(program, _)| *program == name).map_or("", |(_, command)| command);
@@ -209,7 +212,7 @@ pub(super) fn every_option() -> impl Iterator<Item = (&'static str, &'static str
     PROGRAMS.iter().flat_map(lines).map(move |(program, option)| (program, option, fine(program)))
 }
 
-/// Every command that is listed by its words.
+/// Returns every command that is listed by its words.
 #[cfg(test)]
 pub(super) fn every_command() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lists = [

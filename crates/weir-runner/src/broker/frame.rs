@@ -1,8 +1,8 @@
-//! What goes over the wire between the stand-in inside the sandbox and the broker.
+//! The wire format between the stand-in inside the sandbox and the broker.
 //!
-//! A request is one frame: its length in four bytes, most significant first, and then the token and the words, each with
-//! its length before it. An answer is many frames, each with a byte before it that says what it is: output as it comes,
-//! and at the end an exit code or a refusal.
+//! A request is one frame: its length in four bytes, most significant first, followed by the token and the words, each
+//! preceded by its length. An answer is a series of frames, each preceded by a byte that identifies it: output as it
+//! arrives, and finally an exit code or a refusal.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -10,9 +10,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use weir_core::run::Stream;
 
-/// How long a request may be: as long as the words of a program may be on Linux, and no longer.
+/// Maximum size of a request in bytes: as large as Linux allows the arguments of a program to be.
 pub(super) const MOST_REQUEST: usize = 2 << 20;
-/// How long one frame of an answer may be.
+/// Maximum size of one frame of an answer in bytes.
 pub(super) const MOST_ANSWER: usize = 1 << 20;
 
 const OUTPUT: u8 = 1;
@@ -29,7 +29,7 @@ pub(super) enum Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// As bytes. Long output becomes several frames.
+    /// Encodes the answer. Long output is split into several frames.
     pub(super) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Output(stream, bytes) => {
@@ -41,7 +41,7 @@ impl Answer<'_> {
         }
     }
 
-    /// From its kind and what came with it.
+    /// Decodes a frame from its kind and its payload.
     pub(super) fn decode(kind: u8, bytes: &[u8]) -> io::Result<Answer<'_>> {
         let bad = |_| io::Error::from(io::ErrorKind::InvalidData);
         match kind {
@@ -60,14 +60,15 @@ fn frame(kind: u8, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Adds bytes with their length before them. What is too long for its length is cut; the other side refuses it anyway.
+/// Appends bytes, preceded by their length. Bytes that exceed the maximum length are cut; the other side refuses them
+/// anyway.
 fn push(out: &mut Vec<u8>, bytes: &[u8]) {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     out.extend_from_slice(&length.to_be_bytes());
     out.extend_from_slice(&bytes[..length as usize]);
 }
 
-/// A length from its four bytes.
+/// Decodes a length from its four bytes.
 pub(super) fn number(bytes: &[u8]) -> io::Result<usize> {
     let bytes = bytes.try_into().map_err(|_| io::ErrorKind::InvalidData)?;
     Ok(u32::from_be_bytes(bytes) as usize)
@@ -82,7 +83,7 @@ pub(super) fn encode_request(token: &OsStr, argv: &[OsString]) -> Vec<u8> {
     out
 }
 
-/// The token and the words of a request, without its length.
+/// Decodes the token and the words of a request, without its length.
 pub(super) fn decode_request(mut bytes: &[u8]) -> io::Result<(Vec<u8>, Vec<OsString>)> {
     let mut words = Vec::new();
     while !bytes.is_empty() {

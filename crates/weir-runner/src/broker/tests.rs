@@ -1,4 +1,4 @@
-//! The broker over real sockets, with scripts that stand in for the programs; and what is never brokered, line by line.
+//! Tests the broker over real sockets, with scripts in place of the programs, and the lists of what is never brokered.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,7 +19,7 @@ fn words(line: &str) -> Vec<OsString> {
     line.split(' ').map(OsString::from).collect()
 }
 
-/// Runs the script of the program's name in this folder, with a secret that the sandbox must not see.
+/// Runs the script with the program's name in this folder, with a secret that the sandbox must not see.
 #[expect(clippy::disallowed_methods, reason = "the test stands in for the runner")]
 fn outside(folder: &Path, call: &Call<'_>, sink: &mut Sink<'_>) -> io::Result<i32> {
     let mut command = std::process::Command::new(folder.join(&call.argv[0]));
@@ -38,7 +38,7 @@ struct Desk {
     _folder: tempfile::TempDir,
 }
 
-/// A broker with this one command granted.
+/// Starts a broker with this one granted command.
 fn desk(granted: &str, uses: u32) -> Desk {
     let folder = tempfile::tempdir().unwrap();
     for program in super::programs() {
@@ -64,7 +64,7 @@ fn desk(granted: &str, uses: u32) -> Desk {
 }
 
 impl Desk {
-    /// The exit code, and what came on both streams.
+    /// Returns the exit code and the output of both streams.
     fn ask(&self, token: &str, argv: &[OsString]) -> (i32, String, String) {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let code = call(self.address, token.as_ref(), argv, &mut stdout, &mut stderr).unwrap();
@@ -129,8 +129,8 @@ fn a_wrong_token_is_refused() {
     assert!(!format!("{:?}", desk.token).contains(&right));
 }
 
-/// Escapes 52 and 53: what a shell hides from every parser still comes here as it is, and even a policy that grants it
-/// does not make it run.
+/// Escapes 52 and 53: a command that a shell hides from every parser still arrives here as plain words, and it does not
+/// run even if the policy grants it.
 #[test]
 fn what_is_never_brokered_is_refused_even_when_granted() {
     for line in ["gh auth token", "docker run -v /:/h alpine cat /h/etc/shadow"] {
@@ -178,7 +178,7 @@ fn dropping_it_ends_what_it_runs() {
     let (begun, has_begun) = mpsc::channel();
     let broker = serve(OwnedFd::from(listener), grant, move |call, _| {
         begun.send(()).unwrap();
-        // A program that prints nothing and never ends, but for the stopper.
+        // A program that prints nothing and ends only when stopped.
         poll(&mut [PollFd::from_borrowed_fd(call.stopper.as_fd(), PollFlags::IN)], None)?;
         Err(io::ErrorKind::Interrupted.into())
     });
@@ -214,7 +214,7 @@ fn allowed(lines: &str) {
 fn every_line_of_the_lists_is_refused() {
     for (program, said) in deny::every_refusal() {
         let mut line = words(&said);
-        // With what a whole command may need after it.
+        // Add an argument, which a complete command may need.
         line.push("x".into());
         assert!(check(program, &line).is_err(), "{program} {said}");
         assert!(check(program, &line[..line.len() - 1]).is_err(), "{program} {said}");
@@ -557,7 +557,7 @@ fn docker() {
     );
 }
 
-/// How long a call takes beside the program itself.
+/// Measures the overhead of a call over the program itself.
 #[test]
 fn a_call_costs_little() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

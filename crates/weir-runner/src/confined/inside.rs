@@ -1,4 +1,4 @@
-//! The inside of a confined process: gives up what it has, then answers requests.
+//! The inside of a confined process: gives up its privileges, then answers requests.
 
 use std::io;
 use std::process::ExitCode;
@@ -11,12 +11,12 @@ use seccompiler::{
 use super::LONGEST;
 use crate::sandbox::drop_capabilities;
 
-/// How much processor time a confined process may use in its life.
+/// Maximum processor time of a confined process over its lifetime.
 pub(super) const CPU_SECONDS: u64 = 60;
-/// How much memory it may map, this program included.
+/// Maximum memory that the process may map, including the program itself.
 const MEMORY: u64 = 1 << 30;
 
-/// System calls that work on memory, on time and on the process itself.
+/// System calls that affect only memory, time and the process itself.
 const ALLOWED: &[libc::c_long] = &[
     libc::SYS_brk,
     libc::SYS_munmap,
@@ -25,7 +25,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_futex,
     libc::SYS_clock_gettime,
     libc::SYS_getrandom,
-    // A crash ends in these: the handler of a fault gives way to the default, and an abort signals itself.
+    // A crash uses these: the fault handler restores the default action, and an abort signals its own process.
     libc::SYS_rt_sigaction,
     libc::SYS_getpid,
     libc::SYS_gettid,
@@ -41,9 +41,10 @@ const ALLOWED: &[libc::c_long] = &[
 /// How a process is confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fences {
-    /// A filter lets it use its memory and its socket, and nothing else.
+    /// A filter allows it to use its memory and its socket, and nothing else.
     Filtered,
-    /// Only limits hold it, since the kernel took no filter: it can open nothing and has bounded memory.
+    /// Only resource limits apply, since the kernel accepted no filter: it cannot open files, and its memory is
+    /// bounded.
     Limited,
 }
 
@@ -60,12 +61,13 @@ impl Fences {
     }
 }
 
-/// Confines this process, then answers requests from its standard input until that is closed. It must have one thread.
+/// Confines this process, then answers requests from its standard input until that is closed. The process must have one
+/// thread.
 pub fn serve(answer: impl Fn(&[u8]) -> Vec<u8>) -> ExitCode {
     let Ok(fences) = confine() else { return ExitCode::FAILURE };
     loop {
         let Ok(request) = receive() else { return ExitCode::SUCCESS };
-        // The empty request asks how this process is confined.
+        // An empty request asks how this process is confined.
         let said = if request.is_empty() { send(fences.as_bytes()) } else { send(&answer(&request)) };
         if said.is_err() {
             return ExitCode::FAILURE;
@@ -73,7 +75,7 @@ pub fn serve(answer: impl Fn(&[u8]) -> Vec<u8>) -> ExitCode {
     }
 }
 
-/// The length of a message, as it goes before it.
+/// Encodes the length that precedes a message.
 pub(super) fn header(length: usize) -> io::Result<[u8; 4]> {
     match u32::try_from(length) {
         Ok(number) if length <= LONGEST => Ok(number.to_le_bytes()),
@@ -81,7 +83,7 @@ pub(super) fn header(length: usize) -> io::Result<[u8; 4]> {
     }
 }
 
-/// The length that a header tells.
+/// Decodes the length from a header.
 pub(super) fn length(header: [u8; 4]) -> io::Result<usize> {
     let length = u32::from_le_bytes(header) as usize;
     if length <= LONGEST { Ok(length) } else { Err(io::ErrorKind::InvalidData.into()) }
@@ -105,7 +107,7 @@ fn fill(mut buffer: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes to standard input, which is a socket: it goes both ways.
+/// Writes to standard input, which is a bidirectional socket.
 fn send(answer: &[u8]) -> io::Result<()> {
     let message = [&header(answer.len())?, answer].concat();
     let mut left = message.as_slice();
@@ -116,10 +118,10 @@ fn send(answer: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes everything from this process that answers do not need.
+/// Takes away every privilege that answering does not need.
 fn confine() -> io::Result<Fences> {
     close_others()?;
-    // Whatever is refused here, the limits below hold, and the filter decides what is said about this process.
+    // If the kernel refuses this, the limits below still apply, and the filter decides how the confinement is reported.
     let _ = drop_capabilities();
     let limits = [
         (Resource::As, MEMORY),
@@ -127,7 +129,7 @@ fn confine() -> io::Result<Fences> {
         (Resource::Fsize, 0),
         (Resource::Nofile, 0),
         (Resource::Nproc, 0),
-        // For the kernel 0 means no file, and 1 nothing at all.
+        // To the kernel 0 means no file, and 1 no dump at all.
         (Resource::Core, 1),
     ];
     for (resource, limit) in limits {
@@ -141,7 +143,7 @@ fn confine() -> io::Result<Fences> {
 
 fn compile() -> Result<BpfProgram, Box<dyn std::error::Error>> {
     let own_socket = || SeccompRule::new(vec![is(0, u64::MAX, 0)?]);
-    // Memory that is or becomes a program is what an attack would need next.
+    // Executable memory is what an attack would need next.
     let no_program = || SeccompRule::new(vec![is(2, libc::PROT_EXEC as u64, 0)?]);
     let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
         ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
@@ -159,10 +161,10 @@ fn is(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, seccompil
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(mask), value)
 }
 
-/// Closes what was inherited beside the three standard streams.
+/// Closes inherited descriptors other than the three standard streams.
 #[expect(unsafe_code, reason = "no library wraps close_range")]
 fn close_others() -> io::Result<()> {
-    // SAFETY: a process that has just begun owns no descriptors but the standard streams.
+    // SAFETY: a process that has just started owns no descriptors other than the standard streams.
     match unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, 0u32) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -1,4 +1,4 @@
-//! A confined process that does what an attacker would do: this test program again.
+//! Tests a confined process that acts as an attacker would. The process is this test program again.
 
 use std::fs::File;
 use std::net::{TcpListener, UdpSocket};
@@ -9,7 +9,7 @@ use super::{Confined, Fences, Lost, serve};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The role of the confined process: started by the other tests, with a socket as its standard input.
+/// The confined process itself: the other tests start it with a socket as its standard input.
 #[test]
 fn confined_role() {
     let stdin = rustix::fs::fstat(rustix::stdio::stdin()).unwrap();
@@ -50,7 +50,7 @@ fn attack(request: &[u8]) -> String {
     }
 }
 
-/// Uses up the stack, which is a fault of memory as a broken parser has them.
+/// Overflows the stack, a memory fault such as a broken parser causes.
 #[expect(unconditional_recursion, reason = "that is what it is for")]
 fn overflow(depth: u64) -> u64 {
     std::hint::black_box([depth; 64]);

@@ -1,21 +1,21 @@
-//! Which addresses may be reached. Invariant: an address that carries another inside is judged by the one inside.
+//! Classifies addresses. Invariant: an address that embeds another is judged by the embedded one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-/// What an address is, as far as it matters here.
+/// The class of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Somewhere on the internet.
+    /// A public address on the internet.
     Public,
-    /// Not public; reached only when a pattern names it. With the reason.
+    /// Not public, with the reason. Allowed only if a pattern names the address.
     Private(&'static str),
-    /// This machine; reached only when a pattern names it with its port. With the reason.
+    /// This machine, with the reason. Allowed only if a pattern names the address and the port.
     Own(&'static str),
-    /// Never reached, with the reason.
+    /// Never allowed, with the reason.
     Never(&'static str),
 }
 
-/// Where clouds give out the credentials of a machine. Some of these look public.
+/// Metadata services, where clouds hand out the credentials of a machine. Some of these addresses look public.
 const METADATA: [IpAddr; 6] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
@@ -25,7 +25,7 @@ const METADATA: [IpAddr; 6] = [
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
 ];
 
-/// What this address is.
+/// Classifies an address.
 pub(super) fn kind(address: IpAddr) -> Kind {
     let address = canonical(address);
     if METADATA.contains(&address) {
@@ -38,7 +38,7 @@ pub(super) fn kind(address: IpAddr) -> Kind {
     if kind == Kind::Public && is_own(address) { Kind::Own("an address of this machine") } else { kind }
 }
 
-/// The address of IPv4 inside an address of IPv6, where it is only another spelling of it.
+/// Converts an IPv4-mapped IPv6 address to the IPv4 address that it spells.
 pub(super) fn canonical(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
@@ -65,7 +65,8 @@ fn kind_of_v6(address: Ipv6Addr) -> Kind {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => Kind::Never("an unspecified address"),
         [0, 0, 0, 0, 0, 0, 0, 1] => Kind::Own("a loopback address"),
-        // IPv4 inside: in its last 32 bits (an old form, and NAT64), or in the second and third part (6to4).
+        // An embedded IPv4 address: in the last 32 bits (an old form, and NAT64), or in the second and third part
+        // (6to4).
         [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
             inside(high, low)
         }
@@ -79,7 +80,7 @@ fn kind_of_v6(address: Ipv6Addr) -> Kind {
     }
 }
 
-/// What an address of IPv4 inside another is. No pattern can name it in this spelling, so what is not public is refused.
+/// Classifies an embedded IPv4 address. No pattern can name it in this form, so it is refused unless it is public.
 fn inside(high: u16, low: u16) -> Kind {
     let bits = (u32::from(high) << 16) | u32::from(low);
     match kind(IpAddr::V4(Ipv4Addr::from_bits(bits))) {
@@ -88,10 +89,10 @@ fn inside(high: u16, low: u16) -> Kind {
     }
 }
 
-/// Whether the address is one of this machine: a socket can be bound to those only.
+/// Returns whether the address belongs to this machine: sockets can only be bound to such addresses.
 ///
-/// Some systems let sockets bind to any address. There, an address is ours if packets to it would come from it, which
-/// does not hold for a second address on the same interface.
+/// Some systems allow binding to any address. On those, an address counts as ours if packets to it would be sent from
+/// it, which misses a second address on the same interface.
 fn is_own(address: IpAddr) -> bool {
     let foreign: IpAddr = if address.is_ipv4() {
         IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1))

@@ -1,16 +1,16 @@
-//! Finds the end of a request's body, so that nothing behind it reaches the server as a second request.
+//! Finds the end of a request's body, so nothing after it reaches the server as a second request.
 
 use super::head::Length;
 
-/// How much of a body is still to come.
+/// The rest of a body that is still to come.
 #[derive(Debug)]
 pub(super) struct Body(State);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// So many bytes. `u64::MAX` is without end.
+    /// This many bytes. `u64::MAX` means without end.
     Bytes(u64),
-    /// In the line that says how long a chunk is. With the number so far, and how many digits it has.
+    /// In the line with the size of a chunk: the number so far, and how many digits it has.
     Size {
         size: u64,
         digits: u8,
@@ -18,18 +18,18 @@ enum State {
     },
     /// Before the line feed of that line.
     SizeEnd(u64),
-    /// In a chunk: what is left of it.
+    /// In a chunk, with this many bytes left.
     Chunk(u64),
-    /// Before the line end behind a chunk, and in it.
+    /// Before or in the line end after a chunk.
     ChunkEnd {
         in_it: bool,
     },
-    /// In the lines after the last chunk. How much of an empty line has been seen.
+    /// In the lines after the last chunk, with how much of an empty line has been seen.
     Trailer(u8),
     Over,
 }
 
-/// The body is not what it says.
+/// The error for a body that does not match its encoding.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
@@ -42,7 +42,7 @@ impl Body {
         })
     }
 
-    /// Whatever comes is part of it.
+    /// Returns a body that includes everything that follows.
     pub(super) fn endless() -> Self {
         Self(State::Bytes(u64::MAX))
     }
@@ -55,7 +55,7 @@ impl Body {
         self.0 == State::Over
     }
 
-    /// How many of these bytes belong to the body.
+    /// Returns how many of these bytes belong to the body.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
         let mut at = 0;
         while at < bytes.len() && self.0 != State::Over {
@@ -84,7 +84,7 @@ fn less(size: u64, left: usize) -> (u64, usize) {
     (size - taken as u64, taken)
 }
 
-/// The state after one byte outside the chunks.
+/// Returns the state after one byte outside the chunks.
 fn one(state: State, byte: u8) -> Result<State, Malformed> {
     match (state, byte) {
         (State::Size { size, digits: 0..15, in_number: true }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
@@ -120,7 +120,7 @@ fn one(state: State, byte: u8) -> Result<State, Malformed> {
 mod tests {
     use super::*;
 
-    /// Whole, and byte by byte: `taken` bytes belong to it.
+    /// Checks that `taken` bytes belong to the body, passed at once and byte by byte.
     fn check(length: Length, bytes: &str, taken: Result<usize, Malformed>) {
         let mut whole = Body::new(length);
         let found = whole.take(bytes.as_bytes());

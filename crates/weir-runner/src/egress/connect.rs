@@ -1,4 +1,4 @@
-//! Makes the connection to a host: resolves its name once, checks the addresses, and connects to one that was checked.
+//! Connects to a host: resolves its name once, checks the addresses, and connects to one that was checked.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -17,21 +17,21 @@ use super::listen::Stop;
 use super::pattern::Named;
 use super::{Rules, Upstream, head};
 
-/// Why there is no connection.
+/// Why a connection was not made.
 #[derive(Debug)]
 pub(super) enum NoWay {
-    /// The rules do not allow it, with the reason and what to add to them, if anything.
+    /// The rules do not allow it: the reason, and what to add to them, if anything.
     Refused { why: String, add: Option<String> },
-    /// It did not work out.
+    /// The attempt failed.
     Failed(String),
-    /// The server ends.
+    /// The server is shutting down.
     Stopped,
 }
 
 /// Connects to a host that the rules allow.
 pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<TcpStream, NoWay> {
     if !rules.allow.iter().any(|pattern| pattern.allows(host, port)) {
-        // What an address is says more than that it is not on the list, and what to add may need its port.
+        // For an address, its class explains more than a missing pattern, and the pattern to add may need the port.
         if let Ok(address) = host.parse() {
             check(rules, SocketAddr::new(address, port))?;
         }
@@ -39,7 +39,7 @@ pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Resu
         return Err(NoWay::Refused { why: "the host is not allowed".to_owned(), add: Some(add) });
     }
     if let Some(upstream) = &rules.upstream {
-        // An address needs no resolving, so it is checked all the same.
+        // An address needs no resolving, so it can be checked even here.
         if let Ok(address) = host.parse() {
             check(rules, SocketAddr::new(address, port))?;
         }
@@ -47,9 +47,9 @@ pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Resu
     }
     let mut addresses = resolve(rules, host, port, stop)?;
     for address in &mut addresses {
-        // The port is ours, whatever a resolver says.
+        // Use our port, whatever the resolver returns.
         *address = SocketAddr::new(canonical(address.ip()), port);
-        // One bad address among good ones is refused as a whole: a name that leads there is not to be trusted.
+        // One bad address refuses all of them: a name that resolves to it cannot be trusted.
         check(rules, *address)?;
     }
     reach(rules, &addresses, stop)
@@ -59,7 +59,7 @@ fn with_port(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-/// Whether this address may be connected to.
+/// Checks whether this address may be connected to.
 fn check(rules: &Rules, address: SocketAddr) -> Result<(), NoWay> {
     let (ip, port) = (address.ip(), address.port());
     let named = rules.allow.iter().map(|pattern| pattern.names(ip, port)).max().unwrap_or(Named::No);
@@ -74,7 +74,7 @@ fn check(rules: &Rules, address: SocketAddr) -> Result<(), NoWay> {
     }
 }
 
-/// Resolves a name in a thread of its own, which may outlast us: the system's resolver cannot be interrupted.
+/// Resolves a name in its own thread, which may outlive this call: the system's resolver cannot be interrupted.
 fn resolve(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<Vec<SocketAddr>, NoWay> {
     if let Ok(address) = host.parse() {
         return Ok(vec![SocketAddr::new(address, port)]);
@@ -84,7 +84,7 @@ fn resolve(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<Vec<Sock
     let (sender, receiver) = mpsc::channel();
     let (resolver, name) = (Arc::clone(&rules.resolve), host.to_owned());
     let resolving = move || {
-        // Nobody listens any more when the answer comes too late. Dropping `doing` wakes the other side.
+        // The receiver may have given up by now. Dropping `doing` wakes the other side.
         let _ = sender.send(resolver(&name, port));
         drop(doing);
     };
@@ -100,7 +100,7 @@ fn resolve(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<Vec<Sock
     }
 }
 
-/// Connects to the first of the addresses that answers.
+/// Connects to the first address that answers.
 fn reach(rules: &Rules, addresses: &[SocketAddr], stop: &Stop) -> Result<TcpStream, NoWay> {
     let mut last = NoWay::Failed("no address to connect to".to_owned());
     for address in addresses {
@@ -115,7 +115,7 @@ fn reach(rules: &Rules, addresses: &[SocketAddr], stop: &Stop) -> Result<TcpStre
     Err(last)
 }
 
-/// As `TcpStream::connect_timeout`, which cannot be interrupted.
+/// Like `TcpStream::connect_timeout`, but interruptible.
 fn dial(address: SocketAddr, until: Instant, stop: &Stop) -> io::Result<TcpStream> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -141,7 +141,7 @@ fn no_way(error: &io::Error) -> NoWay {
     }
 }
 
-/// Connects through the user's own proxy, whose address the user chose: it is not checked.
+/// Connects through the user's own proxy. Its address is not checked, since the user chose it.
 fn through(rules: &Rules, upstream: &Upstream, target: &str, stop: &Stop) -> Result<TcpStream, NoWay> {
     let addresses = resolve(rules, &upstream.host, upstream.port, stop)?;
     let stream = reach(rules, &addresses, stop)?;

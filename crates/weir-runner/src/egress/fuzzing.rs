@@ -1,9 +1,9 @@
-//! The proxy's reading of requests, for the fuzzer.
+//! Fuzzing entry point for the proxy's request parser.
 
 use super::body::Body;
 use super::head::{Kind, MOST, end, parse};
 
-/// Reads bytes as the head of a request with its body. What goes on to the server is read there as it was read here.
+/// Parses bytes as the head of a request with its body, and checks that the server would read them the same way.
 pub fn proxy(data: &[u8]) {
     let Some(at) = end(data).filter(|at| *at <= MOST) else { return };
     let (head, rest) = data.split_at(at);
@@ -12,7 +12,7 @@ pub fn proxy(data: &[u8]) {
     let Kind::Plain { head, length } = read.kind else { return };
     assert_eq!(end(head.as_bytes()), Some(head.len()), "a second head: {head:?}");
     assert!(!head.contains('\0') && head.is_ascii(), "{head:?}");
-    // The end of the body does not depend on the pieces it comes in.
+    // The end of the body must not depend on how the bytes are split.
     let whole = Body::new(length).take(rest);
     let mut pieces = Body::new(length);
     let mut taken = Ok(0);

@@ -1,15 +1,16 @@
-//! The head of a request: read strictly, and written anew for the server.
+//! The head of a request: parsed strictly, and rewritten for the server.
 //!
-//! Invariant: whatever two readers could understand in two ways is refused, so that what was checked is what is asked.
+//! Invariant: a head that two parsers could understand differently is refused, so the server sees the request that was
+//! checked.
 
 use std::fmt::Write as _;
 
 use super::pattern::{host_name, split_port};
 
-/// How big the head of a request may be.
+/// Maximum size of the head of a request in bytes.
 pub(super) const MOST: usize = 64 << 10;
 
-/// What a client asks for.
+/// The parsed head of a client's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) host: String,
@@ -19,25 +20,25 @@ pub(super) struct Head {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A connection to pass bytes through.
+    /// A tunnel for arbitrary bytes.
     Connect,
-    /// A request to be made, with its head as the server gets it, and how long its body is.
+    /// A plain request, with the head to send to the server and the length of its body.
     Plain { head: String, length: Length },
 }
 
-/// How the end of a body is known.
+/// How the length of a body is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Length {
     Bytes(u64),
     Chunked,
 }
 
-/// Where the head ends, if it has come that far.
+/// Returns where the head ends, or `None` if it is incomplete.
 pub(super) fn end(bytes: &[u8]) -> Option<usize> {
     bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4)
 }
 
-/// Headers that are for the connection to us and not for the server.
+/// Headers that are meant for the proxy and not for the server.
 const HOP_BY_HOP: &[&str] = &[
     "connection",
     "keep-alive",
@@ -49,7 +50,7 @@ const HOP_BY_HOP: &[&str] = &[
     "upgrade",
 ];
 
-/// Reads a head, up to and with its empty line. The error says what is wrong with it.
+/// Parses a head, including its final empty line. The error says what is wrong with it.
 pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
     let text = std::str::from_utf8(bytes).map_err(|_| "the head is not text")?;
     let text = text.strip_suffix("\r\n\r\n").ok_or("the head has no end")?;
@@ -101,7 +102,7 @@ fn header(line: &str) -> Result<Header<'_>, &'static str> {
     if value.chars().any(|c| c.is_control() && c != '\t') {
         return Err("a header has control characters");
     }
-    // A server that reads bytes as Latin-1 would see controls where there are none here: `ą` ends in 0x85, a line end.
+    // A server that reads bytes as Latin-1 would see a control character in UTF-8 text: `ą` ends in 0x85, a line end.
     if !value.is_ascii() {
         return Err("a header is not ASCII");
     }
@@ -112,19 +113,19 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// The host and the port of a target.
+/// Parses the host and the port of a target.
 fn authority(text: &str) -> Result<(String, Option<u16>), &'static str> {
     let (host, port) = split_port(text).ok_or("the target names no host and port")?;
     Ok((host_name(host).ok_or("the target names no host")?, port))
 }
 
-/// All values of a header.
+/// Returns all values of a header.
 fn values<'a>(headers: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = &'a str> {
     headers.iter().filter(move |(other, _)| other == name).map(|(_, value)| *value)
 }
 
-/// The `Host` header must name the target: a server goes by the one, and we have checked the other. Without a port it
-/// means the usual one, or for `CONNECT` any.
+/// Checks that the `Host` header names the target: the server uses the header, but the proxy checked the target.
+/// Without a port, the header means the default port or, for `CONNECT`, any port.
 fn agrees(headers: &[Header<'_>], host: &str, port: u16, usual: Option<u16>) -> Result<(), &'static str> {
     let mut hosts = values(headers, "host");
     let Some(named) = hosts.next() else { return Ok(()) };
@@ -153,12 +154,12 @@ fn length(headers: &[Header<'_>]) -> Result<Length, &'static str> {
     }
 }
 
-/// The head for the server: in origin form, with one `Host`, without what was for us, for one request only.
+/// Returns the head for the server: in origin form, with one `Host`, without hop-by-hop headers, for one request only.
 fn rewritten(&[method, authority, path]: &[&str; 3], headers: &[Header<'_>]) -> String {
     let named: Vec<String> = values(headers, "connection")
         .flat_map(|value| value.split(','))
         .map(|name| name.trim().to_ascii_lowercase())
-        // These are for the server whatever the client says of them.
+        // These are for the server even if the client lists them as connection headers.
         .filter(|name| !matches!(name.as_str(), "content-length" | "transfer-encoding"))
         .collect();
     let slash = if path.starts_with('/') { "" } else { "/" };

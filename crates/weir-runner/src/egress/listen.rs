@@ -1,6 +1,6 @@
-//! A listener with a thread for each connection, all of which end when asked to.
+//! A listener with one thread per connection, all of which can be stopped.
 //!
-//! Invariant: every wait is for the end too. After [`Server`] is dropped, its threads are gone.
+//! Invariant: every wait also waits for the server to stop. When [`Server`] has been dropped, its threads have ended.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// A listener at work. Dropping it ends it.
+/// A running listener. Dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// The other end is [`Stop`]'s: closing this one is what everybody waits for.
+    /// The write end of a pipe whose read end is [`Stop`]'s. Closing it wakes every wait.
     lifeline: Option<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Serves each connection in a thread of its own, and at most `most` at once; one more goes to `busy`, which must
+    /// Serves each connection in its own thread, at most `most` at once. Further connections go to `busy`, which must
     /// not block.
     pub(crate) fn start(
         listener: OwnedFd,
@@ -32,7 +32,7 @@ impl Server {
     ) -> io::Result<Self> {
         let (end, lifeline) = io::pipe()?;
         let listener = TcpListener::from(listener);
-        // A connection that is gone again before it is accepted must not hold up the others.
+        // A connection that is closed before it is accepted must not block the others.
         listener.set_nonblocking(true)?;
         let stop = Stop(Arc::new(end.into()));
         let serve = Arc::new(serve);
@@ -50,14 +50,14 @@ impl Server {
                 let (serve, stop, place) = (Arc::clone(&serve), stop.clone(), Place(Arc::clone(&active)));
                 let spawned = thread::Builder::new().name("connection".to_owned()).spawn(move || {
                     serve(&connection, &stop);
-                    // Before the connection is closed, so that whoever sees its end finds a free place.
+                    // Before the connection is closed, so a client that sees it close finds a free slot.
                     drop(place);
                 });
-                // Without a thread the connection is closed, which its other end sees.
+                // If no thread can be started, the connection is closed, which the client notices.
                 threads.extend(spawned.ok());
             }
             for thread in threads {
-                // One that panicked has ended as well.
+                // A thread that panicked has ended as well.
                 let _ = thread.join();
             }
         })?;
@@ -74,7 +74,7 @@ impl Drop for Server {
     }
 }
 
-/// A place among the connections at once, given back however the thread ends.
+/// A slot among the concurrent connections, released however the thread ends.
 struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {
@@ -83,13 +83,13 @@ impl Drop for Place {
     }
 }
 
-/// What every wait looks at, so that it ends with the server.
+/// A signal that every wait polls, so all waits end with the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Stop(Arc<OwnedFd>);
 
 impl Stop {
-    /// Waits until one of the descriptors is ready, and tells for each what it is ready for. Fails when the time is over
-    /// or the server ends.
+    /// Waits until one of the descriptors is ready, and returns what each is ready for. Fails at the deadline or when
+    /// the server stops.
     pub(crate) fn wait(
         &self,
         ready: &[(BorrowedFd<'_>, PollFlags)],
@@ -117,7 +117,7 @@ impl Stop {
         self.wait(&[(fd, flags)], Some(until)).map(drop)
     }
 
-    /// Reads what there is, once there is something.
+    /// Waits for data and reads it.
     pub(crate) fn read(&self, mut from: &TcpStream, into: &mut [u8], until: Instant) -> io::Result<usize> {
         loop {
             self.wait_for(from.as_fd(), PollFlags::IN, until)?;
@@ -128,7 +128,7 @@ impl Stop {
         }
     }
 
-    /// Writes everything.
+    /// Writes all bytes.
     pub(crate) fn write_all(&self, mut to: &TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
             match io::Write::write(&mut to, bytes) {
@@ -142,12 +142,12 @@ impl Stop {
     }
 }
 
-/// Whether the same call may succeed later.
+/// Returns whether the same call may succeed later.
 pub(crate) fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Rounded up, since a wait that is a little too short would be made again and again.
+/// Converts a duration, rounded up: a wait that is slightly too short would be repeated over and over.
 fn timespec(time: Duration) -> Timespec {
     let time = time + Duration::from_millis(1);
     Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX), tv_nsec: i64::from(time.subsec_nanos()) }

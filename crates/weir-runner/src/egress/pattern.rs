@@ -1,4 +1,4 @@
-//! Which hosts are allowed, as the user writes it.
+//! Patterns for allowed hosts, as the user writes them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,11 +9,11 @@ use super::address::canonical;
 /// The ports of a pattern that names none.
 const USUAL: [u16; 2] = [80, 443];
 
-/// A host, or a family of hosts, that may be reached: `example.org`, `*.example.org` (what is below it, not itself),
-/// `example.org:8443`, `192.0.2.7`, `[2001:db8::7]:8080`. Without a port it means 80 and 443.
+/// A pattern for one or more hosts that may be reached: `example.org`, `*.example.org` (its subdomains, not itself),
+/// `example.org:8443`, `192.0.2.7`, `[2001:db8::7]:8080`. Without a port, it means 80 and 443.
 ///
-/// An address that is not public is reached only when a pattern names that very address, whatever name leads to it. For
-/// this machine itself the pattern must name the port too.
+/// An address that is not public can be reached only if a pattern names that exact address, whatever name resolves to
+/// it. For an address of this machine, the pattern must name the port too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPattern {
     host: Host,
@@ -27,7 +27,7 @@ enum Host {
     Address(IpAddr),
 }
 
-/// A pattern that cannot be read.
+/// The error for an invalid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a host: use a form such as `example.org`, `*.example.org`, `example.org:8443` or `192.0.2.7:8080`"
@@ -35,7 +35,7 @@ enum Host {
 pub struct BadPattern(String);
 
 impl HostPattern {
-    /// Whether this allows the host by the name or address that was asked for.
+    /// Returns whether the pattern allows the requested name or address.
     pub fn allows(&self, host: &str, port: u16) -> bool {
         if !self.port.map_or(USUAL.contains(&port), |only| only == port) {
             return false;
@@ -47,7 +47,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether this names the very address, and whether it names the port as well.
+    /// Returns whether the pattern names this exact address, and whether it names the port as well.
     pub(super) fn names(&self, address: IpAddr, port: u16) -> Named {
         match self.host {
             Host::Address(named) if named == canonical(address) => match self.port {
@@ -60,7 +60,7 @@ impl HostPattern {
     }
 }
 
-/// How far a pattern names an address.
+/// How precisely a pattern names an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Named {
     No,
@@ -100,7 +100,7 @@ impl fmt::Display for HostPattern {
     }
 }
 
-/// A host and its port, if it has one. An address of IPv6 stands in brackets, which are taken off.
+/// Splits a host from its optional port. Removes the brackets around an IPv6 address.
 pub(super) fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = if let Some(rest) = text.strip_prefix('[') {
         let (address, after) = rest.split_once(']')?;
@@ -117,12 +117,12 @@ pub(super) fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     if port.is_empty() {
         return Some((host, None));
     }
-    // `parse` would take a sign.
+    // `parse` would accept a sign.
     let number: u16 = port.bytes().all(|byte| byte.is_ascii_digit()).then(|| port.parse().ok())??;
     (number != 0).then_some((host, Some(number)))
 }
 
-/// A name in lower case and without the dot at its end, or an address; nothing when it is neither.
+/// Returns the name in lower case without a trailing dot, or the address; `None` if the text is neither.
 pub(super) fn host_name(text: &str) -> Option<String> {
     if text.parse::<IpAddr>().is_ok() {
         return Some(text.to_ascii_lowercase());

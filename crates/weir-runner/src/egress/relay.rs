@@ -1,6 +1,6 @@
-//! Passes bytes between two connections, in both directions at once, until both have ended.
+//! Copies bytes between two connections, in both directions at once, until both have ended.
 //!
-//! Invariant: what is held is at most one buffer for each direction.
+//! Invariant: at most one buffer per direction is held in memory.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -14,22 +14,22 @@ use super::listen::{Stop, is_passing};
 
 const BUFFER: usize = 128 << 10;
 
-/// Passes on what both sides send. `body` is how much of the client's is the server's to have. The end of one direction
-/// is passed on as such, and the other goes on.
+/// Copies data between both sides. `body` tells how much of the client's data belongs to the request. The end of one
+/// direction is forwarded, and the other direction continues.
 pub(super) fn relay(client: &TcpStream, server: &TcpStream, body: Body, idle: Duration, stop: &Stop) -> io::Result<()> {
     client.set_nonblocking(true)?;
     server.set_nonblocking(true)?;
     let mut up = Direction::new(client, server, body);
     let mut down = Direction::new(server, client, Body::endless());
     while !(up.is_done() && down.is_done()) {
-        // After the whole answer, what is left of a request's body is of no use.
+        // After the complete response, the rest of a request's body is useless.
         if down.is_done() && !up.body_is_endless {
             return Ok(());
         }
         let client_ready = up.wants_input() | down.wants_output();
         let server_ready = down.wants_input() | up.wants_output();
         let until = Instant::now() + idle;
-        // A side that nothing is wanted from is left out: it would report its end over and over.
+        // Leave out a side with nothing to wait for: it would report its end over and over.
         let sides = [(client, client_ready), (server, server_ready)];
         let waiting: Vec<_> = sides.iter().filter(|(_, flags)| !flags.is_empty()).collect();
         let fds: Vec<_> = waiting.iter().map(|(side, flags)| (side.as_fd(), *flags)).collect();
@@ -44,13 +44,13 @@ struct Direction<'a> {
     from: &'a TcpStream,
     to: &'a TcpStream,
     buffer: Vec<u8>,
-    /// What of the buffer is still to be written.
+    /// The part of the buffer that is still to be written.
     held: std::ops::Range<usize>,
     body: Body,
     body_is_endless: bool,
     /// Whether there is nothing more to read.
     ended: bool,
-    /// Whether the end has been passed on.
+    /// Whether the end has been forwarded.
     closed: bool,
 }
 
@@ -58,7 +58,8 @@ impl<'a> Direction<'a> {
     fn new(from: &'a TcpStream, to: &'a TcpStream, body: Body) -> Self {
         let body_is_endless = body.is_endless();
         let ended = body.is_over();
-        // The end of a request's body is in its head; a server may take a closed connection for a client that has gone.
+        // The head of a request already tells where its body ends; a server may take a half-closed connection for a
+        // client that has gone.
         Self { from, to, buffer: vec![0; BUFFER], held: 0..0, body, body_is_endless, ended, closed: ended }
     }
 
@@ -74,9 +75,9 @@ impl<'a> Direction<'a> {
         if self.held.is_empty() { PollFlags::empty() } else { PollFlags::OUT }
     }
 
-    /// Reads and writes as much as goes without waiting.
+    /// Reads and writes as much as possible without waiting.
     fn advance(&mut self) -> io::Result<()> {
-        // A bound, so that one direction does not starve the other.
+        // Bounded, so one direction does not starve the other.
         for _ in 0..16 {
             if self.held.is_empty() && !self.fill()? {
                 break;
@@ -88,20 +89,20 @@ impl<'a> Direction<'a> {
         if self.ended && self.held.is_empty() && !self.closed {
             self.closed = true;
             if self.body_is_endless {
-                // The other side may be gone already.
+                // The other side may already be gone.
                 let _ = self.to.shutdown(Shutdown::Write);
             }
         }
         Ok(())
     }
 
-    /// Whether there is something to write now.
+    /// Reads into the buffer. Returns whether there is something to write.
     fn fill(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
         }
         match self.from.read(&mut self.buffer) {
-            // Half a body is none, and the server need not wait for the rest.
+            // An incomplete body is useless, and the server need not wait for the rest.
             Ok(0) if !self.body_is_endless => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(0) => {
                 self.ended = true;
@@ -118,7 +119,7 @@ impl<'a> Direction<'a> {
         }
     }
 
-    /// Whether everything was written.
+    /// Writes from the buffer. Returns whether everything was written.
     fn flush(&mut self) -> io::Result<bool> {
         match self.to.write(&self.buffer[self.held.clone()]) {
             Ok(written) => {

@@ -1,4 +1,4 @@
-//! One connection of a run to the proxy: its request, the check, and what is passed on.
+//! One connection of a run to the proxy: reads the request, checks it and forwards it.
 
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
@@ -14,7 +14,7 @@ use super::{Record, Rules};
 /// How long a client may take to read a refusal.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Serves one request. What goes wrong with the connection ends it, and there is nobody else to tell.
+/// Serves one request. An error on the connection ends it and is not reported.
 pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &Record, stop: &Stop) {
     let _ = client.set_nodelay(true);
     if client.set_nonblocking(true).is_err() {
@@ -29,7 +29,7 @@ pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &Record, stop: &S
     }
 }
 
-/// There are too many connections at once.
+/// Refuses a connection because there are too many at once.
 pub(super) fn busy(client: TcpStream) {
     let refusal = Refusal { status: "503 Service Unavailable", text: "too many connections at once".to_owned() };
     let _ = client.set_nonblocking(true);
@@ -39,11 +39,11 @@ pub(super) fn busy(client: TcpStream) {
 
 struct Request {
     head: head::Head,
-    /// What came with the head and belongs behind it.
+    /// The bytes that followed the head in the same read.
     rest: Vec<u8>,
 }
 
-/// What a client is told instead of an answer.
+/// An error response.
 struct Refusal {
     status: &'static str,
     text: String,
@@ -61,14 +61,14 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Nothing, where the connection is of no more use.
+/// The error response to send, or `None` if the connection is unusable.
 type Told = Option<Refusal>;
 
 fn bad(text: &str) -> Told {
     Some(Refusal { status: "400 Bad Request", text: text.to_owned() })
 }
 
-/// Reads the head of a request, within its time as a whole: a client that sends it drop by drop is given up.
+/// Reads the head of a request, with one deadline for all of it, so a client cannot stall by sending single bytes.
 fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head, Vec<u8>), Told> {
     let until = Instant::now() + rules.patience.head;
     let mut bytes = Vec::new();
@@ -83,7 +83,7 @@ fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head
             }
             Err(_) => return Err(None),
         };
-        // The end may lie across two reads.
+        // The end may be split across two reads.
         let from = bytes.len().saturating_sub(3);
         bytes.extend_from_slice(&buffer[..read]);
         if let Some(end) = head::end(&bytes[from..]).map(|end| from + end) {
@@ -123,7 +123,7 @@ fn answer(client: &TcpStream, request: &Request, rules: &Rules, record: &Record,
     pass(client, &server, request, rules, stop)
 }
 
-/// Passes on the request and what follows it.
+/// Forwards the request and what follows it.
 fn pass(client: &TcpStream, server: &TcpStream, request: &Request, rules: &Rules, stop: &Stop) -> Result<(), Told> {
     let until = Instant::now() + rules.patience.idle;
     let send = |to: &TcpStream, bytes: &[u8]| stop.write_all(to, bytes, until).map_err(|_| None);
@@ -140,13 +140,13 @@ fn pass(client: &TcpStream, server: &TcpStream, request: &Request, rules: &Rules
         }
     };
     send(server, rest)?;
-    // However it ends, both sides see it from their own end of the connection.
+    // However this ends, both sides notice on their own connection.
     let _ = relay(client, server, body, rules.patience.idle, stop);
     Ok(())
 }
 
-/// Tells the client, and waits until it has read it: a connection that is closed with something unread in it is reset,
-/// and the text may be lost.
+/// Sends a refusal and waits until the client has read it: closing a connection with unread data resets it, and the
+/// text may be lost.
 fn farewell(client: &TcpStream, refusal: &Refusal, stop: &Stop) -> io::Result<()> {
     let until = Instant::now() + FAREWELL;
     stop.write_all(client, refusal.to_string().as_bytes(), until)?;

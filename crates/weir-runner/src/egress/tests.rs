@@ -1,5 +1,5 @@
-//! The proxy over real sockets. Names are made up, and a resolver of the test leads them to servers on loopback, which
-//! the rules name by address and port where a test is to get there.
+//! Tests the proxy over real sockets. Names are made up: the tests' resolver maps them to servers on loopback, which
+//! the rules name by address and port if a test needs to reach them.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::{Egress, Patience, Rules, Upstream, serve};
 
-/// Every name leads to this address.
+/// Returns rules with a resolver that maps every name to this address.
 fn rules(allow: &[String], address: &str) -> Rules {
     let address: IpAddr = address.parse().unwrap();
     Rules {
@@ -22,7 +22,7 @@ fn rules(allow: &[String], address: &str) -> Rules {
     }
 }
 
-/// Allows `good.test` on this port, and the loopback behind it.
+/// Allows `good.test` on this port, and the loopback address behind it.
 fn open_rules(port: u16) -> Rules {
     rules(&[format!("good.test:{port}"), format!("127.0.0.1:{port}")], "127.0.0.1")
 }
@@ -33,14 +33,14 @@ fn start(rules: Rules) -> (Egress, SocketAddr) {
     (serve(OwnedFd::from(listener), rules).unwrap(), address)
 }
 
-/// A server for one connection.
+/// Starts a server for one connection.
 fn server<T: Send + 'static>(serve: impl FnOnce(TcpStream) -> T + Send + 'static) -> (u16, JoinHandle<T>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     (port, thread::spawn(move || serve(listener.accept().unwrap().0)))
 }
 
-/// Everything up to an empty line.
+/// Reads up to and including an empty line.
 fn read_head(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -56,7 +56,7 @@ fn connect(proxy: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends this and reads to the end.
+/// Sends a request and reads the response to the end.
 fn ask(proxy: SocketAddr, request: &str) -> String {
     let mut stream = connect(proxy);
     stream.write_all(request.as_bytes()).unwrap();
@@ -65,7 +65,7 @@ fn ask(proxy: SocketAddr, request: &str) -> String {
     answer
 }
 
-/// A connection through the proxy.
+/// Opens a tunnel through the proxy.
 fn tunnel(proxy: SocketAddr, port: u16) -> TcpStream {
     let mut stream = connect(proxy);
     write!(stream, "CONNECT good.test:{port} HTTP/1.1\r\nHost: good.test:{port}\r\n\r\n").unwrap();
@@ -98,7 +98,7 @@ fn a_plain_request_reaches_an_allowed_host() {
         stream.read_exact(&mut body).unwrap();
         stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello").unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
-        // A second request behind the first does not get here.
+        // A second request after the first must not arrive here.
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).unwrap();
         (head, body, rest)
@@ -121,7 +121,7 @@ fn a_plain_request_reaches_an_allowed_host() {
 fn a_tunnel_reaches_an_allowed_host_and_passes_on_half_closes() {
     let (port, served) = server(|mut stream| {
         let mut got = String::new();
-        // Only ends when the client's end is passed on.
+        // Ends only when the client's end is forwarded.
         stream.read_to_string(&mut got).unwrap();
         stream.write_all(got.to_uppercase().as_bytes()).unwrap();
     });
@@ -186,7 +186,7 @@ fn a_name_is_resolved_once() {
     let asked = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let counter = Arc::clone(&asked);
     rules.resolve = Arc::new(move |_, port| {
-        // The second answer would be another.
+        // A second lookup would return another address.
         let times = counter.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         Ok(vec![SocketAddr::new(if times == 0 { [127, 0, 0, 1] } else { [127, 0, 0, 2] }.into(), port)])
     });
@@ -234,7 +234,7 @@ fn a_slow_request_is_given_up() {
     let begun = Instant::now();
     let mut answer = Vec::new();
     let mut buffer = [0; 1024];
-    // Drop by drop: each byte is in time, the head as a whole is not.
+    // One byte at a time: each is in time, but the head as a whole is not.
     while begun.elapsed() < Duration::from_secs(10) {
         if stream.write_all(b"a").is_err() {
             break;
@@ -269,7 +269,7 @@ fn one_connection_too_many_is_told_so() {
     let mut answer = String::new();
     one_more.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
-    // One that ends makes room for another.
+    // A connection that ends makes room for another.
     for mut stream in held {
         stream.shutdown(Shutdown::Write).unwrap();
         stream.read_to_end(&mut Vec::new()).unwrap();
@@ -296,7 +296,7 @@ fn dropping_it_ends_everything_at_once() {
     let mut silent = connect(proxy);
     let mut resolving = connect(proxy);
     resolving.write_all(b"CONNECT slow.test:80 HTTP/1.1\r\n\r\n").unwrap();
-    // Counted by what a connection holds: all of them share the end of the server's lifeline.
+    // Dropping the server ends all three: every wait polls its lifeline.
     let begun = Instant::now();
     drop(egress);
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
@@ -339,7 +339,7 @@ fn the_users_own_proxy_is_used_for_allowed_hosts() {
     assert_eq!(served.join().unwrap(), expected);
 }
 
-/// How long it takes to read so many bytes from a server that sends them as fast as it can.
+/// Measures how long it takes to read this many bytes from a server that sends them as fast as it can.
 fn transfer(bytes: usize, open: impl FnOnce(u16) -> TcpStream) -> Duration {
     let (port, served) = server(move |mut stream| {
         let block = vec![7; 1 << 20];
@@ -375,6 +375,6 @@ fn a_big_transfer_goes_through_at_a_fair_speed() {
     });
     let rate = |took: Duration| 50.0 / took.as_secs_f64();
     println!("direct {:.0} MiB/s, through the proxy {:.0} MiB/s", rate(direct), rate(through));
-    // Twice the copying, and a machine that does other things: only what is plainly broken fails here.
+    // The proxy copies everything twice and the machine may be busy, so fail only if the proxy is clearly broken.
     assert!(through < direct * 20 + Duration::from_secs(2), "direct {direct:?}, through {through:?}");
 }

@@ -14,12 +14,12 @@ pub(super) const ELIXIR: Language = Language {
     }],
 };
 
-/// Names in upper case are modules in Elixir, so these are in lower case. Functions of modules do not see them.
+/// Upper-case names are modules in Elixir, so these are lower-case. Functions inside modules cannot see them.
 const PRELUDE: &str = "file_path = System.fetch_env!(\"WEIR_FILE\"); \
     file_content = file_path |> File.read!() |> String.chunk(:valid) \
     |> Enum.map_join(&if(String.valid?(&1), do: &1, else: \"\\uFFFD\")); _ = file_path; _ = file_content; ";
 
-/// The virtual machine reads the names of files and writes its output as Latin-1 unless it is told otherwise.
+/// Builds the plan. The virtual machine uses Latin-1 for file names and output unless told otherwise.
 fn plan(request: &Request<'_>) -> Plan {
     let code = request.path("code.exs");
     let step = request.step([code.as_os_str()]);

@@ -1,4 +1,4 @@
-//! Finds executables in the folders of a `PATH`, and tells which versions will do.
+//! Finds executables in the folders of a `PATH`, and checks their versions.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{NEWEST, Runtime, Version};
 
-/// Every executable of this name, in the order of the folders.
+/// Returns every executable with this name, in the order of the folders.
 pub(super) fn executables(program: &str, path_variable: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path_variable)
         .filter(|folder| folder.is_absolute())
@@ -20,11 +20,11 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The program behind a shim of pyenv or rbenv; any other path as it is.
+/// Resolves a pyenv or rbenv shim to the program behind it; returns any other path unchanged.
 ///
-/// Such a shim is a shell script that looks for the version at every start, which takes longer than most runs do
-/// (200 ms against 30 ms for Python). The version is the one that is set for the user; a version set for a folder is not
-/// looked for. Where the user's version is that of the system, it comes later in `PATH`.
+/// Such a shim is a shell script that looks up the version on every start, which takes longer than most runs (200 ms
+/// compared with 30 ms for Python). The version is the one set for the user; versions set for a folder are ignored. If
+/// the user's version is that of the system, it comes later in `PATH`.
 fn behind_shim(path: PathBuf) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| folder.ends_with("shims"));
     let Some((root, program)) = folder.and_then(Path::parent).zip(path.file_name()) else { return Some(path) };
@@ -40,7 +40,7 @@ fn behind_shim(path: PathBuf) -> Option<PathBuf> {
     }
 }
 
-/// Whether this program is of a version that will do; if not, why.
+/// Checks that a program has an accepted version. The error says why not.
 pub(super) fn fits(
     runtime: &Runtime,
     program: &Path,
@@ -67,7 +67,7 @@ fn range((from, to): &(Version, Version)) -> String {
     }
 }
 
-/// The first two numbers with a dot between them.
+/// Parses the first two numbers with a dot between them.
 fn parse(answer: &str) -> Option<Version> {
     answer.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
         let mut numbers = word.split('.');
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::runtimes::Language;
 
-    /// Makes an empty executable.
+    /// Creates an empty executable.
     fn program(folder: &Path, name: &str) -> PathBuf {
         fs::create_dir_all(folder).unwrap();
         let path = folder.join(name);

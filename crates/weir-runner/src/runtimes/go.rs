@@ -16,7 +16,7 @@ pub(super) const GO: Language = Language {
     }],
 };
 
-/// A second file of the same package. Variables of a package may be unused.
+/// A second file of the same package. Package variables may be unused.
 const PRELUDE: &str = r#"package main
 
 import (
@@ -34,7 +34,7 @@ var FILE_CONTENT = func() string {
 }()
 "#;
 
-/// Packages that code without imports may mean, with something of each that can be named without using it.
+/// Packages that code without imports may use, each with an item that can be named without calling it.
 const PACKAGES: &[(&str, &str)] = &[
     ("bufio", "bufio.NewReader"),
     ("bytes", "bytes.Equal"),
@@ -53,8 +53,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("unicode", "unicode.IsUpper"),
 ];
 
-/// Built and then started, since `go run` makes every exit code that is not 0 a 1. A newer compiler that a `go.mod` asks
-/// for would be fetched from the network.
+/// Builds the program and then starts it, since `go run` turns every non-zero exit code into 1. The toolchain is
+/// pinned, because a newer one required by `go.mod` would be downloaded.
 fn plan(request: &Request<'_>) -> Plan {
     let (code, prelude, program) = (request.path("code.go"), request.path("prelude.go"), request.path("program"));
     let mut step = request.step([OsStr::new("build"), "-o".as_ref(), program.as_ref(), code.as_ref()]);
@@ -70,7 +70,7 @@ fn plan(request: &Request<'_>) -> Plan {
         .set_cache("GOCACHE", request.path("go-cache"))
 }
 
-/// Code without a package becomes one, and statements without a `main` become one, on the same lines.
+/// Adds a package clause if there is none, and wraps statements in a `main` if there is none, keeping line numbers.
 fn complete(code: &str) -> String {
     if has_line(code, "package ") {
         return code.to_owned();
@@ -83,7 +83,7 @@ fn complete(code: &str) -> String {
     format!("package main; {imports}{guessed}func main() {{ {rest}\n}}\n")
 }
 
-/// Cuts after the last line of the imports at the beginning.
+/// Splits after the last line of the imports at the beginning.
 fn split_imports(code: &str) -> (&str, &str) {
     let (mut end, mut position, mut in_list) = (0, 0, false);
     for line in code.split_inclusive('\n') {
@@ -107,7 +107,7 @@ fn guess_imports(code: &str) -> String {
     imports + &names
 }
 
-/// Whether something public of the package is named.
+/// Returns whether the code names a public item of the package.
 fn is_used(code: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     code.match_indices(name).any(|(at, _)| {

@@ -16,9 +16,9 @@ pub(super) const PERL: Language = Language {
     }],
 };
 
-/// Variables that another package puts into `main` need no `our` under `use strict`. The content stays bytes: literals
-/// and output are bytes as well unless the code says otherwise, and a decoded string between them would come out wrong.
-/// Output is written as it comes, so that it is not lost when the run is ended at its limit.
+/// Variables that another package exports into `main` need no `our` under `use strict`. The content stays bytes:
+/// literals and output are bytes too unless the code says otherwise, and mixing in a decoded string would garble it.
+/// Output is unbuffered, so none is lost when the run is ended at a limit.
 const PRELUDE: &str = r#"package WeirPrelude;
 $| = 1;
 if (defined $ENV{WEIR_FILE}) {

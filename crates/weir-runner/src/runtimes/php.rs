@@ -16,7 +16,7 @@ pub(super) const PHP: Language = Language {
     }],
 };
 
-/// A variable is what code outside functions expects, a constant is seen inside them as well.
+/// Code outside functions expects a variable; a constant is visible inside functions as well.
 const PRELUDE: &str = r#"<?php
 if (getenv("WEIR_FILE") !== false) {
     $FILE_PATH = getenv("WEIR_FILE");
@@ -30,7 +30,7 @@ if (getenv("WEIR_FILE") !== false) {
 }
 "#;
 
-/// Errors go to stderr once; the systems' settings print them to stdout, to a log, or twice.
+/// Builds the plan. Errors go to stderr once; the defaults of some systems print them to stdout, to a log, or twice.
 fn plan(request: &Request<'_>) -> Plan {
     let (code, prelude) = (request.path("code.php"), request.path("prelude.php"));
     let mut prepend = OsString::from("auto_prepend_file=");
@@ -47,8 +47,8 @@ fn plan(request: &Request<'_>) -> Plan {
     Plan::default().write(code, opened(request.code)).write(prelude, PRELUDE).run(step)
 }
 
-/// Code without an opening tag would be printed, so it gets one. What starts with a tag of any kind, or says which
-/// program runs it, stays as it is.
+/// Adds an opening tag to code without one, which PHP would print instead of running. Code that starts with any tag or
+/// with `#!` stays as it is.
 fn opened(code: &str) -> String {
     let start = code.trim_start();
     on_first_line(if start.starts_with('<') || start.starts_with("#!") { "" } else { "<?php " }, code)

@@ -16,11 +16,11 @@ pub(super) const PYTHON: Language = Language {
 
 const INSTALL: &[&str] = &["apt install python3", "dnf install python3", "brew install python"];
 
-/// Starts the code as the main module. `from __future__` and a line such as `def f():` may only be the first of a file,
-/// so nothing can stand before them on their line.
+/// Starts the code as the main module. `from __future__` must come first in a file and `def f():` first on its line, so
+/// nothing can be put in front of the code.
 ///
-/// Modules are looked for in the current folder, as with `python -c`. Output is written line by line, so that it is not
-/// lost when the run is ended at its limit. The frame of this file is taken out of tracebacks.
+/// Modules are found in the current folder, as with `python -c`. Output is line-buffered, so none is lost when the run
+/// is ended at a limit. The frame of this file is removed from tracebacks.
 const START: &str = r#"import os as _os, sys as _sys
 _sys.path[0] = _os.getcwd()
 __file__ = _sys.argv[0] = _sys.argv.pop(1)

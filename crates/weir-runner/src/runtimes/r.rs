@@ -1,4 +1,4 @@
-//! R, by its script front end.
+//! R, with its script front end.
 
 use std::ffi::OsStr;
 
@@ -16,13 +16,13 @@ pub(super) const R: Language = Language {
     }],
 };
 
-/// A NUL cannot be in a string of R, so it is left out as bytes that are not UTF-8 are replaced.
+/// R strings cannot contain NUL, so NULs are dropped. Bytes that are not UTF-8 are replaced.
 const PRELUDE: &str = "FILE_PATH <- Sys.getenv(\"WEIR_FILE\"); \
     FILE_CONTENT <- (function(bytes) iconv(rawToChar(bytes[bytes != 0]), \"UTF-8\", \"UTF-8\", sub = \"\\uFFFD\"))\
     (readBin(FILE_PATH, \"raw\", file.size(FILE_PATH))); ";
 
-/// `--vanilla`: the user's own start-up files do not change what code does. R prints other characters than ASCII as
-/// `<U+00E9>` outside a UTF-8 locale.
+/// Builds the plan. `--vanilla` keeps the user's startup files from affecting the code. Outside a UTF-8 locale, R
+/// prints non-ASCII characters as `<U+00E9>`.
 fn plan(request: &Request<'_>) -> Plan {
     let code = request.path("code.R");
     let step = request.step([OsStr::new("--vanilla"), code.as_ref()]);

@@ -16,7 +16,7 @@ pub(super) const RUBY: Language = Language {
     }],
 };
 
-/// Output is written as it comes, so that it is not lost when the run is ended at its limit.
+/// Output is unbuffered, so none is lost when the run is ended at a limit.
 const PRELUDE: &str = r#"$stdout.sync = true
 if ENV.key?("WEIR_FILE")
   FILE_PATH = ENV["WEIR_FILE"]
@@ -24,7 +24,7 @@ if ENV.key?("WEIR_FILE")
 end
 "#;
 
-/// Files are read as UTF-8 whatever the locale is.
+/// Builds the plan. Files are read as UTF-8 whatever the locale.
 fn plan(request: &Request<'_>) -> Plan {
     let (code, prelude) = (request.path("code.rb"), request.path("prelude.rb"));
     let step = request.step([OsStr::new("-EUTF-8"), "-r".as_ref(), prelude.as_ref(), code.as_ref()]);

@@ -1,4 +1,4 @@
-//! Rust: one file, by the compiler alone and without crates.
+//! Rust: one file, compiled by `rustc` alone, without crates.
 
 use std::ffi::OsStr;
 
@@ -16,15 +16,15 @@ pub(super) const RUST: Language = Language {
     }],
 };
 
-/// Items may stand anywhere in a file, and last they move no line.
+/// Items may be anywhere in a file, and at the end they do not shift line numbers.
 const PRELUDE: &str = r#"
 #[allow(unused)] static FILE_PATH: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| std::env::var("WEIR_FILE").unwrap());
 #[allow(unused)] static FILE_CONTENT: std::sync::LazyLock<String> = std::sync::LazyLock::new(||
     String::from_utf8_lossy(&std::fs::read(&*FILE_PATH).unwrap()).into_owned());
 "#;
 
-/// A little optimisation costs no time to compile, and code over a big file needs it; overflow is still found. Warnings
-/// are not asked for.
+/// Builds the plan. Light optimisation costs no compile time, and code that processes a big file needs it. Overflow is
+/// still detected; warnings are off.
 fn plan(request: &Request<'_>) -> Plan {
     let (code, program) = (request.path("code.rs"), request.path("program"));
     let mut step =
@@ -33,7 +33,7 @@ fn plan(request: &Request<'_>) -> Plan {
     Plan::default().write(code, complete(request.code) + request.prelude(PRELUDE)).run(step).run(vec![program.into()])
 }
 
-/// Statements without a `main` become one, in which `?` works.
+/// Wraps statements in a `main` if there is none, so `?` works.
 fn complete(code: &str) -> String {
     if code.contains("fn main(") {
         return code.to_owned();

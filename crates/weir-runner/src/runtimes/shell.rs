@@ -1,8 +1,8 @@
-//! The shell: bash where there is one, since models write for it, and `sh` otherwise.
+//! The shell: bash if available, since models write for it, otherwise `sh`.
 
 use super::{Language, Plan, Request, Runtime, on_first_line};
 
-/// The code is in a file: an argument is limited to 128 KiB, and reading a file costs nothing that could be measured
+/// The code is passed in a file, because an argument is limited to 128 KiB and reading a file has no measurable cost
 /// (200 starts each: `bash -c` 3.6 ms, `bash FILE` 2.5 ms, `sh -c` 3.0 ms, `sh FILE` 2.9 ms, within the noise).
 pub(super) const SHELL: Language = Language {
     name: "shell",
@@ -14,7 +14,7 @@ pub(super) const SHELL: Language = Language {
     ],
 };
 
-/// Substitution of commands drops the newlines at the end, so a character guards them.
+/// Command substitution strips trailing newlines, so a final character protects them.
 const PRELUDE: &str = "FILE_PATH=$WEIR_FILE; \
     FILE_CONTENT=$(tr -d '\\000' <\"$FILE_PATH\" && printf x) || exit 1; FILE_CONTENT=${FILE_CONTENT%x}; ";
 

@@ -1,4 +1,4 @@
-//! The plans as they are, and real programs in every language by every runtime that the gate installs.
+//! Checks the plans, and runs real programs in every language with every runtime that the gate installs.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 use super::{Found, LANGUAGES, Language, Plan, find};
 
-/// A plan as text. Long files are shown by their first line.
+/// Formats a plan as text. Long files are shown by their first line.
 fn show(plan: &Plan) -> String {
     let mut shown = String::new();
     for (path, text) in &plan.files {
@@ -309,20 +309,20 @@ fn a_language_is_suggested_by_the_extension() {
     assert!(Language::detect(Path::new("Makefile")).is_none());
 }
 
-/// The programs of a language, written as a model would write them.
+/// The test programs of a language, written as a model would write them.
 struct Programs {
     language: &'static str,
-    /// Which of its runtimes to run them by.
+    /// The runtimes to run them with.
     runtimes: &'static [&'static str],
     /// Prints `hello`.
     hello: &'static str,
-    /// Ends with the exit code 3.
+    /// Exits with code 3.
     exits: &'static str,
     /// Prints `oops` to stderr.
     complains: &'static str,
     /// Prints the path of the file, and then its content.
     reads: &'static str,
-    /// Fails on the second line, and the message names that line.
+    /// Fails on the second line, with a message that names that line.
     fails: (&'static str, &'static str),
 }
 
@@ -430,7 +430,7 @@ const PROGRAMS: &[Programs] = &[
     },
 ];
 
-/// Programs outside the sandbox, with an environment that says nothing about locales.
+/// Runs programs outside the sandbox, with an environment that sets no locale.
 mod e2e {
     use super::*;
 
@@ -449,7 +449,7 @@ mod e2e {
                 command.env(name, value);
             }
         }
-        // As in the sandbox, where output is for no terminal.
+        // As in the sandbox, where output does not go to a terminal.
         command.env("NO_COLOR", "1").env("TERM", "dumb");
         command.envs(plan.env.iter().cloned()).output().unwrap()
     }
@@ -460,7 +460,7 @@ mod e2e {
         Some(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Every runtime that the table names; a missing one fails the test.
+    /// Returns every runtime that the table names; a missing one fails the test.
     fn found(programs: &Programs) -> Vec<Found> {
         let language = Language::find(programs.language).unwrap();
         let path = variable("PATH");
@@ -624,7 +624,7 @@ mod e2e {
         }
     }
 
-    /// A package of the project is found from the scratch folder.
+    /// Packages of the project are found from the scratch folder.
     #[test]
     #[ignore = "needs all runtimes; .ci/run installs them"]
     fn packages_are_those_of_the_current_folder() {

@@ -1,10 +1,10 @@
-//! TypeScript, by Bun, Deno or Node. Types are removed and not checked. tsx is not among them: it talks to its own child
-//! over a Unix socket, which no run may have.
+//! TypeScript, with Bun, Deno or Node. Types are removed and not checked. tsx is not supported: it talks to its child
+//! over a Unix socket, which runs may not use.
 
 use super::javascript::{INSTALL_BUN, INSTALL_DENO, bun, deno, node};
 use super::{Language, NEWEST, Runtime};
 
-/// Node removes types by itself from 22.18 and 23.6 on, and when asked to from 22.6 on. It does not know `enum`,
+/// Node removes types by default from 22.18 and 23.6 on, and with an option from 22.6 on. It does not support `enum`,
 /// `namespace` and parameter properties, which are more than types; the others do.
 pub(super) const TYPESCRIPT: Language = Language {
     name: "typescript",
@@ -30,5 +30,5 @@ pub(super) const TYPESCRIPT: Language = Language {
 
 const INSTALL_NODE: &[&str] = &["npm install --global node@lts", "brew install node"];
 
-/// Node says on every start that this is new, and that it does not know whether the file is a module.
+/// On every start, Node warns that this is experimental and that the module type of the file is unknown.
 const QUIET: &str = "--no-warnings";

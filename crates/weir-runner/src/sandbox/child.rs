@@ -1,4 +1,4 @@
-//! The last steps before a program: gives up powers, sets limits, fences itself in, and becomes the program.
+//! The last steps before a program: drops capabilities, sets limits, restricts itself and executes the program.
 
 use std::ffi::{CString, OsString};
 use std::io::{self, Write as _};
@@ -12,8 +12,8 @@ use super::{Doing as _, Failure, fence, filter};
 use crate::control::{self, Message};
 use crate::{Level, Spec};
 
-/// Becomes the program. A fence that does not hold is told to whoever asked for the run; a program that does not
-/// start, on standard error, with the exit code that shells use.
+/// Executes the program. A restriction that cannot be applied is reported to the caller of the run over `socket`. A
+/// program that does not start is reported on standard error, with the exit code that shells use.
 pub(super) fn become_program(spec: &Spec, filter: &[u8], argv: &[OsString], socket: &UnixStream) -> ! {
     if let Err(Failure { step, why, refused }) = prepare(spec, filter) {
         let _ = control::send(socket, &Message::Failed { step, why, refused }, &[]);
@@ -28,10 +28,10 @@ pub(super) fn become_program(spec: &Spec, filter: &[u8], argv: &[OsString], sock
     exit(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
 }
 
-/// Ends this process at once: what its parent had set up is not its to tidy.
+/// Exits at once, without cleaning up what belongs to the parent.
 #[expect(unsafe_code, reason = "a forked copy must not run the destructors of its parent")]
 pub(super) fn exit(code: i32) -> ! {
-    // SAFETY: it does not return and touches nothing.
+    // SAFETY: the call does not return and accesses no memory.
     unsafe { libc::_exit(code) }
 }
 
@@ -72,17 +72,18 @@ fn exec(words: &[CString], environment: &[CString]) -> io::Error {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
     };
     let (words, environment) = (list(words), list(environment));
-    // SAFETY: the texts end with a zero each and the lists with a null; all of them live until the call.
+    // SAFETY: every string ends with a zero byte and every list with a null pointer, and all of them outlive the call.
     unsafe { libc::execve(words[0], words.as_ptr(), environment.as_ptr()) };
     io::Error::last_os_error()
 }
 
-/// Ignored and blocked signals would be inherited. A file that is too large is to be an error, not a death.
+/// Resets ignored and blocked signals, which the program would inherit. Writing too large a file becomes an error
+/// instead of a fatal signal.
 #[expect(unsafe_code, reason = "no library wraps the plain setting of a signal's action")]
 fn reset_signals() {
-    // SAFETY: the default and the ignoring action run no code of ours, and the mask is made empty before it is used.
+    // SAFETY: the default and ignore actions run no code of ours, and the mask is emptied before it is used.
     unsafe {
-        // The one signal that Rust programs ignore.
+        // The only signal that Rust programs ignore.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         let mut none = std::mem::zeroed();
@@ -97,10 +98,11 @@ fn limit(spec: &Spec) -> io::Result<()> {
         let most = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
         Ok(setrlimit(resource, both(limit.min(most)))?)
     };
-    // Nothing, also where the system hands dumps to a program: for the kernel 0 means no file, and 1 nothing at all.
+    // Prevents core dumps even where the system pipes them to a program: to the kernel 0 means no file, 1 no dump at
+    // all.
     lower(Resource::Core, 1)?;
     lower(Resource::Fsize, spec.caps.file_bytes)?;
-    // Counted per user namespace, so it is of use only in one of our own.
+    // Counted per user namespace, so this is useful only in one of our own.
     if spec.level == Level::Full {
         lower(Resource::Nproc, spec.caps.processes)?;
     }
@@ -109,7 +111,8 @@ fn limit(spec: &Spec) -> io::Result<()> {
 
 pub(crate) fn drop_capabilities() -> io::Result<()> {
     let none = CapabilitySet::empty();
-    // The bounding set first, since this needs a capability. Outside a user namespace it is refused, and not needed.
+    // The bounding set comes first, since changing it needs a capability. Outside a user namespace the call fails, but
+    // is not needed.
     for capability in CapabilitySet::all().iter() {
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);
     }
@@ -118,10 +121,10 @@ pub(crate) fn drop_capabilities() -> io::Result<()> {
     Ok(())
 }
 
-/// Whatever else is open here is closed when the program starts.
+/// Marks all other descriptors to be closed when the program starts.
 #[expect(unsafe_code, reason = "no library wraps close_range")]
 fn close_others() -> io::Result<()> {
-    // SAFETY: it only marks descriptors; none is closed before exec.
+    // SAFETY: the call only marks descriptors; none is closed before exec.
     match unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -1,4 +1,4 @@
-//! Landlock: the kernel's own list of what a process may do with files, which it can only ever make shorter.
+//! Landlock: rules in the kernel on what a process may do with files. A process can only make its own rules stricter.
 
 use std::path::{Path, PathBuf};
 
@@ -10,24 +10,24 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
 use crate::Spec;
 
-/// The newest rights we know of; an older kernel takes those it has.
+/// The newest rights we know of; an older kernel applies the subset it supports.
 const RIGHTS: ABI = ABI::V6;
 
-/// The oldest rights that make a fence by themselves (Linux 6.2): before them, a file outside could be truncated.
+/// The oldest rights that suffice without namespaces (Linux 6.2): earlier ones do not prevent truncating files outside.
 const NEEDED: ABI = ABI::V3;
 
-/// The version of Landlock that this kernel gives.
+/// Returns the Landlock version of this kernel.
 #[expect(unsafe_code, reason = "no library says the version")]
 pub fn landlock_version() -> std::io::Result<u32> {
     const ASK_VERSION: u32 = 1;
-    // SAFETY: with this flag the call reads nothing and returns a number.
+    // SAFETY: with this flag the call reads no memory and returns a number.
     let version = unsafe {
         libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<libc::c_void>(), 0usize, ASK_VERSION)
     };
     u32::try_from(version).map_err(|_| std::io::Error::last_os_error())
 }
 
-/// With namespaces, the view decides already; this is the second wall, for writing only.
+/// Restricts writing as a second line of defence: with namespaces, the view already decides what can be accessed.
 pub(super) fn second_wall(spec: &Spec) -> Result<(), RulesetError> {
     let write = AccessFs::from_write(RIGHTS);
     let own = ["/tmp", "/dev"].map(PathBuf::from);
@@ -41,12 +41,14 @@ pub(super) fn second_wall(spec: &Spec) -> Result<(), RulesetError> {
         .map(drop)
 }
 
-/// Without namespaces this is the only wall. Rules can grant and never take away, so every folder that has something
-/// hidden below it is granted child by child; and a rule on a symbolic link would grant its target, so links get none.
+/// Restricts reading and writing where there are no namespaces, so this is the only line of defence.
 ///
-/// What this leaves open is listed in the documentation: above all, names in a hidden folder can be listed, and new
-/// files beside a hidden one cannot be opened. A kernel without the rights of [`NEEDED`] is an error: there would be no
-/// fence.
+/// Rules can grant access but never remove it, so a folder with something hidden below it is granted child by child. A
+/// rule on a symbolic link would grant its target, so links get no rule.
+///
+/// The documentation lists the remaining gaps. Above all, the names in a hidden folder can be listed, and new files
+/// next to a hidden one cannot be opened. A kernel without the rights of [`NEEDED`] is an error, since the rules would
+/// not protect anything.
 pub(super) fn only_wall(spec: &Spec) -> Result<(), String> {
     let version = landlock_version().map_err(|error| format!("this kernel does not provide Landlock: {error}"))?;
     if version < NEEDED as u32 {
@@ -65,7 +67,7 @@ fn restrict(spec: &Spec) -> Result<RulesetStatus, RulesetError> {
     let covered = spec.covered.iter().map(PathBuf::as_path);
     let mut grants = Vec::new();
     grant(Path::new("/"), &hidden.iter().copied().chain(covered).collect::<Vec<_>>(), read, &mut grants);
-    // What lies in no covered folder is granted already.
+    // Paths outside covered folders are granted already.
     let within = |path: &&PathBuf| spec.covered.iter().any(|folder| path.starts_with(folder));
     for path in spec.visible.iter().filter(within) {
         grant(path, &hidden, read, &mut grants);
@@ -83,7 +85,7 @@ fn restrict(spec: &Spec) -> Result<RulesetStatus, RulesetError> {
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?
         .create()?;
     for (path, access) in grants {
-        // What cannot be opened is not granted, nor what has become a symbolic link since it was looked at.
+        // Skip paths that cannot be opened, or that have become symbolic links since they were listed.
         let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let Ok(opened) = openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) else { continue };
         let access = if path.is_dir() { access } else { access & AccessFs::from_file(RIGHTS) };
@@ -92,7 +94,7 @@ fn restrict(spec: &Spec) -> Result<RulesetStatus, RulesetError> {
     Ok(ruleset.restrict_self()?.ruleset)
 }
 
-/// Grants a path, or where something below it is denied, what lies beside that.
+/// Grants access to a path or, if something below it is denied, to everything around the denied paths.
 fn grant(path: &Path, denied: &[&Path], access: BitFlags<AccessFs>, grants: &mut Vec<(PathBuf, BitFlags<AccessFs>)>) {
     if denied.contains(&path) {
         return;
@@ -101,8 +103,9 @@ fn grant(path: &Path, denied: &[&Path], access: BitFlags<AccessFs>, grants: &mut
         grants.push((path.to_owned(), access));
         return;
     }
-    // The folder itself can be listed, and folders made in it where it is writable. No name in it can be made, moved or
-    // removed: what is denied could get another name, which the next run would not know.
+    // The folder itself can be listed and, if it is writable, new folders can be created in it. No file can be created
+    // in it, and nothing moved or removed: a denied path could otherwise get another name, which the next run would not
+    // know.
     let names = AccessFs::RemoveFile | AccessFs::RemoveDir | AccessFs::Refer | AccessFs::MakeReg;
     grants.push((path.to_owned(), access & !AccessFs::from_file(RIGHTS) & !names));
     for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {

@@ -1,7 +1,8 @@
-//! The filter of system calls: one BPF program for every run, compiled once by whoever starts runs.
+//! The system call filter: a BPF program, compiled once for each combination of sandbox level and network that needs
+//! its own.
 //!
-//! It names what is denied. What is not named works, since a list of what is allowed would break programs with every
-//! new kernel; the boundary is the namespaces and the view, and the filter keeps programs from undoing those.
+//! It lists the denied calls and allows the rest, since a list of allowed calls would break programs with every new
+//! kernel. The namespaces and the view are the boundary; the filter keeps programs from undoing them.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,7 +16,7 @@ use crate::{Level, Network};
 
 /// System calls that are denied whatever their arguments.
 const DENIED: &[libc::c_long] = &[
-    // The mount API could take masks away.
+    // The mount API could remove masks.
     libc::SYS_mount,
     libc::SYS_umount2,
     libc::SYS_pivot_root,
@@ -28,7 +29,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_fspick,
     libc::SYS_mount_setattr,
     OPEN_TREE_ATTR,
-    // Other namespaces and other processes.
+    // Access to other namespaces and other processes.
     libc::SYS_setns,
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -42,10 +43,10 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
     libc::SYS_userfaultfd,
-    // Memory that the watch over memory cannot see, and news of what happens to other files.
+    // Memory that the memory watch cannot see, and notifications about other files.
     libc::SYS_memfd_secret,
     libc::SYS_fanotify_init,
-    // Keys of the session.
+    // The session's keyrings.
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
@@ -73,27 +74,27 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_vhangup,
 ];
 
-/// Newer than the library's constants.
+/// Newer than the constants of `libc`.
 const OPEN_TREE_ATTR: libc::c_long = 467;
 const FCHMODAT2: libc::c_long = 452;
 
-/// System calls said not to exist, so that programs fall back on older ones that the filter can look into.
+/// System calls reported as missing, so programs fall back to older ones whose arguments the filter can inspect.
 const ABSENT: &[libc::c_long] = &[libc::SYS_clone3, libc::SYS_openat2];
 
-/// On x86-64, numbers from here on are the same calls by another name, which the filter would not recognise.
+/// On x86-64, numbers from here on are aliases of the same calls, which the filter would not recognise.
 #[cfg(target_arch = "x86_64")]
 const X32: u32 = 0x4000_0000;
 
 /// System V shared memory.
 const SHARED_MEMORY: &[libc::c_long] = &[libc::SYS_shmget, libc::SYS_shmat];
 
-/// Families of sockets that a program may make.
+/// Socket families that a program may use.
 const FAMILIES: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// The compiled filter as bytes; empty where it cannot be compiled, which the helper takes for a failure.
+/// Returns the compiled filter as bytes. They are empty if it cannot be compiled, which the helper treats as a failure.
 ///
-/// Where there is no network namespace to take the network away, the filter does, and the loopback goes with it. Where
-/// there is no IPC namespace, it denies System V shared memory, which would be the machine's.
+/// Without a network namespace, the filter denies all sockets, which also disables loopback. Without an IPC namespace,
+/// it denies System V shared memory, since that would be shared with the whole machine.
 pub(crate) fn bytes(level: Level, network: Network) -> &'static [u8] {
     static USUAL: LazyLock<Vec<u8>> = LazyLock::new(|| to_bytes(&compile(FAMILIES, &[]).unwrap_or_default()));
     static SHARED: LazyLock<Vec<u8>> =
@@ -115,7 +116,7 @@ fn to_bytes(program: &[sock_filter]) -> Vec<u8> {
     program.iter().flat_map(op).collect()
 }
 
-/// The program from its bytes.
+/// Decodes the program from its bytes.
 pub(super) fn program(bytes: &[u8]) -> BpfProgram {
     let (ops, _) = bytes.as_chunks::<8>();
     let op = |&[a, b, jt, jf, rest @ ..]: &[u8; 8]| sock_filter {
@@ -139,7 +140,7 @@ fn compile(families: &[i32], denied: &[libc::c_long]) -> Result<BpfProgram, Box<
 
 type Rules = Vec<(i64, Vec<SeccompRule>)>;
 
-/// System calls that are denied with certain arguments only.
+/// Returns the system calls that are denied only with certain arguments.
 fn looked_into(families: &[i32]) -> Result<Rules, seccompiler::BackendError> {
     let mut rules: Rules = Vec::new();
     let namespaces = [
@@ -153,7 +154,7 @@ fn looked_into(families: &[i32]) -> Result<Rules, seccompiler::BackendError> {
     ];
     let any_namespace = || namespaces.iter().map(|&flag| rule(&[has(0, flag as u64)?])).collect::<Result<Vec<_>, _>>();
     rules.push((libc::SYS_clone, any_namespace()?));
-    // In clone this bit belongs to the number of a signal.
+    // In `clone`, this bit is part of the signal number.
     let time = rule(&[has(0, libc::CLONE_NEWTIME as u64)?])?;
     rules.push((libc::SYS_unshare, [any_namespace()?, vec![time]].concat()));
 
@@ -161,22 +162,22 @@ fn looked_into(families: &[i32]) -> Result<Rules, seccompiler::BackendError> {
     let other_netlink = [is(0, libc::AF_NETLINK as u64)?, is_not(2, libc::NETLINK_ROUTE as u64)?];
     let sockets = if families.is_empty() { Vec::new() } else { vec![rule(&other_family)?, rule(&other_netlink)?] };
     rules.push((libc::SYS_socket, sockets));
-    // One end of a pair of datagram sockets can send to any socket of the host; the other kinds have one peer for life.
+    // One end of a datagram pair can send to any socket of the host; the other types keep their one peer.
     let connected = [libc::SOCK_STREAM as u64, libc::SOCK_SEQPACKET as u64];
     let types = (0..16).filter(|kind| !connected.contains(kind));
     let pairs = types.map(|kind| rule(&[masked(1, 0xf, kind)?])).collect::<Result<_, _>>()?;
     rules.push((libc::SYS_socketpair, pairs));
 
-    // Typing into a terminal.
+    // Injecting input into a terminal.
     let requests = [u64::from(libc::TIOCSTI as u32), u64::from(libc::TIOCLINUX as u32)];
     rules.push((libc::SYS_ioctl, requests.iter().map(|&request| rule(&[is(1, request)?])).collect::<Result<_, _>>()?));
 
-    // Another process's limits: those of the first process are what its watch over memory needs.
+    // Changing another process's limits: the memory watch relies on those of the first process.
     let given = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     rules.push((libc::SYS_prlimit64, vec![rule(&[is_not(0, 0)?, given])?]));
 
-    // A file that runs as its owner or its group outlives the sandbox. The filter cannot tell a file from a folder, so
-    // folders cannot be given the group's bit either; new ones inherit it as always.
+    // A set-user-ID or set-group-ID file outlives the sandbox. The filter cannot tell a file from a folder, so the
+    // set-group-ID bit cannot be set on folders either; new folders still inherit it.
     const RUNS_AS: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
     let mut set_mode = vec![(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
     #[cfg(target_arch = "x86_64")]
@@ -188,7 +189,7 @@ fn looked_into(families: &[i32]) -> Result<Rules, seccompiler::BackendError> {
     #[cfg(target_arch = "x86_64")]
     open.push((libc::SYS_open, 1));
     for (call, flags) in open {
-        // The mode means something only when a file is made, with a name or without.
+        // The mode matters only if a file is created, named or unnamed.
         let making = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
         let made = making.iter().flat_map(|&flag| RUNS_AS.map(|bit| (flag as u64, bit)));
         let denied = made.map(|(flag, bit)| rule(&[has(flags, flag)?, has(flags + 1, bit)?]));
@@ -219,8 +220,8 @@ fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, secco
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
 }
 
-/// What comes before the compiled rules: numbers that the compiler does not know of, and calls that are to seem
-/// absent. Another architecture's calls come through to the rules, which end the process.
+/// Returns the instructions before the compiled rules: they handle numbers that the compiler does not know, and calls
+/// to report as missing. Calls of another architecture reach the rules, which end the process.
 fn guard() -> BpfProgram {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;

@@ -1,7 +1,7 @@
-//! The first process of a run: starts the steps one after the other, reaps what they leave, and listens for the end.
+//! The first process of a run: starts the steps in sequence, reaps orphans and listens for the end of the run.
 //!
-//! Invariant: it outlives everything else of the run by not a moment. With a process namespace of its own, its death is
-//! the others' too; without one it adopts orphans and kills until none is left.
+//! Invariant: no process of the run outlives this one. With a process namespace of its own, its death kills the others;
+//! without one, it adopts orphans and kills until none is left.
 
 use std::fs::File;
 use std::io;
@@ -19,12 +19,12 @@ use crate::control::{self, Message, Over};
 use crate::spec::Ground;
 use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
 
-/// How long what a program left behind has to end by itself. It is less than a second, for the sake of the arithmetic.
+/// Time for leftover processes to exit by themselves. It must be below one second, since only its nanoseconds are used.
 const GRACE: Duration = Duration::from_millis(300);
-/// How often memory is looked at.
+/// Interval between memory checks.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Makes the run and ends this process.
+/// Executes the run and ends this process.
 pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).doing("tie this process to the helper")?;
     if ground != Ground::Bare {
@@ -33,7 +33,7 @@ pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     let (spec, filter) = &control::receive_spec(socket)
         .and_then(|bytes| Spec::decode(&bytes))
         .doing("read the description of the run")?;
-    // What is made for the run must be usable by it; the program gets the umask that it would have outside.
+    // Files created for the run must be usable by it. The program gets the umask that it would have outside.
     let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     if spec.level == Level::Full {
         view::limit_processes(spec.caps.processes);
@@ -47,7 +47,7 @@ pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     if spec.network == Network::Listeners {
         listen(socket).doing("listen inside the sandbox")?;
     }
-    // From here on nobody of the same user can look into this process.
+    // From here on, no other process of the same user can inspect this one.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).doing("make this process undumpable")?;
     let news = News { children: child_signals().doing("watch child processes")?, mounts: mount_changes(spec)? };
     let mut over = Over::default();
@@ -64,12 +64,12 @@ pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     }
     over.cpu_micros = cpu_of_children();
     end(spec, || {
-        // Whoever asked may be gone; then nobody wants to know.
+        // Ignore the error: the caller of the run may be gone.
         let _ = control::send(socket, &Message::Over(over), &[]);
     })
 }
 
-/// Ends everything, and this process.
+/// Ends every process of the run, calls `tell`, and exits.
 fn end(spec: &Spec, tell: impl FnOnce()) -> ! {
     if spec.level != Level::Full {
         kill_all();
@@ -85,20 +85,20 @@ fn write_files(spec: &Spec) -> io::Result<()> {
     for (path, bytes) in &spec.files {
         path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         std::fs::write(path, bytes)?;
-        // Some of them are programs.
+        // Some of the files are programs.
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?;
     }
     Ok(())
 }
 
-/// Makes the listeners where the run can reach them, and hands them to whoever serves them from outside.
+/// Opens the listeners inside the sandbox and sends them to the caller, which serves them from outside.
 fn listen(socket: &UnixStream) -> io::Result<()> {
     let egress = TcpListener::bind((Ipv4Addr::LOCALHOST, EGRESS_PORT))?;
     let broker = TcpListener::bind((Ipv4Addr::LOCALHOST, BROKER_PORT))?;
     control::send(socket, &Message::Listeners, &[egress.as_fd(), broker.as_fd()])
 }
 
-/// Waits until the program ends, while reaping others, watching memory and listening for the end of the run.
+/// Waits for the program to end, while reaping other processes, checking memory and listening for the end of the run.
 fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, news: &News) -> Over {
     let mut looked = Instant::now();
     loop {
@@ -107,7 +107,7 @@ fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, news: &News) -> Over {
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
         let _ = poll(&mut waiting, Some(&timeout));
         if !waiting[0].revents().is_empty() {
-            // Nothing is ever said to this process after the spec: what is heard is the socket's closing.
+            // Nothing is sent to this process after the spec, so an event means that the socket was closed.
             end(spec, || ());
         }
         if waiting.get(2).is_some_and(|mounts| mounts.revents().contains(PollFlags::PRI)) {
@@ -126,7 +126,7 @@ fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, news: &News) -> Over {
     }
 }
 
-/// Waits a moment for what the program left behind: the last process of a pipe may be just behind it.
+/// Waits briefly for processes that the program left behind: the last process of a pipeline may end just after it.
 fn wait_for_others(spec: &Spec, socket: &UnixStream, news: &News) {
     let until = Instant::now() + GRACE;
     while count_left(spec.level) > 0 {
@@ -144,25 +144,25 @@ fn wait_for_others(spec: &Spec, socket: &UnixStream, news: &News) {
     }
 }
 
-/// What the first process hears of.
+/// Event sources of the first process.
 struct News {
-    /// Children that have ended.
+    /// Readable when a child has ended.
     children: OwnedFd,
-    /// Mounts that have changed.
+    /// Signals when a mount has changed.
     mounts: Option<File>,
 }
 
-/// Hears when a mount changes. Nobody inside can change one; but when someone outside replaces a file that is masked, as
-/// editors do when they save, the kernel takes the mask away with the old file. Then the run has to end.
+/// Watches for mount changes. Nothing inside can change a mount, but when a process outside replaces a masked file, as
+/// editors do when they save, the kernel removes the mask together with the old file. The run has to end then.
 fn mount_changes(spec: &Spec) -> Result<Option<File>, Failure> {
     if spec.level != Level::Full {
         return Ok(None);
     }
-    // What was before it is opened is no news.
+    // Changes before this file is opened are not reported.
     File::open("/proc/self/mountinfo").doing("watch the mounts").map(Some)
 }
 
-/// Reaps whatever has ended. The status of `main`, if it is among them.
+/// Reaps all processes that have ended. Returns the status of `main` if it is among them.
 fn reap(main: Pid) -> Option<WaitStatus> {
     let mut found = None;
     while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
@@ -173,10 +173,10 @@ fn reap(main: Pid) -> Option<WaitStatus> {
     found
 }
 
-/// A descriptor that is readable when a child has ended.
+/// Returns a descriptor that is readable when a child has ended.
 #[expect(unsafe_code, reason = "no library wraps signalfd")]
 fn child_signals() -> io::Result<OwnedFd> {
-    // SAFETY: the mask is made empty before it is used; the descriptor is new and ours.
+    // SAFETY: the mask is emptied before it is used; the descriptor is new and ours.
     unsafe {
         let mut mask = std::mem::zeroed();
         libc::sigemptyset(&raw mut mask);
@@ -196,8 +196,8 @@ fn drain(children: &OwnedFd) {
     while rustix::io::read(children, &mut news).is_ok() {}
 }
 
-/// How many processes are still running that the steps started. Orphans become children of this process, so that
-/// nobody is left exactly when it has no child.
+/// Counts the processes of the steps that are still running. Orphans become children of this process, so none is left
+/// exactly when it has no child.
 fn count_left(level: Level) -> u64 {
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
@@ -208,7 +208,7 @@ fn count_left(level: Level) -> u64 {
     }
 }
 
-/// The processes of the run without this one.
+/// Returns the processes of the run, without this one.
 fn processes(level: Level) -> Vec<i32> {
     if level != Level::Full {
         return descendants();
@@ -231,8 +231,8 @@ fn descendants() -> Vec<i32> {
     found
 }
 
-/// What these processes have in memory that is no file's: their own, and what they share. What several share is counted
-/// for each.
+/// Returns the memory of these processes that is not backed by a file: private and shared. Memory shared by several
+/// processes is counted for each of them.
 fn memory_of(processes: &[i32]) -> u64 {
     let kilobytes = |pid: &i32| -> Option<u64> {
         let about = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -242,11 +242,11 @@ fn memory_of(processes: &[i32]) -> u64 {
     processes.iter().filter_map(kilobytes).sum::<u64>() << 10
 }
 
-/// What System V segments have in memory, which outlive the processes that made them. What is attached to a process is
-/// counted there again.
+/// Returns the resident memory of System V segments, which outlive the processes that created them. Segments that are
+/// attached to a process are counted there again.
 fn shared_memory(level: Level) -> u64 {
     if level != Level::Full {
-        // Without a namespace of their own they are the machine's; a run can make none.
+        // Without an IPC namespace the segments belong to the machine, and the filter keeps a run from creating any.
         return 0;
     }
     let Ok(table) = std::fs::read_to_string("/proc/sysvipc/shm") else { return 0 };
@@ -256,7 +256,7 @@ fn shared_memory(level: Level) -> u64 {
     lines.filter_map(|line| line.split_whitespace().nth(column)?.parse::<u64>().ok()).sum()
 }
 
-/// Kills until nobody is left. Orphans become children of this process, so that none is out of reach.
+/// Kills until no process is left. Orphans become children of this process, so none is out of reach.
 fn kill_all() {
     loop {
         for pid in descendants().into_iter().filter_map(Pid::from_raw) {

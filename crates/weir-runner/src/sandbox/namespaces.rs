@@ -1,4 +1,4 @@
-//! Namespaces: one call makes all of them, and the run's user is mapped to itself.
+//! Namespaces: one call creates all of them, with the user mapped to itself.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use rustix::thread::UnshareFlags;
 
 use crate::spec::Ground;
 
-/// Enters new namespaces. Processes forked from now on are in the new process namespace; this one is not.
+/// Enters new namespaces. Processes forked from now on are in the new process namespace; this process is not.
 #[expect(unsafe_code, reason = "unshare can pull the ground from under other threads, of which there are none")]
 pub(super) fn enter(ground: Ground) -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
@@ -19,9 +19,9 @@ pub(super) fn enter(ground: Ground) -> io::Result<()> {
     if ground == Ground::Namespaces {
         flags |= UnshareFlags::NEWNET;
     }
-    // SAFETY: the helper has one thread, and no flag makes descriptors unshared.
+    // SAFETY: the helper has one thread, and no flag unshares descriptors.
     unsafe { rustix::thread::unshare_unsafe(flags)? };
-    // The kernel wants this before a user without privileges may map a group.
+    // The kernel requires this before an unprivileged user may map a group.
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
@@ -31,7 +31,7 @@ pub(super) fn enter(ground: Ground) -> io::Result<()> {
     Ok(())
 }
 
-/// A new network namespace has a loopback that is down.
+/// Brings up the loopback interface, which is down in a new network namespace.
 #[expect(unsafe_code, reason = "no library wraps the requests that set an interface's flags")]
 fn raise_loopback() -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
@@ -49,10 +49,10 @@ fn raise_loopback() -> io::Result<()> {
     }
 }
 
-/// Forks. None in the child.
+/// Forks. Returns `None` in the child.
 #[expect(unsafe_code, reason = "fork")]
 pub(super) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: the helper has one thread, so the child may go on as if nothing had happened.
+    // SAFETY: the helper has one thread, so the child may run any code.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         pid => Ok(Pid::from_raw(pid)),

@@ -1,9 +1,10 @@
-//! The files a run sees: everything read-only, the writable folders put back, `/tmp`, `/dev` and `/run` its own, of
-//! covered folders only what is visible, and a mask over every hidden path.
+//! The file view of a run: everything is read-only, with the writable folders restored, private `/tmp`, `/dev` and
+//! `/run` folders, only the visible paths in covered folders, and a mask over every hidden path.
 //!
-//! Invariants: what is to stay reachable is opened before anything is hidden; a path is opened without following
-//! symbolic links, so that nothing swapped in meanwhile leads elsewhere; a mask is an object that nobody may open, never
-//! an empty file that looks like the real one.
+//! Invariants:
+//! - Everything that stays reachable is opened before anything is hidden.
+//! - Paths are opened without following symbolic links, so a link swapped in meanwhile cannot lead elsewhere.
+//! - A mask is an object that cannot be opened, never an empty file that could be mistaken for the real one.
 
 use std::fs::Permissions;
 use std::io;
@@ -23,17 +24,17 @@ use crate::Spec;
 
 /// Devices that every program expects.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
-/// Links into the process's own descriptors.
+/// Links in `/dev`, most of them to the process's own descriptors.
 const LINKS: &[(&str, &str)] =
     &[("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx")];
-/// Parts of `/run` that programs are started from on some systems; the rest of it is sockets.
+/// Parts of `/run` from which some systems start programs; the rest of it is sockets.
 const KEPT_OF_RUN: &[&str] = &["/run/current-system", "/run/wrappers", "/run/opengl-driver"];
-/// More masks than this take longer than the run.
+/// Maximum number of masks. Mounting more would take longer than the run.
 const MOST_MASKS: usize = 5_000;
-/// The folders that are the run's own.
+/// The folders that are private to the run.
 const OWN: [&str; 3] = ["/tmp", "/run", "/dev"];
 
-/// Builds the view in the mount namespace of this process. What is mounted on `/proc` by now becomes part of it.
+/// Builds the view in the mount namespace of this process. The current mount on `/proc` becomes part of it.
 pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
     refuse_second_names(spec).about_files()?;
     let writable = spec.writable.iter().map(|path| Ok((path.as_path(), clone(path)?)));
@@ -66,31 +67,31 @@ pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
     hide(spec).about_files()
 }
 
-/// Makes the file system of processes that belongs to the new process namespace. With the rest of the view it becomes
-/// read-only: a root user inside owns the kernel's settings outside.
+/// Mounts the `/proc` of the new process namespace. It becomes read-only with the rest of the view, because root inside
+/// owns kernel settings that apply outside.
 pub(super) fn mount_processes() -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     Ok(mount("proc", "/proc", "proc", flags, None)?)
 }
 
-/// Bounds the processes of the new namespace, as long as `/proc` can be written to.
+/// Limits the number of processes in the new namespace, while `/proc` is still writable.
 pub(super) fn limit_processes(most_processes: u64) {
-    // Since Linux 6.14 every process namespace has its own. It bounds what the limit on processes does not: a root
-    // user's processes. Older kernels refuse.
+    // Since Linux 6.14 every process namespace has its own `pid_max`. Unlike the process limit, it also applies to
+    // root. Older kernels refuse.
     let _ = std::fs::write("/proc/sys/kernel/pid_max", (most_processes + 300).to_string());
 }
 
-/// What has to be put back, since it lies where something else will be mounted.
+/// Opens the visible paths that have to be restored, since something else will be mounted over them.
 fn visible(spec: &Spec) -> Result<Vec<(&Path, OwnedFd)>, Failure> {
     let kept = KEPT_OF_RUN.iter().map(Path::new);
     let mut paths: Vec<&Path> = spec.visible.iter().map(PathBuf::as_path).chain(kept).collect();
     paths.retain(|path| is_own(path) || is_covered(spec, path));
-    // Sorted by parts, a folder comes right before all that is in it, which is visible with it.
+    // Sorted by components, a folder comes right before its contents, which are visible with it.
     paths.sort_unstable();
     paths.dedup_by(|path, before| path.starts_with(before));
     let mut visible = Vec::new();
     for path in paths {
-        // A toolchain may have gone since it was looked for.
+        // A toolchain may have been removed since it was found.
         if let Some(opened) = open_if_there(path)? {
             let tree = open_tree(&opened, "", CLONE_TREE).doing(format!("open {}", path.display()))?;
             visible.push((path, tree));
@@ -99,7 +100,7 @@ fn visible(spec: &Spec) -> Result<Vec<(&Path, OwnedFd)>, Failure> {
     Ok(visible)
 }
 
-/// Puts an empty folder, which nobody can change, over each that is covered, with places for what is put back.
+/// Mounts an empty read-only folder over each covered folder, with mount points for the paths to restore.
 fn cover<'a>(spec: &Spec, back: impl Iterator<Item = &'a (&'a Path, OwnedFd)>) -> io::Result<()> {
     for folder in &spec.covered {
         if is_own(folder) {
@@ -124,7 +125,7 @@ fn cover<'a>(spec: &Spec, back: impl Iterator<Item = &'a (&'a Path, OwnedFd)>) -
     Ok(())
 }
 
-/// An empty folder that can be put anywhere.
+/// Returns an empty folder that can be mounted anywhere.
 fn new_folder() -> io::Result<OwnedFd> {
     let new = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(new.as_fd(), "mode", "755")?;
@@ -134,7 +135,7 @@ fn new_folder() -> io::Result<OwnedFd> {
     Ok(fsmount(new.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }
 
-/// Makes the file or folder that a tree is mounted on.
+/// Creates the file or folder that a tree is mounted on.
 fn make_place_for(tree: &OwnedFd, path: &Path) -> io::Result<()> {
     if path.exists() {
         return Ok(());
@@ -146,7 +147,7 @@ fn make_place_for(tree: &OwnedFd, path: &Path) -> io::Result<()> {
     std::fs::write(path, "")
 }
 
-/// A file that is hidden by what covers it could be read by another name as well as one with a mask of its own.
+/// Refuses hidden files inside covered folders that have another hard link, just as for files with a mask of their own.
 fn refuse_second_names(spec: &Spec) -> Result<(), Failure> {
     for path in spec.hidden.iter().filter(|path| is_covered(spec, path)) {
         if let Some(file) = open_if_there(path)? {
@@ -156,7 +157,7 @@ fn refuse_second_names(spec: &Spec) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a file that has another name, by which it could be read.
+/// Refuses a file with another hard link, through which it could be read.
 fn only_name(file: &OwnedFd, path: &Path) -> Result<(), Failure> {
     let doing = || format!("hide {}", path.display());
     let about = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).doing(doing())?;
@@ -191,7 +192,7 @@ fn own(folder: &str, options: &str) -> io::Result<()> {
 fn devices_of_its_own(devices: Vec<(&str, OwnedFd)>, pseudo_terminals: bool) -> io::Result<()> {
     let dev = Path::new("/dev");
     for (name, device) in devices {
-        // A root user could otherwise change the modes of the host's devices. They can be written to all the same.
+        // Otherwise root could change the modes of the host's devices. Writing to the devices still works.
         set_attributes(&device, None, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?;
         std::fs::write(dev.join(name), "")?;
         attach(&device, &dev.join(name))?;
@@ -205,20 +206,20 @@ fn devices_of_its_own(devices: Vec<(&str, OwnedFd)>, pseudo_terminals: bool) -> 
         let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
         mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=620")?;
     }
-    // A device that is not there must not be taken for a file that can be made.
+    // A program must not create a regular file in place of a missing device.
     set_attributes(CWD, Some(dev), libc::MOUNT_ATTR_RDONLY)?;
     own("/dev/shm", "mode=1777,size=512m,nr_inodes=64k")
 }
 
-/// Makes paths below the writable folders read-only. The folders above these and above hidden paths become mount points
-/// too: a folder that is none could be moved aside, and the next run would not know it by its name.
+/// Makes paths below the writable folders read-only. The folders above them and above hidden paths become mount points
+/// too: a plain folder could be moved aside, and the next run would not find the protected path by its name.
 fn protect(spec: &Spec) -> Result<(), Failure> {
     let mut pins: Vec<&Path> = Vec::new();
     for path in spec.read_only.iter().chain(&spec.hidden) {
         let Some(root) = spec.writable.iter().find(|root| path.starts_with(root)) else { continue };
         pins.extend(path.ancestors().skip(1).take_while(|above| above.starts_with(root) && *above != root));
     }
-    // From the outside in, so that one does not cover the other.
+    // From the outside in, so one mount does not cover another.
     pins.sort_unstable();
     pins.dedup();
     let read_only: Vec<&Path> = spec.read_only.iter().map(PathBuf::as_path).collect();
@@ -257,7 +258,7 @@ fn hide(spec: &Spec) -> Result<(), Failure> {
     set_attributes(CWD, Some(Path::new("/run")), libc::MOUNT_ATTR_RDONLY).doing("make /run read-only")
 }
 
-/// A file and a folder that nobody may open, to be put over others.
+/// A file and a folder that cannot be opened, to be mounted over others.
 struct Masks {
     file: OwnedFd,
     folder: OwnedFd,
@@ -283,7 +284,7 @@ impl Masks {
         attach_to(&tree, target)
     }
 
-    /// The masks stay where they were put; only the names in `/run` go.
+    /// Removes the names in `/run`; the mounted masks stay.
     fn forget(self) -> io::Result<()> {
         std::fs::remove_file(MASK_FILE)?;
         std::fs::remove_dir(MASK_FOLDER)
@@ -295,14 +296,14 @@ const CLOSE: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLOEXEC;
 const CLONE_TREE: OpenTreeFlags =
     OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::AT_RECURSIVE).union(EMPTY).union(CLOSE);
 
-/// A copy of what is mounted at a path and below, to be put somewhere later.
+/// Clones the mounts at and below a path, to be attached elsewhere later.
 fn clone(path: &Path) -> Result<OwnedFd, Failure> {
     let doing = || format!("open {}", path.display());
     let folder = open_if_there(path)?.ok_or("it does not exist").doing(doing())?;
     open_tree(&folder, "", CLONE_TREE).doing(doing())
 }
 
-/// Opens a path without following symbolic links; none if there is nothing.
+/// Opens a path without following symbolic links. Returns `None` if it does not exist or cannot be accessed.
 fn open_if_there(path: &Path) -> Result<Option<OwnedFd>, Failure> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS) {
@@ -316,7 +317,7 @@ fn open_if_there(path: &Path) -> Result<Option<OwnedFd>, Failure> {
     }
 }
 
-/// Puts a tree at a path.
+/// Mounts a tree at a path.
 fn attach(tree: &OwnedFd, path: &Path) -> io::Result<()> {
     let target = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())?;
     attach_to(tree, &target)
@@ -327,7 +328,7 @@ fn attach_to(tree: &OwnedFd, target: &OwnedFd) -> io::Result<()> {
     Ok(move_mount(tree, "", target, "", flags)?)
 }
 
-/// Sets attributes of a mount and of everything mounted below it, and cuts it off from changes outside.
+/// Sets attributes of a mount and everything mounted below it, and stops it from receiving mount changes from outside.
 #[expect(unsafe_code, reason = "no library wraps mount_setattr")]
 fn set_attributes(folder: impl AsFd, path: Option<&Path>, attributes: u64) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
@@ -336,7 +337,7 @@ fn set_attributes(folder: impl AsFd, path: Option<&Path>, attributes: u64) -> io
     let folder: BorrowedFd<'_> = folder.as_fd();
     let attributes =
         libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
-    // SAFETY: the path ends with a zero, and both it and the attributes, of the size given, live until the call ends.
+    // SAFETY: the path ends with a zero byte, and the path and the attributes, whose size is passed, outlive the call.
     let done = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,

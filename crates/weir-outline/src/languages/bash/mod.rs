@@ -1,6 +1,6 @@
-//! Bash and other shells like it.
+//! Bash and similar shells.
 //!
-//! Known misses: functions that `eval` makes, and those of a file that is sourced.
+//! Known misses: functions created by `eval`, and those of a sourced file.
 
 use tree_sitter::Node;
 
@@ -71,7 +71,7 @@ fn visibility(site: &Site<'_>) -> Visibility {
     }
 }
 
-/// `export NAME`, `declare -x NAME`.
+/// Returns whether this is `export NAME` or `declare -x NAME`.
 fn is_exported(site: &Site<'_>) -> bool {
     let text = site.text_of(site.node);
     let flags = first_of(site.node, &["word"]).map(|node| site.text_of(node)).unwrap_or_default();
@@ -80,10 +80,10 @@ fn is_exported(site: &Site<'_>) -> bool {
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     match site.node.kind() {
-        // To export a function again says nothing new.
+        // Exporting a function again adds nothing.
         "declaration_command" => values(site.node).len() == item.names.len() && !item.names.is_empty(),
         _ => {
-            // A text of several lines is not a thing to show on one.
+            // A multi-line value does not fit on one line.
             if site.text_of(site.node).trim_end().contains('\n') && item.kind == Kind::Constant {
                 item.signature = format!("{}=…", item.names.join(""));
             }

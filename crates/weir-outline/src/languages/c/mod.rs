@@ -1,6 +1,7 @@
 //! C.
 //!
-//! Known misses: what a macro makes; a function whose head is written in both branches of an `#if` with one body.
+//! Known misses: declarations that a macro generates; a function whose head is written in both branches of an `#if`
+//! with one body.
 
 use tree_sitter::Node;
 
@@ -53,7 +54,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     },
 });
 
-/// Whether a header has lines that C does not have.
+/// Returns whether a header contains lines that are not valid C.
 fn looks_like_cpp(text: &str) -> bool {
     const HEADS: [&str; 9] = [
         "class ",
@@ -78,13 +79,13 @@ fn visibility(site: &Site<'_>) -> Visibility {
 
 fn finish(items: &mut Vec<Item>, _: Node<'_>, text: &str) {
     c_family::without_announcements(items);
-    // What a header keeps to the file that includes it is offered to every file.
+    // Private items of a header are available to every file that includes it.
     if is_header(text) {
         items.iter_mut().for_each(|item| item.visibility = Visibility::Public);
     }
 }
 
-/// A header says so: it is guarded against being read twice.
+/// Returns whether the text is a header, which shows in its include guard.
 fn is_header(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| line.starts_with('#'));
     let Some(first) = lines.next() else { return false };

@@ -1,6 +1,7 @@
 //! C++.
 //!
-//! Known misses: what a macro makes; the branches of an `#if` that part the head of a class from its body.
+//! Known misses: declarations that a macro generates; the branches of an `#if` that separate the head of a class from
+//! its body.
 
 use tree_sitter::Node;
 
@@ -31,7 +32,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
         ("enumerator", item(Kind::Variant).value("value").row()),
         ("preproc_def", item(Kind::Constant).row()),
         ("preproc_function_def", item(Kind::Macro).body("value").row()),
-        // Says who may use what follows; it is gone when all items are read.
+        // Sets the visibility of what follows; removed when all items have been read.
         ("access_specifier", item(Kind::Key).row()),
         ("field_declaration_list", Row::Through),
         ("enumerator_list", Row::Through),
@@ -70,7 +71,7 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
     values
 }
 
-/// What a constructor makes its members of.
+/// Returns the member initialisers of a constructor.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     let mut bodies = children_of(node, "field_initializer_list");
     bodies.extend(children_of(node, "try_statement"));
@@ -117,12 +118,12 @@ fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
     items.retain(has_something);
 }
 
-/// A namespace in which types are only announced has nothing to show.
+/// Returns whether an item has something to show, unlike a namespace that only has forward declarations.
 fn has_something(item: &Item) -> bool {
     item.kind != Kind::Module || !item.children.is_empty()
 }
 
-/// Gives the members of a class what the words before them say.
+/// Applies the access specifiers in a class to its members.
 fn judge(item: &mut Item) {
     let mut word = None;
     for mut child in std::mem::take(&mut item.children) {

@@ -1,6 +1,6 @@
 //! C#.
 //!
-//! Known misses: both branches of `#if` are shown; what only an `#else` of half a declaration holds is not.
+//! Known misses: both branches of `#if` are shown; code that only exists in an `#else` of half a declaration is not.
 
 use tree_sitter::Node;
 
@@ -63,7 +63,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// The values of the names that a field declares.
+/// Returns the values of the names that a field declares.
 fn values(node: Node<'_>) -> Vec<Node<'_>> {
     let declared =
         children_of(node, "variable_declaration").into_iter().flat_map(|node| children_of(node, "variable_declarator"));
@@ -71,7 +71,7 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
     declared.filter(|node| value(*node)).filter_map(|node| children(node).into_iter().last()).collect()
 }
 
-/// What an accessor does, what a property gives, and what a constructor calls first.
+/// Returns the bodies of accessors and properties, and the initialiser of a constructor.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     let mut bodies = children_of(node, "constructor_initializer");
     if node.kind() == "property_declaration" {
@@ -109,7 +109,7 @@ fn visibility(site: &Site<'_>) -> Visibility {
 }
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
-    // A destructor or a static constructor is called by nobody.
+    // A static constructor cannot be called.
     if site.node.kind() == "constructor_declaration" && modifiers(site).contains(&"static") {
         item.visibility = Visibility::Private;
     }
@@ -117,7 +117,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-/// Documentation without its XML.
+/// Returns documentation without its XML.
 fn without_tags(doc: &str) -> Option<String> {
     let doc = doc.split("</summary>").next().unwrap_or(doc);
     let mut plain = String::with_capacity(doc.len());
@@ -126,7 +126,7 @@ fn without_tags(doc: &str) -> Option<String> {
         plain.push_str(&rest[..start]);
         let tag = &rest[start..];
         let end = tag.find('>').map_or(tag.len(), |end| end + 1);
-        // `<see cref="Name"/>` stands for the name.
+        // `<see cref="Name"/>` is replaced by the name.
         plain.push_str(tag[..end].split('"').nth(1).filter(|_| tag.starts_with("<see")).unwrap_or_default());
         rest = &tag[end..];
     }

@@ -1,7 +1,7 @@
 //! CSS.
 //!
-//! Known misses: Sass and Less are other languages; a range in a query with two
-//! ends (`300px < width < 400px`) counts as a broken spot.
+//! Known misses: Sass and Less are other languages; a range with two ends in a query (`300px < width < 400px`) counts
+//! as a syntax error.
 
 use tree_sitter::Node;
 
@@ -30,14 +30,14 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     ],
     comments: &["comment", "js_comment"],
     attributes: &[],
-    // A number with its unit is one word; so is a colour.
+    // A number with its unit is one token; so is a colour.
     atoms: &["string_value", "color_value", "integer_value", "float_value"],
     by_lines: &[],
     docs: Docs { item: |_| true, file: |_| true },
     hooks: Hooks { mend, names, values, refine, ..Hooks::NONE },
 });
 
-/// Writes the sign of a range as the colon that the grammar knows.
+/// Replaces the comparison in a range query by the colon that the grammar knows.
 fn mend(text: &str) -> Option<String> {
     let is_query = |line: &str| line.trim_start().starts_with("@media") || line.trim_start().starts_with("@container");
     if !text.lines().any(|line| is_query(line) && line.contains(['<', '>'])) {
@@ -68,22 +68,22 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// All that follows the colon, as one.
+/// Returns everything after the colon.
 fn values(node: Node<'_>) -> Vec<Node<'_>> {
     if node.kind() != "declaration" { Vec::new() } else { children(node).into_iter().skip(2).collect() }
 }
 
 fn refine(_: &Site<'_>, item: &mut Item) -> bool {
-    /// A value of more characters is left out.
+    /// Values of more characters are omitted.
     const LONG: usize = 80;
     if item.kind == Kind::Module {
-        // As it is written: the tree may be of a mended text.
+        // As written: the tree may come from a modified text.
         item.signature = item.names.join("");
     }
     if item.kind != Kind::Field {
         return true;
     }
-    // A property of its own is an interface; one of the language is not.
+    // A custom property is an interface; a standard one is not.
     let Some((name, value)) = item.signature.split_once(':').filter(|(name, _)| name.starts_with("--")) else {
         return false;
     };

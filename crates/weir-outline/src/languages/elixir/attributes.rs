@@ -1,4 +1,4 @@
-//! What stands before a declaration in Elixir: `@doc`, `@spec`, `@type` and their like.
+//! Module attributes before a declaration in Elixir: `@doc`, `@spec`, `@type` and similar ones.
 
 use tree_sitter::Node;
 
@@ -8,7 +8,7 @@ use crate::docs;
 use crate::model::{Item, Kind, Visibility};
 use crate::spec::{Row, Site, item};
 
-/// The word after the `@`, if something is said with it.
+/// Returns the name after the `@`, if the attribute has an argument.
 pub(super) fn word<'t>(site: &Site<'t>) -> Option<&'t str> {
     let call = site.node.child_by_field_name("operand").filter(|node| node.kind() == "call")?;
     call.child_by_field_name("target").map(|node| site.text_of(node))
@@ -47,7 +47,7 @@ pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-/// A text in quotes.
+/// Returns a text in quotes.
 fn said(node: Node<'_>, text: &str) -> Option<String> {
     let content = match node.kind() {
         "string" | "sigil" => first_of(node, &["quoted_content"])?,
@@ -65,7 +65,7 @@ pub(super) fn module_doc(module: Node<'_>, text: &str) -> Option<String> {
     said(given(documents)?, text)
 }
 
-/// What was met on the way to a declaration.
+/// What was found on the way to a declaration.
 #[derive(Default)]
 struct Met {
     doc: Option<String>,
@@ -78,7 +78,7 @@ pub(super) fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
     gather(items);
 }
 
-/// Gives each declaration what stands before it, and makes the clauses of a function one.
+/// Gives each declaration the attributes before it, and merges the clauses of a function.
 fn gather(items: &mut Vec<Item>) {
     let mut met = Met::default();
     for mut item in std::mem::take(items) {
@@ -108,7 +108,7 @@ fn gather(items: &mut Vec<Item>) {
     }
 }
 
-/// Notes what stands before a declaration; whether it is such a thing.
+/// Records an attribute. Returns false if the item is not one.
 fn note(met: &mut Met, item: &Item) -> bool {
     match item.names.first().map(String::as_str) {
         Some("doc" | "typedoc") => {
@@ -122,7 +122,7 @@ fn note(met: &mut Met, item: &Item) -> bool {
     true
 }
 
-/// Whether a function is another clause of the one before it.
+/// Returns whether a function is another clause of the one before it.
 fn is_clause(last: &Item, item: &Item) -> bool {
     let takes = |item: &Item| arity(&item.signature);
     matches!(item.kind, Kind::Function | Kind::Macro)
@@ -132,7 +132,7 @@ fn is_clause(last: &Item, item: &Item) -> bool {
         && takes(last) == takes(item)
 }
 
-/// How many arguments the head of a function names.
+/// Returns how many arguments the head of a function names.
 fn arity(signature: &str) -> usize {
     let Some(start) = signature.find('(') else { return 0 };
     let mut depth = 0_usize;

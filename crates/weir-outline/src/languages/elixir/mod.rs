@@ -1,6 +1,6 @@
 //! Elixir.
 //!
-//! Known misses: functions that a macro such as `use` brings.
+//! Known misses: functions that a macro such as `use` generates.
 
 mod attributes;
 
@@ -27,7 +27,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { row, names, bodies, visibility, refine, doc, finish: attributes::finish, ..Hooks::NONE },
 });
 
-/// In Elixir, everything that declares is a call.
+/// Returns the row of a node. In Elixir, every declaration is a call.
 fn row(site: &Site<'_>) -> Option<Row> {
     if site.node.kind() == "unary_operator" {
         return attributes::word(site).and_then(attributes::row);
@@ -42,14 +42,14 @@ fn row(site: &Site<'_>) -> Option<Row> {
         }
         "defmacro" | "defmacrop" => return Some(item(Kind::Macro).body_kind("do_block").row()),
         "defstruct" | "defexception" => return Some(item(Kind::Field).row()),
-        // What is around declarations, and is none.
+        // Contains declarations, but is not one itself.
         _ if first_of(site.node, &["do_block"]).is_some() => item(Kind::Key),
         _ => return None,
     };
     Some(row.open_kind("do_block").row())
 }
 
-/// The word that a call begins with.
+/// Returns the word that a call begins with.
 fn word<'t>(site: &Site<'t>) -> Option<&'t str> {
     let target = site.node.child_by_field_name("target").filter(|node| node.kind() == "identifier")?;
     (site.node.kind() == "call").then(|| site.text_of(target))
@@ -75,7 +75,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// The name in the head of a function: `name(x) when …`, `name`, `left <~> right`.
+/// Returns the name in the head of a function: `name(x) when …`, `name`, `left <~> right`.
 pub(super) fn head_name(head: Node<'_>) -> Node<'_> {
     let child = |field: &str| head.child_by_field_name(field);
     match head.kind() {
@@ -88,10 +88,10 @@ pub(super) fn head_name(head: Node<'_>) -> Node<'_> {
     }
 }
 
-/// `, do: …` is a body.
+/// Returns the body in `, do: …`.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     let Some(given) = first_of(node, &["arguments"]) else { return Vec::new() };
-    // `defdelegate` says with its keywords where the function is.
+    // The keywords of `defdelegate` say where the function is.
     if node.child_by_field_name("target").is_some_and(|node| node.end_byte() - node.start_byte() == "defdelegate".len())
     {
         return Vec::new();
@@ -99,7 +99,7 @@ fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     let parts = children(given);
     let Some(at) = parts.iter().position(|node| node.kind() == "keywords") else { return Vec::new() };
     let is_body = parts.get(at).and_then(|node| node.named_child(0)).and_then(|pair| pair.child_by_field_name("key"));
-    // A key is its name, a colon and a space: `do: `.
+    // A key includes its name, a colon and a space: `do: `.
     match is_body {
         Some(key) if key.end_byte() - key.start_byte() <= 4 && at > 0 => parts.into_iter().skip(at - 1).collect(),
         _ => Vec::new(),
@@ -123,7 +123,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-/// The documentation of a module stands inside it.
+/// Returns the documentation of a module, which is inside it.
 fn doc(node: Node<'_>, text: &str) -> Option<String> {
     match node.kind() {
         "source" => children(node)

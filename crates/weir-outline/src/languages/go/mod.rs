@@ -1,6 +1,7 @@
 //! Go.
 //!
-//! Public is what begins with a capital; a method also needs a receiver that does. A method's name is `Receiver.Name`.
+//! A name is public if it begins with a capital; a method also needs such a receiver. A method's name is
+//! `Receiver.Name`.
 
 use tree_sitter::Node;
 
@@ -41,7 +42,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { names, visibility, refine, ..Hooks::NONE },
 });
 
-/// Comments to the compiler and to tools are not documentation.
+/// Returns whether a comment is documentation, and not a directive for the compiler or a tool.
 fn is_doc(comment: &str) -> bool {
     !["//go:", "// +build", "//nolint", "//line ", "//export ", "//lint:"].iter().any(|mark| comment.starts_with(mark))
 }
@@ -73,7 +74,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// The name of a type without its package, its pointer and its arguments.
+/// Returns the name of a type without its package, pointer and arguments.
 fn base(node: Node<'_>, site: &Site<'_>) -> Option<String> {
     match node.kind() {
         "type_identifier" | "identifier" => Some(site.text.get(node.byte_range())?.to_owned()),
@@ -84,7 +85,7 @@ fn base(node: Node<'_>, site: &Site<'_>) -> Option<String> {
     }
 }
 
-/// Every part of a name begins with a capital.
+/// Returns whether every part of a name begins with a capital.
 fn is_public(name: &str) -> bool {
     name.split('.').all(|part| part.starts_with(char::is_uppercase))
 }

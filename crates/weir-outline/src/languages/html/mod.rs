@@ -1,6 +1,6 @@
-//! HTML by its shape: title, headings, what has a name, forms, what is loaded.
+//! HTML by its structure: title, headings, named elements, forms and loaded resources.
 //!
-//! Known misses: what a script adds; templates of other languages inside are text.
+//! Known misses: elements that a script adds; templates of other languages are treated as text.
 
 use tree_sitter::Node;
 
@@ -29,16 +29,16 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { row, names, refine, doc, ..Hooks::NONE },
 });
 
-/// Elements that are parts of a page, whether they have a name or not.
+/// Elements that structure a page, named or not.
 const PARTS: [&str; 9] = ["header", "nav", "main", "section", "article", "aside", "footer", "form", "dialog"];
-/// Elements that someone fills in.
+/// Elements that a user fills in.
 const FIELDS: [&str; 5] = ["input", "select", "textarea", "button", "output"];
 /// Attributes that say what an element is.
 const TELLING: [&str; 9] = ["action", "method", "name", "type", "src", "href", "rel", "for", "role"];
-/// A text of more characters is cut.
+/// Maximum length of a text in characters. A longer one is cut.
 const LONGEST: usize = 80;
 
-/// Which elements are shown.
+/// Returns the row of an element that is shown.
 fn row(site: &Site<'_>) -> Option<Row> {
     if site.node.kind() != "element" {
         return None;
@@ -48,7 +48,7 @@ fn row(site: &Site<'_>) -> Option<Row> {
         "title" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return Some(item(Kind::Heading).row()),
         "link" | "iframe" => return Some(item(Kind::Export).row()),
         _ if FIELDS.contains(&tag) => return Some(item(Kind::Field).row()),
-        // An element of their own.
+        // Custom elements have a hyphen in their name.
         _ if PARTS.contains(&tag) || tag.contains('-') || attribute(site.node, site.text, "id").is_some() => Kind::Key,
         _ => return None,
     };
@@ -100,13 +100,13 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
         signature = format!("{signature} {said}");
     }
     item.signature = signature;
-    // A style sheet for the eye, an empty script: nothing that others use.
+    // A plain style sheet or an empty script: nothing that others use.
     item.kind != Kind::Export
         || tag == "script" && site.text_of(site.node).len() > "<script></script>".len()
         || item.signature.contains('=')
 }
 
-/// The text in an element.
+/// Returns the text in an element.
 fn words(element: Node<'_>, text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text.get(element.byte_range()).unwrap_or_default();
@@ -122,7 +122,7 @@ fn words(element: Node<'_>, text: &str) -> String {
     }
 }
 
-/// The title, or what the page says of itself.
+/// Returns the page's own description, from its metadata.
 fn doc(node: Node<'_>, text: &str) -> Option<String> {
     if node.kind() != "document" {
         return None;

@@ -1,6 +1,6 @@
 //! Java.
 //!
-//! Known misses: a bracket that is not closed inside a method may lose the class around it.
+//! Known misses: an unclosed bracket inside a method may lose the class around it.
 
 use tree_sitter::Node;
 
@@ -44,7 +44,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { names, values, visibility, refine, ..Hooks::NONE },
 });
 
-/// A field may declare several names.
+/// Returns the names of a field, which may declare several.
 fn names(site: &Site<'_>) -> Option<Vec<String>> {
     let declared = fields(site.node, "declarator");
     if declared.is_empty() {
@@ -78,7 +78,7 @@ fn is_interface(signature: &str) -> bool {
 }
 
 fn refine(_: &Site<'_>, item: &mut Item) -> bool {
-    // Nothing is said by "as the method above says".
+    // Inherited documentation adds nothing.
     if item.doc.as_deref().is_some_and(|doc| doc.starts_with("{@inheritDoc")) {
         item.doc = None;
     }

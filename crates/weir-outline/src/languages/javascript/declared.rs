@@ -6,7 +6,7 @@ use super::exports;
 use crate::model::{Item, Kind, Visibility};
 use crate::spec::{Row, Site, item};
 
-/// The rows of all three.
+/// The rows of all three languages.
 pub(in crate::languages) const ROWS: &[(&str, Row)] = &[
     ("function_declaration", item(Kind::Function).body("body").row()),
     ("generator_function_declaration", item(Kind::Function).body("body").row()),
@@ -25,7 +25,7 @@ pub(in crate::languages) const ROWS: &[(&str, Row)] = &[
     ("expression_statement", Row::Through),
 ];
 
-/// An `export` that declares nothing itself is an item.
+/// Returns the row of an `export` that declares nothing itself.
 pub(in crate::languages) fn row(site: &Site<'_>) -> Option<Row> {
     if site.node.kind() != "export_statement" {
         return None;
@@ -55,13 +55,13 @@ pub(in crate::languages) fn names(site: &Site<'_>) -> Option<Vec<String>> {
         "export_statement" => Some(exports::names(site)),
         _ => {
             let name = site.field("name").or_else(|| site.field("property")).map(unquoted);
-            // Only a default may be without a name.
+            // Only a default export may have no name.
             Some(vec![name.unwrap_or("default").to_owned()])
         }
     }
 }
 
-/// The names that the left side of a declaration binds.
+/// Returns the names that the left side of a declaration binds.
 fn bound(node: Node<'_>, site: &Site<'_>, names: &mut Vec<String>) {
     match node.kind() {
         "identifier" | "shorthand_property_identifier_pattern" | "undefined" => {
@@ -79,13 +79,13 @@ fn bound(node: Node<'_>, site: &Site<'_>, names: &mut Vec<String>) {
     }
 }
 
-/// A name that is written as a string, without its marks.
+/// Returns a name without its quotes, if it is written as a string.
 pub(in crate::languages) fn unquoted(name: &str) -> &str {
     let inside = |mark: char| name.strip_prefix(mark).and_then(|name| name.strip_suffix(mark));
     inside('"').or_else(|| inside('\'')).unwrap_or(name)
 }
 
-/// The values of a declaration with several names.
+/// Returns the values of a declaration with several names.
 pub(in crate::languages) fn values(node: Node<'_>) -> Vec<Node<'_>> {
     if !matches!(node.kind(), "lexical_declaration" | "variable_declaration") {
         return Vec::new();
@@ -94,7 +94,7 @@ pub(in crate::languages) fn values(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut cursor).filter_map(|node| node.child_by_field_name("value")).collect()
 }
 
-/// What a statement declares is seen where it is exported; the members of a class by their own words.
+/// Returns the visibility of an item: exported statements are public, and class members have their own modifiers.
 pub(in crate::languages) fn visibility(site: &Site<'_>) -> Visibility {
     let is_member = matches!(
         site.node.kind(),
@@ -118,7 +118,7 @@ pub(in crate::languages) fn visibility(site: &Site<'_>) -> Visibility {
 }
 
 pub(in crate::languages) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
-    // A name for a function is as good as a function with a name.
+    // A constant that holds a function counts as a function.
     let is_function =
         |node: &Node<'_>| matches!(node.kind(), "arrow_function" | "function_expression" | "generator_function");
     match (item.kind, values(site.node).as_slice()) {
@@ -139,12 +139,12 @@ pub(in crate::languages) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     !item.names.is_empty() || site.node.kind() == "export_statement"
 }
 
-/// A comment that documents what follows.
+/// Returns whether a comment documents what follows.
 pub(in crate::languages) fn is_doc(comment: &str) -> bool {
     comment.starts_with("/**") && comment.len() > 5
 }
 
-/// A comment that may say what a file is for.
+/// Returns whether a comment may say what a file is for.
 pub(in crate::languages) fn is_file_doc(comment: &str) -> bool {
     !["#!", "/// <", "// @ts-", "/* eslint", "// eslint", "//#", "/* @"].iter().any(|mark| comment.starts_with(mark))
 }

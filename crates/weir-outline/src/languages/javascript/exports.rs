@@ -1,7 +1,7 @@
-//! What a module exports: by `export`, by a later `export { … }`, or by `module.exports`.
+//! The exports of a module: by `export`, by a later `export { … }`, or by `module.exports`.
 //!
-//! An export of something that is declared in the same file makes that public and is no item itself; all others are.
-//! A file that is no module shows everything.
+//! An export of something declared in the same file makes that public and is not an item itself; all others are items.
+//! A file that is not a module shows everything.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ use super::declared::unquoted;
 use crate::model::{Item, Kind, Visibility};
 use crate::spec::Site;
 
-/// Something of the file, and the name that it is exported by.
+/// A local name, and the name that it is exported by.
 type Pair = (String, String);
 
-/// The names that an `export` without a declaration exports.
+/// Returns the names that an `export` without a declaration exports.
 pub(in crate::languages) fn names(site: &Site<'_>) -> Vec<String> {
-    // Its names are taken from its signature, in the end.
+    // Its names are taken from its signature later.
     if site.child("export_clause").is_some() {
         return Vec::new();
     }
@@ -35,7 +35,7 @@ pub(in crate::languages) fn names(site: &Site<'_>) -> Vec<String> {
     vec![name.to_owned()]
 }
 
-/// The names that an assignment exports: `exports.a`, or `module.exports` with its keys.
+/// Returns the names that an assignment exports: `exports.a`, or `module.exports` with its keys.
 pub(in crate::languages) fn assigned(site: &Site<'_>) -> Vec<String> {
     let Some(left) = site.field("left") else { return Vec::new() };
     match left.strip_prefix("module.exports").or_else(|| left.strip_prefix("exports")) {
@@ -50,7 +50,7 @@ pub(in crate::languages) fn assigned(site: &Site<'_>) -> Vec<String> {
     }
 }
 
-/// The members of an object, by what they are in the file, where that is a name, and their keys.
+/// Returns the members of an object: their local names, if they have one, and their keys.
 fn members(object: Node<'_>, text: &str) -> Vec<Pair> {
     if object.kind() != "object" {
         return Vec::new();
@@ -69,7 +69,7 @@ fn members(object: Node<'_>, text: &str) -> Vec<Pair> {
     object.named_children(&mut cursor).filter_map(pair).collect()
 }
 
-/// Decides who sees the items of a file.
+/// Sets the visibility of the items of a file.
 pub(in crate::languages) fn finish(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
     let mut is_module = false;
     let mut pairs = Vec::new();
@@ -106,23 +106,23 @@ fn pairs_of_assignment(node: Node<'_>, text: &str) -> Vec<Pair> {
     vec![(local.to_owned(), name.to_owned())]
 }
 
-/// What is exported at a place.
+/// What is exported in a scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
-    /// What says so.
+    /// Only what is marked.
     ByName,
-    /// Everything: the file is no module.
+    /// Everything, because the file is not a module.
     Script,
-    /// Everything: it is only declared.
+    /// Everything, because it is only declared.
     Declared,
-    /// What says so, in something that is only declared.
+    /// Only what is marked, inside something that is only declared.
     DeclaredByName,
 }
 
-/// Applies the exports among some items to the items beside them.
+/// Applies the exports among some items to their siblings.
 fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str) {
     for item in items.iter_mut().filter(|item| is_export(item)) {
-        // The grammar does not take a keyword for a name: `export { null_ as null }`.
+        // The grammar does not accept a keyword as a name: `export { null_ as null }`.
         if let Some((pairs, _)) = specifiers(&item.signature) {
             item.names = pairs.into_iter().map(|(_, name)| name).collect();
         }
@@ -152,11 +152,11 @@ fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str)
     for item in items.iter_mut().filter(|item| item.kind == Kind::Module) {
         let before = text.get(..item.bytes.start).unwrap_or_default().trim_end();
         let declared = scope == Scope::Declared || scope == Scope::DeclaredByName || before.ends_with("declare")
-            // With nothing exported it would be of no use: it stands in a file of declarations.
+            // Without any export it would be useless, so it must be in a declaration file.
             || item.children.iter().all(|child| child.visibility == Visibility::Private);
         let inside = match declared {
             false => Scope::ByName,
-            // An `export` of its own ends that everything is exported.
+            // With an explicit `export`, not everything is exported any more.
             true if item.children.iter().any(|child| child.signature.starts_with("export")) => Scope::DeclaredByName,
             true => Scope::Declared,
         };
@@ -168,7 +168,7 @@ fn is_export(item: &Item) -> bool {
     item.kind == Kind::Export
 }
 
-/// What an `export` without a declaration and without a source exports.
+/// Returns what an `export` without a declaration and without a source exports.
 fn pairs_of(signature: &str) -> Vec<Pair> {
     let Some(rest) = signature.strip_prefix("export") else { return Vec::new() };
     let rest = rest.trim_start();
@@ -183,7 +183,7 @@ fn pairs_of(signature: &str) -> Vec<Pair> {
     }
 }
 
-/// What stands in the braces of an `export`, and whether it is from elsewhere.
+/// Returns the names in the braces of an `export`, and whether they come from another module.
 fn specifiers(signature: &str) -> Option<(Vec<Pair>, bool)> {
     let rest = signature.strip_prefix("export")?.trim_start();
     let rest = rest.strip_prefix("type").unwrap_or(rest).trim_start();

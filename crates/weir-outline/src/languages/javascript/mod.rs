@@ -1,7 +1,7 @@
 //! JavaScript, with JSX.
 //!
-//! Known misses: what is put on a prototype, what `Object.assign` and `Object.defineProperty` export, and the members of a
-//! class or an object that is assigned to `module.exports`.
+//! Known misses: members added to a prototype, exports through `Object.assign` and `Object.defineProperty`, and the
+//! members of a class or an object that is assigned to `module.exports`.
 
 pub(in crate::languages) mod declared;
 pub(in crate::languages) mod exports;

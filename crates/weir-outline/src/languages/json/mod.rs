@@ -1,6 +1,6 @@
-//! JSON, with comments and commas at the end, by a reader of our own: it goes on where something is missing.
+//! JSON, with comments and trailing commas, by our own reader, which continues after errors.
 //!
-//! Known misses: JSON5's keys without quotes are passed over.
+//! Known misses: JSON5's unquoted keys are skipped.
 
 use super::shape::{self, Entry, Value};
 use super::{Language, Reader};
@@ -14,7 +14,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     read,
 });
 
-/// A value nested more deeply is passed over; a hostile file has such.
+/// Maximum nesting of values. Deeper ones, which only hostile files have, are skipped.
 const DEEPEST: usize = 64;
 
 fn read(text: &str, into: &mut Outline) {
@@ -41,7 +41,7 @@ impl Scan<'_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Passes space and comments.
+    /// Skips space and comments.
     fn space(&mut self) {
         loop {
             let rest = self.rest();
@@ -94,7 +94,7 @@ impl Scan<'_> {
                     let value = self.value(depth + 1);
                     entries.push(Entry { key, value, bytes: start..self.at });
                 }
-                // The end of something around it, or of the file.
+                // The end of an enclosing value, or of the file.
                 Some(b']') | None => {
                     self.broken += 1;
                     return Value::Map(entries);
@@ -125,7 +125,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Passes a string; its text as it is written.
+    /// Skips a string and returns its text as written.
     fn string(&mut self) -> String {
         let quote = self.peek();
         let start = self.at + 1;
@@ -133,7 +133,7 @@ impl Scan<'_> {
         while let Some(byte) = self.peek() {
             match byte {
                 b'\\' => self.at += 2,
-                // A string ends with its line, whatever was forgotten.
+                // A string ends with its line, even if the quote is missing.
                 b'\n' => {
                     self.broken += 1;
                     break;
@@ -147,7 +147,7 @@ impl Scan<'_> {
         self.text.get(start..end).unwrap_or_default().to_owned()
     }
 
-    /// A number, `true`, `null`, or nothing where a value should be.
+    /// Reads a number, `true` or `null`, or nothing if the value is missing.
     fn word(&mut self) -> Value {
         let rest = self.rest();
         let end = rest.find(|c: char| c.is_whitespace() || ",:]}[{\"/".contains(c)).unwrap_or(rest.len());
@@ -167,13 +167,13 @@ impl Scan<'_> {
         Value::scalar(kind)
     }
 
-    /// Passes one character that does not belong here.
+    /// Skips one unexpected character.
     fn skip(&mut self) {
         self.broken += 1;
         self.at += self.rest().chars().next().map_or(1, char::len_utf8);
     }
 
-    /// Passes a value with all that is inside, without looking at it.
+    /// Skips a value and its contents.
     fn pass(&mut self) -> Value {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {

@@ -1,6 +1,6 @@
 //! Kotlin.
 //!
-//! Known misses: what is declared in a local scope of a script.
+//! Known misses: declarations in a local scope of a script.
 
 use tree_sitter::Node;
 
@@ -38,7 +38,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
 
 const ANNOTATION: &str = "\nannotation class ";
 
-/// After an annotation, the grammar takes `annotation class` for an expression.
+/// Blanks `annotation` before `class`: after an annotation, the grammar takes `annotation class` for an expression.
 fn mend(text: &str) -> Option<String> {
     text.contains(ANNOTATION).then(|| text.replace(ANNOTATION, "\n           class "))
 }
@@ -65,7 +65,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// The value of a property, and what it is delegated to.
+/// Returns the value of a property, and its delegate.
 fn values(node: Node<'_>) -> Vec<Node<'_>> {
     if node.kind() != "property_declaration" {
         return Vec::new();
@@ -75,7 +75,7 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
     value.into_iter().chain(first_of(node, &["property_delegate"])).collect()
 }
 
-/// What is done when a property is read or set, and what a constructor calls first.
+/// Returns the accessors of a property, and the delegation call of a constructor.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     let nodes = children(node).into_iter();
     let mut bodies: Vec<_> =

@@ -1,6 +1,6 @@
 //! Lua.
 //!
-//! Known misses: what is put into a table by a loop or by `setmetatable`.
+//! Known misses: entries added to a table by a loop or by `setmetatable`.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { names, values, bodies, visibility, refine, finish: offer, ..Hooks::NONE },
 });
 
-/// The assignment in a declaration, which has the names and the values.
+/// Returns the assignment in a declaration, which has the names and the values.
 fn assignment(node: Node<'_>) -> Option<Node<'_>> {
     match node.kind() {
         "assignment_statement" => Some(node),
@@ -58,7 +58,7 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
     given(node).into_iter().filter(|node| node.kind() != "function_definition").collect()
 }
 
-/// What a function does that is given to a name.
+/// Returns the bodies of functions that are assigned to names.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     let functions = given(node).into_iter().filter(|node| node.kind() == "function_definition");
     functions.filter_map(|node| node.child_by_field_name("body")).collect()
@@ -73,7 +73,7 @@ fn visibility(site: &Site<'_>) -> Visibility {
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let value = given(site.node).first().copied();
-    // What comes from elsewhere is not of this file.
+    // An imported module does not belong to this file.
     if value.is_some_and(|node| site.text_of(node).starts_with("require")) && item.visibility == Visibility::Private {
         return false;
     }
@@ -86,7 +86,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-/// A module may end with what it offers: a table of its local names, or one of them.
+/// Makes what the module returns public: a table of its local names, or one of them.
 fn offer(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
     let Some(end) = children(root).into_iter().rfind(|node| node.kind() == "return_statement") else { return };
     let Some(value) = first_of(end, &["expression_list"]).and_then(|list| list.named_child(0)) else { return };
@@ -111,9 +111,9 @@ fn offer(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
     }
 }
 
-/// Something that has no name but in the table at the end.
+/// Creates an item for a value whose only name is its key in the returned table.
 fn given_back(field: Node<'_>, name: String, value: String) -> Item {
-    /// A value of more characters is left out.
+    /// Values of more bytes are omitted.
     const LONG: usize = 80;
     let is_function = value.starts_with("function");
     let value = if is_function { value.split_inclusive(')').next().unwrap_or_default() } else { value.as_str() };

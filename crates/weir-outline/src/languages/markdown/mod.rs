@@ -1,4 +1,4 @@
-//! Markdown: headings, the keys before the text, what code there is, and where it links to.
+//! Markdown: headings, front matter keys, code blocks and links.
 //!
 //! Known misses: headings written in HTML.
 
@@ -19,7 +19,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     read,
 });
 
-/// As many places that are linked to are named.
+/// Maximum number of link targets to name.
 const NAMED: usize = 8;
 
 fn read(text: &str, into: &mut Outline) {
@@ -40,7 +40,7 @@ fn read(text: &str, into: &mut Outline) {
     }
 }
 
-/// What is met while a text is read.
+/// What was found in the text so far.
 #[derive(Default)]
 struct Seen {
     keys: Option<(String, Range<usize>)>,
@@ -52,7 +52,7 @@ struct Seen {
     reading: Reading,
 }
 
-/// What the text that comes is of.
+/// What the current text belongs to.
 #[derive(Default, PartialEq)]
 enum Reading {
     #[default]
@@ -62,7 +62,7 @@ enum Reading {
     Purpose,
 }
 
-/// How often something is there, and where first.
+/// How often something occurs, and where it occurs first.
 struct Count {
     what: String,
     times: usize,
@@ -131,7 +131,7 @@ fn language(kind: &CodeBlockKind<'_>) -> String {
     }
 }
 
-/// A file of the project by its path, anything else by its host.
+/// Returns the path of a project file, or the host of any other address.
 fn place(address: &str) -> String {
     match address.split_once("://") {
         Some((_, rest)) => rest.split(['/', '?', '#']).next().unwrap_or(rest).to_owned(),
@@ -151,7 +151,7 @@ fn count(counts: &mut Vec<Count>, what: String, first: Range<usize>) {
     }
 }
 
-/// `links: a.md × 2, b.md`, and where the first of them is.
+/// Formats counts as `links: a.md × 2, b.md`, and returns where the first occurs.
 fn counted(what: &str, counts: &[Count]) -> Option<(String, Range<usize>)> {
     let first = counts.first()?.first.clone();
     let mut sorted: Vec<&Count> = counts.iter().collect();
@@ -168,7 +168,7 @@ fn counted(what: &str, counts: &[Count]) -> Option<(String, Range<usize>)> {
     Some((said, first))
 }
 
-/// Headings inside the headings above them. Each reaches to the next one that is not below it.
+/// Nests headings in the headings above them. Each extends to the next one that is not below it.
 fn nested(headings: Vec<Heading>, text: &str, lines: &Lines) -> Vec<Item> {
     let mut open: Vec<(HeadingLevel, Item)> = Vec::new();
     let mut items = Vec::new();
@@ -183,7 +183,7 @@ fn nested(headings: Vec<Heading>, text: &str, lines: &Lines) -> Vec<Item> {
     items
 }
 
-/// Closes the headings of which a test says so, from the innermost out.
+/// Closes headings while `ends` is true, from the innermost outwards.
 fn close(
     open: &mut Vec<(HeadingLevel, Item)>,
     items: &mut Vec<Item>,

@@ -1,6 +1,6 @@
 //! PHP.
 //!
-//! Known misses: what is declared inside a function or by `eval`; HTML around the code is passed over.
+//! Known misses: declarations inside a function or by `eval`; HTML around the code is skipped.
 
 use tree_sitter::Node;
 
@@ -45,7 +45,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { row, names, values, visibility, refine, doc, ..Hooks::NONE },
 });
 
-/// A constant may be made by a call.
+/// Returns the row of a `define` call, which declares a constant.
 fn row(site: &Site<'_>) -> Option<Row> {
     let is_define = site.node.kind() == "function_call_expression" && site.field("function") == Some("define");
     is_define.then_some(item(Kind::Constant).row())
@@ -102,7 +102,7 @@ fn refine(_: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-/// The comment after the opening tag is about the file, if another one or a blank line follows it.
+/// Returns the comment after the opening tag, which describes the file if another comment or a blank line follows it.
 fn doc(node: Node<'_>, text: &str) -> Option<String> {
     if node.kind() != "program" {
         return None;

@@ -1,4 +1,4 @@
-//! What a Python module offers: `__all__` where there is one, and what it imports for others.
+//! What a Python module offers: `__all__` if there is one, and re-exported imports.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::is_public;
 use crate::model::{Item, Kind, Visibility};
 use crate::spec::Site;
 
-/// The names that an import binds.
+/// Collects the names that an import binds.
 pub(super) fn imported(site: &Site<'_>, names: &mut Vec<String>) {
     let text = |node: Node<'_>| site.text.get(node.byte_range()).unwrap_or_default().to_owned();
     let mut cursor = site.node.walk();
@@ -25,7 +25,7 @@ pub(super) fn imported(site: &Site<'_>, names: &mut Vec<String>) {
     }
 }
 
-/// Decides who sees the items of a module.
+/// Sets the visibility of the items of a module.
 pub(super) fn finish(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
     let listed = all(root, text);
     let imports_only = items.iter().all(|item| item.kind == Kind::Export || is_dunder(item));
@@ -55,7 +55,7 @@ fn is_dunder(item: &Item) -> bool {
     item.names.iter().all(|name| name.starts_with("__"))
 }
 
-/// The names that an import offers on: `from .a import *`, `import a as a`.
+/// Returns the names that an import re-exports: `from .a import *`, `import a as a`.
 fn offered(import: &str) -> HashSet<&str> {
     let list = import.rsplit_once("import").map_or("", |(_, list)| list);
     let twice = list.split([',', '(', ')']).filter_map(|part| part.trim().split_once(" as "));
@@ -66,7 +66,7 @@ fn offered(import: &str) -> HashSet<&str> {
     offered
 }
 
-/// The names in `__all__`, where it is a plain list at the top of the file and is not changed in ways that only a run shows.
+/// Returns the names in `__all__`, if it is a plain list at the top level that is not modified dynamically.
 fn all(root: Node<'_>, text: &str) -> Option<HashSet<String>> {
     let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
     let mut names: Option<HashSet<String>> = None;
@@ -87,7 +87,7 @@ fn all(root: Node<'_>, text: &str) -> Option<HashSet<String>> {
     names
 }
 
-/// The strings of a list or a tuple that has nothing else.
+/// Returns the strings of a list or a tuple that contains nothing else.
 fn strings(list: Node<'_>, text: &str) -> Option<HashSet<String>> {
     if !matches!(list.kind(), "list" | "tuple" | "expression_list") {
         return None;

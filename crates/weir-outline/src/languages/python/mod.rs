@@ -1,9 +1,9 @@
 //! Python.
 //!
-//! Public is what has no leading underscore, and names with two on both sides; where `__all__` is a plain list, it decides
-//! for the module. What is imported counts where `__all__` names it, or where the import says so (`import a as a`,
-//! `from .a import *`), or where a file does nothing else.
-//! Known misses: `self.x = …` in methods; names that loops, `match` or `globals()` make.
+//! A name is public if it has no leading underscore, or two on both sides. If `__all__` is a plain list, it decides for
+//! the module. An import counts if `__all__` names it, if it is an explicit re-export (`import a as a`, `from .a import
+//! *`), or if a file does nothing else. Known misses: `self.x = …` in methods; names created by loops, `match` or
+//! `globals()`.
 
 mod exports;
 
@@ -74,7 +74,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// The names that the left side of an assignment binds.
+/// Collects the names that the left side of an assignment binds.
 fn bound(node: Node<'_>, site: &Site<'_>, names: &mut Vec<String>) {
     match node.kind() {
         "identifier" => names.push(site.text.get(node.byte_range()).unwrap_or_default().to_owned()),
@@ -82,12 +82,12 @@ fn bound(node: Node<'_>, site: &Site<'_>, names: &mut Vec<String>) {
             let mut cursor = node.walk();
             node.named_children(&mut cursor).for_each(|child| bound(child, site, names));
         }
-        // Something of another: `a.b`, `a[0]`.
+        // A part of another object: `a.b`, `a[0]`.
         _ => {}
     }
 }
 
-/// The last value of `a = b = 1`.
+/// Returns the last value of `a = b = 1`.
 fn values(node: Node<'_>) -> Vec<Node<'_>> {
     let mut value = node;
     while value.kind() == "assignment" {
@@ -99,7 +99,7 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
     if value == node { Vec::new() } else { vec![value] }
 }
 
-/// No leading underscore, or two on both sides.
+/// Returns whether a name has no leading underscore, or two on both sides.
 pub(super) fn is_public(name: &str) -> bool {
     !name.starts_with('_') || name.len() > 4 && name.starts_with("__") && name.ends_with("__")
 }
@@ -116,7 +116,7 @@ fn visibility(site: &Site<'_>) -> Visibility {
     if name.is_some_and(is_public) { Visibility::Public } else { Visibility::Private }
 }
 
-/// The string at the head of a body or of the file.
+/// Returns the docstring of a body or of the file.
 fn doc(node: Node<'_>, text: &str) -> Option<String> {
     let body = match node.kind() {
         "module" => node,
@@ -139,7 +139,7 @@ fn doc(node: Node<'_>, text: &str) -> Option<String> {
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     match item.kind {
         Kind::Constant if site.inside.is_some() => item.kind = Kind::Field,
-        // What a class or a function imports is its own affair.
+        // An import inside a class or a function is local to it.
         Kind::Export if site.inside.is_some() => return false,
         // The colon before the body.
         Kind::Function | Kind::Type => {

@@ -1,6 +1,6 @@
 //! Ruby.
 //!
-//! Known misses: methods that `define_method` in a loop or `method_missing` makes; `private` inside a condition.
+//! Known misses: methods created by `define_method` in a loop or by `method_missing`; `private` inside a condition.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { row, names, bodies, refine, finish, ..Hooks::NONE },
 });
 
-/// Calls that name fields.
+/// Calls that declare fields.
 const FIELDS: [&str; 10] = [
     "attr_reader",
     "attr_writer",
@@ -54,7 +54,7 @@ const FIELDS: [&str; 10] = [
     "belongs_to",
     "scope",
 ];
-/// Words that say who may use something; they are gone when all items are read.
+/// Words that set the visibility of items; removed when all items have been read.
 const WORDS: [&str; 7] = [
     "private",
     "protected",
@@ -64,7 +64,7 @@ const WORDS: [&str; 7] = [
     "public_class_method",
     "private_constant",
 ];
-/// Calls whose block is a part of what is around them.
+/// Calls whose block belongs to the enclosing item.
 const BLOCKS: [&str; 8] =
     ["included", "class_methods", "prepended", "refine", "class_eval", "module_eval", "instance_eval", "concerning"];
 
@@ -75,7 +75,7 @@ fn is_for_tools(comment: &str) -> bool {
     tools.iter().any(|tool| comment.starts_with(tool))
 }
 
-/// In Ruby, much that declares is a call.
+/// Returns the row of a node. In Ruby, many declarations are calls.
 fn row(site: &Site<'_>) -> Option<Row> {
     match site.node.kind() {
         "identifier" if WORDS.contains(&site.text_of(site.node)) => Some(item(Kind::Key).row()),
@@ -104,12 +104,12 @@ fn block(node: Node<'_>) -> Option<Node<'_>> {
     node.child_by_field_name("block")?.child_by_field_name("body")
 }
 
-/// The block of `Point = Struct.new(:x) do … end`.
+/// Returns the block of `Point = Struct.new(:x) do … end`.
 fn given_block(node: Node<'_>) -> Option<Node<'_>> {
     block(node.child_by_field_name("right").filter(|node| makes_type(*node))?)
 }
 
-/// Whether a call makes a class.
+/// Returns whether a call creates a class.
 fn makes_type(node: Node<'_>) -> bool {
     node.kind() == "call"
         && node
@@ -141,7 +141,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// What a call does with what it names.
+/// Returns the lambdas and the block of a call.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     if node.kind() != "call" {
         return Vec::new();
@@ -169,7 +169,7 @@ fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
     judge(items);
 }
 
-/// Gives items what the words among them say, and puts what a word or a block is around in their place.
+/// Applies the visibility words among items, and replaces a word or a block by its contents.
 fn judge(items: &mut Vec<Item>) {
     let mut current = Visibility::Public;
     let mut said = HashMap::new();
@@ -192,7 +192,7 @@ fn judge(items: &mut Vec<Item>) {
     }
 }
 
-/// What a word says of the items around it; the visibility of what follows.
+/// Applies a visibility word to the items it names or contains. Returns the visibility of what follows.
 fn obey(
     names: &[String],
     inside: Vec<Item>,

@@ -52,7 +52,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { names, visibility, macros, refine, ..Hooks::NONE },
 });
 
-/// A `use` names what it brings; a macro's name is its own.
+/// Returns the names that a `use` imports.
 fn names(site: &Site<'_>) -> Option<Vec<String>> {
     match site.node.kind() {
         "use_declaration" => {
@@ -64,10 +64,10 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// No list in a `use` is nested so deeply; a hostile file has one.
+/// Maximum nesting of a `use` list. Only hostile files exceed it.
 const DEEPEST_USE: usize = 50;
 
-/// The names that a `use` brings.
+/// Collects the names that a `use` imports.
 fn used(node: Node<'_>, site: &Site<'_>, depth: usize, names: &mut Vec<String>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     let text = |node: Node<'_>| site.text.get(node.byte_range()).unwrap_or_default().to_owned();
@@ -79,7 +79,7 @@ fn used(node: Node<'_>, site: &Site<'_>, depth: usize, names: &mut Vec<String>) 
         _ => {
             let mut cursor = node.walk();
             for child in node.named_children(&mut cursor) {
-                // The path before a list is where the names are from.
+                // The path before a list says where the names are from.
                 if node.child_by_field_name("path") != Some(child) {
                     used(child, site, depth, names);
                 }
@@ -106,7 +106,7 @@ fn visibility(site: &Site<'_>) -> Visibility {
     }
 }
 
-/// What a trait asks for, and what an `impl` of a trait gives, is seen by whoever sees the trait.
+/// Returns whether an item is a member of a trait or of its implementation, and so visible wherever the trait is.
 fn is_member_of_trait(site: &Site<'_>) -> bool {
     site.inside.is_some_and(|item| match item.kind {
         Kind::Type => !matches!(site.node.kind(), "field_declaration"),
@@ -115,7 +115,7 @@ fn is_member_of_trait(site: &Site<'_>) -> bool {
     })
 }
 
-/// Whether an `impl` is of a trait.
+/// Returns whether an `impl` is of a trait.
 fn is_of_trait(item: &Item) -> bool {
     item.names.len() > 1
 }
@@ -126,7 +126,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
         item.place = Place::Test;
     }
     match item.kind {
-        // Only what is offered on is an interface.
+        // Only a re-export is an interface.
         Kind::Export => item.visibility > Visibility::Private,
         Kind::Macro => {
             item.signature = format!("macro_rules! {}", item.names.join(""));
@@ -140,7 +140,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     }
 }
 
-/// The tokens of a macro that looks as if it had items inside: in braces, with one of their keywords.
+/// Returns the tokens of a macro that seems to contain items: in braces, with one of their keywords.
 fn macros(site: &Site<'_>) -> Vec<Range> {
     let Some(tokens) = site.child("token_tree") else { return Vec::new() };
     let text = site.text_of(tokens);
@@ -158,7 +158,7 @@ fn macros(site: &Site<'_>) -> Vec<Range> {
     vec![inside(tokens)]
 }
 
-/// A node without its first and its last byte, which are brackets.
+/// Returns the range of a node without its first and last byte, which are brackets.
 fn inside(node: Node<'_>) -> Range {
     let mut range = node.range();
     range.start_byte += 1;

@@ -1,6 +1,6 @@
-//! Scala, both ways of writing it.
+//! Scala, in both syntaxes.
 //!
-//! Known misses: names that a pattern brings (`val (a, b) = …`) are one name.
+//! Known misses: the names that a pattern binds (`val (a, b) = …`) count as one name.
 
 use tree_sitter::Node;
 
@@ -47,14 +47,14 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     hooks: Hooks { names, bodies, visibility, refine, doc, ..Hooks::NONE },
 });
 
-/// One declaration may name several.
+/// Returns the names of a declaration, which may have several.
 fn names(site: &Site<'_>) -> Option<Vec<String>> {
     let several = children_of(site.node, "identifiers");
     let names = several.first().map(|node| children_of(*node, "identifier"))?;
     Some(names.iter().map(|node| site.text_of(*node).to_owned()).collect())
 }
 
-/// The `=` before a body goes with it.
+/// Returns the `=` before a body, which is omitted with it.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     if node.kind() == "function_definition" { children_of(node, "=") } else { Vec::new() }
 }
@@ -80,7 +80,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     if item.kind == Kind::Constant && site.inside.is_some_and(|item| item.kind == Kind::Type) {
         item.kind = Kind::Field;
     }
-    // What an extension adds is written with what it is added to.
+    // An extension method is written with the type it extends.
     let around = site.is_through("extension_definition").then(|| site.node.parent()).flatten();
     if let Some(around) = around.filter(|node| node.kind() == "extension_definition") {
         let head = site.text.get(around.start_byte()..site.node.start_byte()).unwrap_or_default();
@@ -91,9 +91,9 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-/// The comment that ends directly before an item. The grammar may leave it in the block before.
+/// Returns the comment that ends directly before an item. The grammar may put it in the preceding block.
 fn doc(node: Node<'_>, text: &str) -> Option<String> {
-    // A comment is not longer; a hostile file has an end without a beginning.
+    // Maximum length of a comment in bytes. A hostile file may have an end without a beginning.
     const LONGEST: usize = 16_384;
     let from = text.floor_char_boundary(node.start_byte().saturating_sub(LONGEST));
     let before = text.get(from..node.start_byte()).unwrap_or_default().trim_end();

@@ -1,8 +1,8 @@
-//! The words of SQL, whatever its dialect: quotes, comments and brackets are all that is known.
+//! The tokens of SQL in any dialect: only quotes, comments and brackets are recognised.
 
 use std::ops::Range;
 
-/// A word, a string, a sign or a comment, and how deep in brackets it stands.
+/// A word, a string, a symbol or a comment, and how deeply it is nested in brackets.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub bytes: Range<usize>,
@@ -20,7 +20,7 @@ impl Token {
     }
 }
 
-/// The tokens of a text.
+/// Returns the tokens of a text.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -39,7 +39,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         tokens.push(Token { bytes: at..at + len, depth, is_comment });
         match rest.as_bytes().first() {
             Some(b'(') => depth += 1,
-            // Whatever was left open: a statement begins anew.
+            // A new statement begins, even if a bracket was left open.
             Some(b';') => depth = 0,
             _ => {}
         }
@@ -48,7 +48,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// How many bytes the token at a place has.
+/// Returns the length in bytes of the token at a position.
 fn length(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let until = |end: &str, from: usize| {
@@ -59,7 +59,7 @@ fn length(text: &str, at: usize) -> usize {
     match first {
         '-' if rest.starts_with("--") => line(),
         '/' if rest.starts_with("/*") => until("*/", 2),
-        // A command to the program that runs the file.
+        // A command for the program that runs the file.
         '\\' => line(),
         '\'' => quoted(rest),
         '"' | '`' => until(&first.to_string(), 1),
@@ -73,7 +73,7 @@ fn length(text: &str, at: usize) -> usize {
     }
 }
 
-/// A string ends with a quote that is not doubled.
+/// Returns the length of a string, which ends with a quote that is not doubled.
 fn quoted(rest: &str) -> usize {
     let mut at = 1;
     while let Some(end) = rest.get(at..).and_then(|rest| rest.find('\'')) {

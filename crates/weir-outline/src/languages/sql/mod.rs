@@ -1,7 +1,7 @@
-//! SQL by what it creates and alters, read by its words: the dialects differ too much for one grammar.
+//! SQL: what a file creates and alters. It is read token by token, since the dialects differ too much for one grammar.
 //!
-//! Known misses: what a procedure creates is shown as if the file did; `DELIMITER` is not understood, so that a body
-//! before another delimiter ends at its first semicolon.
+//! Known misses: what a procedure creates is shown as if the file did; `DELIMITER` is not understood, so a body before
+//! another delimiter ends at its first semicolon.
 
 mod lex;
 
@@ -22,7 +22,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     read,
 });
 
-/// More characters of a statement are cut.
+/// Maximum length of a statement in characters. A longer one is cut.
 const LONGEST: usize = 160;
 /// Words between `CREATE` and what is created.
 const PASSED: [&str; 24] = [
@@ -51,7 +51,7 @@ const PASSED: [&str; 24] = [
     "exists",
     "concurrently",
 ];
-/// Words that begin a line of a table which is not a column.
+/// Words that begin a line of a table that is not a column.
 const RULES: [&str; 11] =
     ["constraint", "primary", "foreign", "unique", "check", "key", "index", "exclude", "like", "fulltext", "period"];
 
@@ -65,7 +65,7 @@ fn read(text: &str, into: &mut Outline) {
     }
 }
 
-/// What the comments at the head say, up to a blank line.
+/// Returns the comments at the top, up to a blank line.
 fn purpose(tokens: &[Token], text: &str) -> Option<String> {
     let mut head = String::new();
     let mut end = 0;
@@ -109,7 +109,7 @@ impl File<'_> {
         Some(item)
     }
 
-    /// What is shown of a statement: up to its body.
+    /// Returns the part of a statement to show: up to its body.
     fn head<'w>(&self, words: &'w [&'w Token], what: &str, is_creation: bool) -> &'w [&'w Token] {
         let ends = |token: &&Token| match what {
             _ if !is_creation => false,
@@ -125,7 +125,7 @@ impl File<'_> {
         words.get(..end).unwrap_or(words)
     }
 
-    /// A name with its schema: words joined by dots, without quotes.
+    /// Returns a name with its schema: words joined by dots, without quotes.
     fn name(&self, words: &[&Token]) -> String {
         let mut name = String::new();
         for token in words {
@@ -142,7 +142,7 @@ impl File<'_> {
         name
     }
 
-    /// The columns of a table, and its rules.
+    /// Returns the columns of a table, and its constraints.
     fn columns(&self, words: &[&Token]) -> Vec<Item> {
         let Some(start) = words.iter().position(|token| token.is(self.text, "(")) else { return Vec::new() };
         let inside = words.get(start + 1..).unwrap_or_default();
@@ -165,7 +165,7 @@ impl File<'_> {
         words.iter().any(|word| token.is(self.text, word))
     }
 
-    /// The comment that ends on the line before a statement.
+    /// Returns the comment that ends on the line before a statement.
     fn doc(&self, statement: &[Token]) -> Option<String> {
         let begin = statement.iter().position(|token| !token.is_comment)?;
         let mut next = self.lines.at(statement.get(begin)?.bytes.start);
@@ -181,7 +181,7 @@ impl File<'_> {
         docs::first_sentence(&docs::bare(&comment.join("\n")))
     }
 
-    /// Tokens on one line, with a space where there was one.
+    /// Joins tokens on one line, with a space where there was one.
     fn flat(&self, tokens: &[&Token]) -> String {
         let mut line = String::new();
         let mut end = None;

@@ -1,6 +1,6 @@
 //! Swift.
 //!
-//! Known misses: what a macro or a result builder makes.
+//! Known misses: declarations that a macro or a result builder generates.
 
 use tree_sitter::Node;
 
@@ -57,7 +57,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// What is done when a property changes.
+/// Returns the observers of a property.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     children_of(node, "willset_didset_block")
 }
@@ -93,7 +93,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-/// An extension without members says that a type conforms to something.
+/// Names the protocols of extensions without members, which only declare conformance.
 fn conform(items: &mut [Item]) {
     for item in items.iter_mut().filter(|item| item.kind == Kind::Implementation && item.children.is_empty()) {
         if let Some((_, what)) = item.signature.split_once(": ") {

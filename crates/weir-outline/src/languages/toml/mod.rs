@@ -1,6 +1,6 @@
 //! TOML.
 //!
-//! Known misses: of a file that does not parse, the lines that do not are left out, up to eight of them.
+//! Known misses: in a file with syntax errors, up to eight invalid lines are left out.
 
 use toml_edit::{Array, Document, Item, Key, TableLike, Value as Toml};
 
@@ -16,7 +16,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     read,
 });
 
-/// After as many lines that do not parse, a file is something else.
+/// Maximum number of invalid lines. A file with more is something else.
 const MOST_BROKEN: usize = 8;
 
 fn read(text: &str, into: &mut Outline) {
@@ -37,7 +37,7 @@ fn read(text: &str, into: &mut Outline) {
     }
 }
 
-/// Blanks the line of a byte, or the one before if that is blank.
+/// Blanks the line of a byte, or the line before if that is blank.
 fn blank_line(text: &mut String, at: usize) {
     let at = at.min(text.len());
     let line = |end: usize| {
@@ -73,7 +73,7 @@ fn entry(key: &Key, item: &Item) -> Entry {
     Entry { key: key.get().to_owned(), value, bytes: start.start..end.max(start.end) }
 }
 
-/// Where the last thing in a value ends.
+/// Returns where the last part of a value ends.
 fn last(value: &Value) -> usize {
     match value {
         Value::Map(entries) => entries.iter().map(|entry| entry.bytes.end).max().unwrap_or(0),

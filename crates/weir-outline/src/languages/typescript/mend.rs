@@ -1,12 +1,12 @@
-//! Mends what the grammar cannot read. Invariant: as many bytes and the same line ends, so that every place stays where it
-//! is; names and signatures are written from the file's own text.
+//! Replaces syntax that the grammar cannot read. Invariant: the number of bytes and the newlines stay the same, so
+//! every position stays valid; names and signatures are taken from the file's own text.
 
 use std::ops::Range;
 
-/// An `import("…")` of more bytes is left as it is.
+/// Maximum length of an `import("…")` to replace, in bytes.
 const LONGEST_IMPORT: usize = 300;
 
-/// The text as the grammar can read it, if it cannot read it as it is.
+/// Returns a text that the grammar can read, or `None` if nothing has to change.
 pub(super) fn mend(text: &str) -> Option<String> {
     let mut mended = text.as_bytes().to_vec();
     imports(text, &mut mended);
@@ -19,7 +19,7 @@ pub(super) fn mend(text: &str) -> Option<String> {
     String::from_utf8(mended).ok()
 }
 
-/// Makes one name of a range: what is no letter becomes part of it.
+/// Turns a range into one name by replacing everything but letters and digits.
 fn name_over(mended: &mut [u8], range: Range<usize>) {
     for byte in mended.get_mut(range).unwrap_or_default() {
         if !byte.is_ascii_alphanumeric() {
@@ -34,10 +34,10 @@ fn write_over(mended: &mut [u8], at: usize, with: u8) {
     }
 }
 
-/// `import("x").Y<Z>` is a name with arguments, which the grammar knows only of names.
+/// Turns `import("x")` in `import("x").Y<Z>` into a name, since the grammar only allows type arguments after names.
 fn imports(text: &str, mended: &mut [u8]) {
     for (at, _) in text.match_indices("import(") {
-        // The name of a module is short; a search to the end of the file for each would take long.
+        // Module names are short, and searching to the end of the file for each would be slow.
         let Some(length) = text.as_bytes()[at..].iter().take(LONGEST_IMPORT).position(|byte| *byte == b')') else {
             continue;
         };
@@ -51,7 +51,7 @@ fn imports(text: &str, mended: &mut [u8]) {
     }
 }
 
-/// `in T`, `out T` and `in out T` as parameters of a type on one line: one name each.
+/// Turns `in T`, `out T` and `in out T` as type parameters on one line into one name each.
 fn variance(text: &str, mended: &mut [u8]) {
     for word in ["in ", "out "] {
         for (at, _) in text.match_indices(word) {
@@ -62,7 +62,7 @@ fn variance(text: &str, mended: &mut [u8]) {
     }
 }
 
-/// Makes one name of a parameter of a type and the words before it.
+/// Turns a type parameter and the words before it into one name.
 fn one_parameter(text: &str, at: usize, mended: &mut [u8]) {
     let rest = &text[at..];
     let words = ["in out ", "in ", "out "].into_iter().find(|words| rest.starts_with(words)).unwrap_or_default();
@@ -74,7 +74,7 @@ fn one_parameter(text: &str, at: usize, mended: &mut [u8]) {
     }
 }
 
-/// Words that are names where the grammar takes them for keywords.
+/// Handles words that are names where the grammar takes them for keywords.
 fn words(text: &str, mended: &mut [u8]) {
     let places: [(&str, &[char], &[&str]); 2] =
         [("type", &['<', ','], &["extends ", ">", ",", "="]), ("using", &['(', ','], &[":", "?:", ",", ")"])];
@@ -88,8 +88,8 @@ fn words(text: &str, mended: &mut [u8]) {
     }
 }
 
-/// What depends on the line before. Members of an interface may be parted by a line end alone, also before one that could
-/// continue the line before: a `;` in its indentation says that it does not.
+/// Handles syntax that depends on the line before. Members of an interface may be separated by a newline alone, even
+/// before a line that could continue the previous one; a `;` in the indentation makes clear that it does not.
 fn lines(text: &str, mended: &mut [u8]) {
     let mut at = 0;
     let mut last = '{';
@@ -109,7 +109,7 @@ fn lines(text: &str, mended: &mut [u8]) {
         if code.starts_with("abstract?:") || code.starts_with("abstract:") {
             write_over(mended, begin, b'A');
         }
-        // The grammar does not know it; the signature is completed later.
+        // The grammar does not support this; the signature is completed later.
         if code.starts_with("export type *") {
             mended.get_mut(begin + "export ".len()..begin + "export type".len()).unwrap_or_default().fill(b' ');
         }
@@ -117,13 +117,13 @@ fn lines(text: &str, mended: &mut [u8]) {
         let is_comment = ["//", "/*", "*"].iter().any(|mark| code.starts_with(mark));
         let code = code.split(" //").next().unwrap_or(code).trim_end();
         if let Some(end) = code.chars().next_back().filter(|_| !is_comment) {
-            // An arrow goes on.
+            // A line that ends with an arrow continues.
             last = if code.ends_with("=>") { '=' } else { end };
         }
     }
 }
 
-/// Whether a line that is a member of a type could be read as more of the line before.
+/// Returns whether a line that is a member of a type could be read as a continuation of the previous line.
 fn could_continue(code: &str) -> bool {
     let is_index = || {
         let inside = code.strip_prefix('[').and_then(|rest| rest.split_once(']'));

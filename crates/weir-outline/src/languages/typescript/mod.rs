@@ -1,7 +1,7 @@
-//! TypeScript; its dialect with JSX is in the folder beside.
+//! TypeScript; its dialect with JSX is in `tsx`.
 //!
-//! Public is what is exported, then or later; in a file that is no module, and in what is only declared, everything. A
-//! member is public unless it is `private` or begins with `#`.
+//! An item is public if it is exported, there or later; in a file that is not a module, and in ambient declarations,
+//! everything is. A member is public unless it is `private` or begins with `#`.
 
 mod mend;
 
@@ -13,7 +13,7 @@ use crate::spec::{Hooks, Row, Site, Spec, item};
 pub(super) static LANGUAGE: Language =
     Language::walked(spec("typescript", &["ts", "mts", "cts"], || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()));
 
-/// What both dialects are.
+/// Returns the spec shared by both dialects.
 pub(in crate::languages) const fn spec(
     name: &'static str,
     extensions: &'static [&'static str],
@@ -72,7 +72,7 @@ const ROWS: &[(&str, Row)] = &[
     ("expression_statement", Row::Through),
 ];
 
-/// A member of an enum without a value is nothing but its name.
+/// Returns the row of an enum member without a value, which consists only of its name.
 fn row(site: &Site<'_>) -> Option<Row> {
     let is_name = matches!(site.node.kind(), "property_identifier" | "string" | "number" | "computed_property_name");
     if is_name && site.inside.is_some_and(|item| item.kind == Kind::Type) {
@@ -84,7 +84,7 @@ fn row(site: &Site<'_>) -> Option<Row> {
     declared::row(site)
 }
 
-/// The grammar has no function without a name and without a body: `export default function (): T;`.
+/// Returns whether this is `export default function (): T;`: the grammar knows no function without a name and a body.
 fn is_default_without_name(site: &Site<'_>) -> bool {
     site.node.is_error() && site.text_of(site.node).starts_with("default function (")
 }
@@ -107,7 +107,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
 }
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
-    // Only what is offered on is an interface.
+    // Only a re-export is an interface.
     if site.node.kind() == "import_alias" {
         return site.is_through("export_statement");
     }

@@ -1,6 +1,6 @@
 //! YAML.
 //!
-//! Known misses: an alias is shown as an alias, not as what it stands for.
+//! Known misses: an alias is shown as an alias, not as the value it refers to.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     read,
 });
 
-/// A value nested more deeply is passed over; a hostile file has such.
+/// Maximum nesting of values. Deeper ones, which only hostile files have, are skipped.
 const DEEPEST: usize = 64;
 
 fn read(text: &str, into: &mut Outline) {
@@ -44,7 +44,7 @@ fn of_document(entry: Entry, text: &str) -> Vec<Item> {
     shape::items(&Value::Map(vec![entry]), text)
 }
 
-/// One of several documents: by its kind and its name, where it has them.
+/// Creates the entry for one of several documents, named by its kind and name if it has them.
 fn document(value: &Value, node: Node<'_>, text: &str) -> Entry {
     let said = |path: &[&str]| {
         scalar_at(value, path).and_then(|bytes| text.get(bytes)).map(|text| text.trim_matches(['"', '\'']))
@@ -61,7 +61,7 @@ fn document(value: &Value, node: Node<'_>, text: &str) -> Entry {
     }
 }
 
-/// Where the text of a scalar stands.
+/// Returns the position of a scalar's text.
 fn scalar_at(value: &Value, path: &[&str]) -> Option<std::ops::Range<usize>> {
     let (key, rest) = path.split_first()?;
     let Value::Map(entries) = value else { return None };
@@ -101,7 +101,7 @@ fn value(node: Node<'_>, text: &str, depth: usize) -> Value {
     }
 }
 
-/// The pairs of a mapping, also those that stand among what could not be parsed.
+/// Returns the pairs of a mapping, including those inside parse errors.
 fn pairs(node: Node<'_>, text: &str, depth: usize) -> Vec<Entry> {
     children(node).into_iter().filter_map(|node| pair(node, text, depth)).collect()
 }

@@ -1,6 +1,6 @@
 //! Zig.
 //!
-//! Known misses: declarations that `comptime` code makes; a `struct` that a function returns from inside a branch.
+//! Known misses: declarations that `comptime` code generates; a `struct` that a function returns from inside a branch.
 
 use tree_sitter::Node;
 
@@ -9,7 +9,7 @@ use super::common::{children, first_of};
 use crate::model::{Item, Kind, Place, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
-/// What has declarations inside.
+/// Node kinds that contain declarations.
 const CONTAINERS: [&str; 4] = ["struct_declaration", "enum_declaration", "union_declaration", "opaque_declaration"];
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -41,7 +41,7 @@ fn container(node: Node<'_>) -> Option<Node<'_>> {
     first_of(node, &CONTAINERS)
 }
 
-/// The type that a function makes and gives back.
+/// Returns the type that a function creates and returns.
 fn returned(node: Node<'_>) -> Option<Node<'_>> {
     let body = children(node.child_by_field_name("body")?);
     let given = body.into_iter().filter_map(|node| first_of(node, &["return_expression"]));
@@ -93,7 +93,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     } else if value.starts_with("error{") {
         item.kind = Kind::Type;
     }
-    // What is only brought in is not of this file.
+    // An import does not belong to this file.
     let is_brought = value.starts_with("@import") || value.starts_with("@This") || value.starts_with("@cImport");
     if is_brought {
         item.kind = Kind::Export;

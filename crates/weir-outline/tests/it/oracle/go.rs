@@ -1,4 +1,4 @@
-//! Go next to `go/ast`.
+//! Compares Go with `go/ast`.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,14 @@ fn compared(files: &[PathBuf]) -> Agreement {
     agreement(command("go").arg("run").arg(tool("go.go")).env("GOCACHE", cache).env("GO111MODULE", "off"), files)
 }
 
-/// The Go files below a folder, without those that tests of Go itself read.
+/// Returns the Go files below a folder, without the test data of Go itself.
 fn files(folder: &std::path::Path) -> Vec<PathBuf> {
     let mut files = files_below(folder, &[".go"]);
     files.retain(|file| !file.to_string_lossy().contains("/testdata/"));
     files
 }
 
-/// A part of the standard library.
+/// Returns a part of the standard library.
 pub(crate) fn library() -> Vec<PathBuf> {
     let root = PathBuf::from(printed(command("go").args(["env", "GOROOT"]))).join("src");
     // The folder may be a link, which is not followed.
@@ -27,7 +27,7 @@ pub(crate) fn library() -> Vec<PathBuf> {
     files
 }
 
-/// The whole of it, or more.
+/// Returns the Go files of the corpus.
 pub(crate) fn packages() -> Vec<PathBuf> {
     files(&corpus("go"))
 }

@@ -1,4 +1,4 @@
-//! Oracles that are programs of their own, in `tools/oracle`: names of files go in, a line of JSON for each comes out.
+//! Oracles that are separate programs, in `tools/oracle`: they read file names and write a line of JSON for each.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,34 +6,34 @@ use std::process::{Command, Stdio};
 
 use super::{Agreement, Public};
 
-/// What an oracle says of a file.
+/// An oracle's answer about a file.
 #[derive(serde::Deserialize)]
 struct Answer {
     file: PathBuf,
     #[serde(default)]
     items: Vec<Public>,
-    /// Why it could not read it.
+    /// Why it could not read the file.
     error: Option<String>,
 }
 
-/// A command, which must be on this machine.
+/// Returns a command, which must exist on this machine.
 pub(super) fn command(program: &str) -> Command {
     Command::new(program)
 }
 
-/// The place of an oracle's program.
+/// Returns the path of an oracle's program.
 pub(super) fn tool(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/oracle").join(name)
 }
 
-/// What a command prints, without the line end.
+/// Returns the output of a command, without the final newline.
 pub(super) fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// A folder that a variable names.
+/// Returns the folder that an environment variable names.
 pub(super) fn folder(variable: &str) -> PathBuf {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     let folder = folder.unwrap_or_else(|| panic!("{variable} is not set: it names a folder that the oracle needs"));
@@ -41,18 +41,18 @@ pub(super) fn folder(variable: &str) -> PathBuf {
     folder
 }
 
-/// The folder with many files of a language.
+/// Returns the folder with many files of a language.
 pub(super) fn corpus(language: &str) -> PathBuf {
     folder("WEIR_ORACLE_CORPUS").join(language)
 }
 
-/// Compares files with what an oracle says of them.
+/// Compares files with an oracle's answers about them.
 pub(super) fn agreement(oracle: &mut Command, files: &[PathBuf]) -> Agreement {
     assert!(!files.is_empty(), "{oracle:?}: no files to compare");
     let mut child = oracle.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let names: String = files.iter().map(|file| format!("{}\n", file.display())).collect();
     let mut input = child.stdin.take().unwrap();
-    // Apart, so that neither side waits for the other with a full pipe.
+    // In a thread, so neither side waits for the other with a full pipe.
     let writer = std::thread::spawn(move || input.write_all(names.as_bytes()));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
@@ -68,7 +68,7 @@ pub(super) fn agreement(oracle: &mut Command, files: &[PathBuf]) -> Agreement {
             _ => agreement.left_out += 1,
         }
     }
-    // An oracle that reads little proves little.
+    // An oracle that can read only a few files proves little.
     assert!(agreement.left_out * 20 <= files.len(), "{} of {} files were left out", agreement.left_out, files.len());
     agreement
 }

@@ -1,4 +1,4 @@
-//! Python next to `ast`.
+//! Compares Python with `ast`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ fn compared(files: &[PathBuf]) -> Agreement {
     agreement(command("python3").arg(tool("python.py")), files)
 }
 
-/// The standard library, without its tests: among those there are files that are wrong on purpose.
+/// Returns the standard library without its tests, some of which are invalid on purpose.
 pub(crate) fn library() -> Vec<PathBuf> {
     let library = printed(command("python3").args(["-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]));
     let mut files = files_below(library.as_ref(), &[".py"]);
@@ -23,7 +23,7 @@ fn a_few_python_files_agree_with_ast() {
     compared(&spread(library(), 60)).check("python", 0.999);
 }
 
-/// Files of many packages.
+/// Returns files from many packages.
 pub(crate) fn packages() -> Vec<PathBuf> {
     files_below(&corpus("python"), &[".py"])
 }

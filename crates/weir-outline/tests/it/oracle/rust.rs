@@ -1,11 +1,11 @@
-//! Rust next to `syn`.
+//! Compares Rust with `syn`.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::{Agreement, Public, files_below, spread};
 
-/// Registry packages that this project is built with: code of many hands, and the same on every machine.
+/// Returns the registry packages that this project is built with: code by many authors, and the same on every machine.
 pub(crate) fn corpus() -> Vec<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"))).unwrap();

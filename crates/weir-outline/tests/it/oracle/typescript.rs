@@ -1,4 +1,4 @@
-//! TypeScript next to its own compiler, which is found in the folder WEIR_ORACLE_TYPESCRIPT.
+//! Compares TypeScript with its own compiler, in the folder WEIR_ORACLE_TYPESCRIPT.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ fn compared(files: &[PathBuf]) -> Agreement {
     agreement(command("node").arg(tool("typescript.mjs")).env(PACKAGE, folder(PACKAGE)), files)
 }
 
-/// The declarations that come with the compiler.
+/// Returns the declaration files that come with the compiler.
 pub(crate) fn library() -> Vec<PathBuf> {
     let library = folder(PACKAGE).join("node_modules/typescript/lib");
     let files = files_below(&library, &[".d.ts"]);
@@ -19,7 +19,7 @@ pub(crate) fn library() -> Vec<PathBuf> {
     files
 }
 
-/// Files of many packages.
+/// Returns files from many packages.
 pub(crate) fn packages() -> Vec<PathBuf> {
     files_below(&corpus("typescript"), &[".ts", ".tsx", ".mts", ".cts"])
 }

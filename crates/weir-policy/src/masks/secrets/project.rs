@@ -1,9 +1,9 @@
-//! Names that hold secrets in a project, and those that only look like it.
+//! Names that hold secrets in a project, and names that only look like it.
 
 use super::{Secret, secret};
 
-/// Names of files with an environment, in the project. These are hidden below `vendor` and `deps` too, where a project
-/// may keep its own.
+/// Names of environment files in the project. They are hidden below `vendor` and `deps` too, where a project may keep
+/// its own.
 pub const ENVIRONMENTS: &[Secret] = &[
     secret(".env", "environment with secrets"),
     secret(".env.*", "environment with secrets"),
@@ -22,10 +22,10 @@ pub const ENVIRONMENTS: &[Secret] = &[
     secret(".dev.vars.*", "environment with secrets"),
 ];
 
-/// Names of other files with secrets in the project, at any depth outside of dependency folders.
+/// Names of other files with secrets in the project, at any depth outside dependency folders.
 ///
-/// Left readable on purpose: `.npmrc`, since npm needs the project's own and a token in it belongs in the user's;
-/// `*.crt` and `*.pub`, which are public; `*.tfvars` of any other name, which hold settings more often than secrets.
+/// Deliberately readable: `.npmrc`, since npm needs the project's own, and a token belongs in the user's; `*.crt` and
+/// `*.pub`, which are public; other `*.tfvars`, which hold settings more often than secrets.
 pub const PROJECT: &[Secret] = &[
     // Keys and certificates.
     secret("*.pem", "a private key or certificate"),
@@ -88,7 +88,7 @@ pub const PROJECT: &[Secret] = &[
     secret("terraform.tfvars", "values of Terraform variables, passwords among them"),
     secret("terraform.tfvars.json", "values of Terraform variables, passwords among them"),
     secret("*secret*.tfvars", "values of Terraform variables"),
-    // Files that say so themselves.
+    // Files whose names say that they hold secrets.
     secret("credentials", "credentials"),
     secret(".credentials", "credentials"),
     secret("credentials.json", "credentials"),
@@ -110,7 +110,7 @@ pub const PROJECT: &[Secret] = &[
     secret("local.settings.json", "secrets of Azure Functions"),
 ];
 
-/// Names that look like one of the above and are meant to be read: public halves of keys, examples of an environment.
+/// Names that look like one of the above but are meant to be read: public keys and example environments.
 pub const PUBLIC: &[&str] = &[
     "id_*.pub",
     ".secrets.baseline",
@@ -137,16 +137,16 @@ pub const PUBLIC: &[&str] = &[
     ".dev.vars.example",
 ];
 
-/// Folders in the project that hold secrets by their names. One called `.env` may be a Python environment instead, which
-/// what lies in it tells.
+/// Folders in the project whose names say that they hold secrets. One called `.env` may be a Python environment
+/// instead, which its contents show.
 pub const FOLDERS: &[Secret] = &[
     secret(".env", "environments with secrets"),
     secret(".envs", "environments with secrets"),
     secret(".secrets", "secrets"),
 ];
 
-/// Folders that tools fill and that default masks do not look into: test keys lie there in numbers. Denials by the user
-/// do look into them.
+/// Folders that tools fill and that default masks skip, since they contain many test keys. The user's denials do apply
+/// in them.
 pub const DEPENDENCIES: &[&str] = &[
     "node_modules",
     "bower_components",
@@ -172,5 +172,5 @@ pub const DEPENDENCIES: &[&str] = &[
     ".direnv",
 ];
 
-/// Those of them in which a project may keep files of its own.
+/// Dependency folders in which a project may keep files of its own.
 pub const VENDORED: &[&str] = &["vendor", "deps"];

@@ -1,5 +1,5 @@
-//! Amazon's `aws`. What describes and lists in any service, and of what gets things the few that give out neither
-//! credentials nor files: there are too many services to know what else `get-…` may mean.
+//! Amazon's `aws`. Allows `describe-…` and `list-…` in any service, and those `get-…` commands that return neither
+//! credentials nor files. There are too many services to know what other `get-…` commands return.
 
 use super::{ELSEWHERE, FILES, HANDS_OUT, IDENTITY, Match, Program, REVEALS, SHELL, STARTED_WITH, values_of};
 
@@ -109,13 +109,14 @@ fn command(words: &[&str]) -> Match {
     }
 }
 
-/// Whether an action shows what there is. Some describe credentials, and say so in their names.
+/// Returns whether an action only lists or describes. Those that return credentials say so in their names.
 fn only_shows(action: &str) -> bool {
     let shows = action.starts_with("describe-") || action.starts_with("list-");
     shows && !["credential", "secret", "password", "token"].iter().any(|word| action.contains(word))
 }
 
-/// A value may name a file or an address to be read from; a region is a part of the name of the server.
+/// Refuses values that name a file or a URL to read from, and regions that are not valid, since the region is part of
+/// the server's name.
 fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     let reads = |word: &&str| ["file://", "fileb://", "http://", "https://"].iter().any(|scheme| word.contains(scheme));
     if words.iter().any(reads) {
@@ -128,7 +129,7 @@ fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     (command == ["ec2", "describe-instance-attribute"] && about_users_data).then_some(STARTED_WITH)
 }
 
-/// Whether a text has the form of a region, such as `eu-west-1` or `us-gov-east-1`.
+/// Returns whether a text has the form of a region, such as `eu-west-1` or `us-gov-east-1`.
 pub(in crate::broker) fn is_region(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let [first, middle @ .., number] = &parts[..] else { return false };

@@ -1,6 +1,6 @@
-//! `docker`. Whoever may talk to it is root on the machine, so the list is short: what shows what there is. Not `inspect`,
-//! which prints the environment of containers, and so their credentials. No option before the command is taken: each of
-//! them chooses another server or another configuration.
+//! `docker`. Access to it amounts to root on the machine, so only a few listing commands are allowed. `inspect` is not
+//! one of them: it prints the environment of containers, including credentials. No option before the command is
+//! accepted, since each selects another server or configuration.
 
 use super::{FILES, HANDS_OUT, IDENTITY, Program, SHELL, STARTS, listed, no_objection};
 

@@ -1,5 +1,5 @@
-//! Google's `gcloud`. What lists and describes in the groups below. A word such as `list` may also be the name of a
-//! machine, as in `gcloud compute ssh list`, so the groups before it are named one by one.
+//! Google's `gcloud`. Allows `list` and `describe` in the groups below. A word such as `list` may also be the name of a
+//! machine, as in `gcloud compute ssh list`, so the groups are named one by one.
 
 use super::{FILES, HANDS_OUT, IDENTITY, Match, Program, REVEALS, SHELL, STARTED_WITH, listed, values_of};
 
@@ -49,7 +49,7 @@ pub(super) const GCLOUD: Program = Program {
     arguments,
 };
 
-/// Groups in which `list` and `describe` may be asked for.
+/// Groups in which `list` and `describe` are allowed.
 const GROUPS: &[&str] = &[
     "app services",
     "app versions",
@@ -94,7 +94,7 @@ const GROUPS: &[&str] = &[
     "storage buckets",
 ];
 
-/// Commands of another form.
+/// Allowed commands of other forms.
 pub(super) const COMMANDS: &[&str] = &["builds log", "functions logs read", "logging read", "storage ls"];
 
 fn command(words: &[&str]) -> Match {
@@ -110,7 +110,8 @@ fn command(words: &[&str]) -> Match {
     }
 }
 
-/// Of machines and services, a list in another form than a table has all that a description has.
+/// Refuses to list machines and services in a format other than a table: other formats contain everything that
+/// `describe` prints.
 fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     let [group @ .., "list"] = command else { return None };
     let described = format!("{} describe", group.join(" "));

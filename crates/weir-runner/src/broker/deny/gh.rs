@@ -1,7 +1,7 @@
-//! GitHub's `gh`. What reads, variables of Actions included, which GitHub keeps apart from secrets; and what writes to
-//! issues and pull requests of the checkout's own repository. Not what changes the checkout or runs `git` in it (`pr
-//! create`, `pr checkout`, `pr merge`, `repo clone`), since that happens outside the sandbox, and no server but the user's:
-//! `gh` sends the token for enterprise servers to whichever host it is told.
+//! GitHub's `gh`. Allows commands that read, including Actions variables, which GitHub separates from secrets, and
+//! commands that write to issues and pull requests of the checkout's own repository. Commands that change the checkout
+//! or run `git` in it (`pr create`, `pr checkout`, `pr merge`, `repo clone`) are refused, since they would run outside
+//! the sandbox. So are other servers: `gh` sends the token for enterprise servers to any host it is given.
 
 use super::{ELSEWHERE, FILES, HANDS_OUT, IDENTITY, Program, SHELL, STARTS, has_letter, listed, values_of};
 
@@ -115,7 +115,8 @@ const WRITES: &[&str] = &[
     "run rerun",
 ];
 
-/// Short options mean other things in other commands. A filter of `--jq` can print the environment, where a token may be.
+/// Refuses arguments by command, since short options mean different things in different commands. A `--jq` filter can
+/// print the environment, which may contain a token.
 fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     let has = |letter| words.iter().any(|word| has_letter("", word, letter));
     let lists_runs = command == ["run", "list"];
@@ -142,7 +143,7 @@ fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     (filters && asks).then_some("the filter can print the environment")
 }
 
-/// Whether it is `OWNER/REPO`, at the server that `gh` asks anyway.
+/// Returns whether the text is `OWNER/REPO`, on the server that `gh` uses by default.
 fn is_repository(text: &str) -> bool {
     let is_name = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && part != ".."
@@ -157,7 +158,7 @@ fn is_at_github(word: &str) -> bool {
     word.starts_with("https://github.com/")
 }
 
-/// Whether a word is the address of another server. A text that mentions one has spaces.
+/// Returns whether a word is the address of another server. A text that only mentions one contains spaces.
 fn leads_away(word: &str) -> bool {
     let word = word.split_once('=').filter(|_| word.starts_with('-')).map_or(word, |(_, value)| value);
     let is_address = word.contains("://") || word.starts_with("git@");

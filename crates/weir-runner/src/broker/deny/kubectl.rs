@@ -1,4 +1,4 @@
-//! Kubernetes' `kubectl`. What reads, and no secrets in any spelling.
+//! Kubernetes' `kubectl`. Allows commands that read, but not secrets, however they are spelled.
 
 use super::{FILES, IDENTITY, Program, REVEALS, SHELL, STARTS, has_letter, listed};
 
@@ -78,13 +78,13 @@ pub(super) const COMMANDS: &[&str] = &[
     "version",
 ];
 
-/// `get` takes several kinds of things in one word, and several words. Every word is looked at, whether it is a value or
-/// not: a thing that happens to be called `secret` is refused too.
+/// Refuses secrets and files. `get` accepts several resource kinds in one word, and several words. Every word is
+/// checked, including values, so a resource that happens to be called `secret` is refused too.
 fn arguments(command: &[&str], words: &[&str]) -> Option<&'static str> {
     if command == ["cluster-info"] && words.contains(&"dump") {
         return Some("it dumps everything");
     }
-    // For `logs`, `-f` means to follow.
+    // For `logs`, `-f` means `--follow`.
     if command != ["logs"] && words.iter().any(|word| has_letter(KUBECTL.valued, word, 'f')) {
         return Some(FILES);
     }
