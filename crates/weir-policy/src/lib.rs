@@ -6,8 +6,10 @@
 //! - Input that is not understood never makes a verdict more lenient.
 
 pub mod audit;
+pub mod gate;
 pub mod judge;
 pub mod masks;
 mod names;
+pub mod pages;
 pub mod rules;
 pub mod shell;

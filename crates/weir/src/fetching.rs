@@ -1,8 +1,6 @@
 //! Fetches pages and keeps them. Invariants: what the user's rules deny is not asked for, redirects included; each page is
 //! kept once for each address; what is shown is what the store kept, with secrets redacted.
 
-mod rules;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +12,7 @@ use weir_store::{BlobReader, Found, Kept, PageState, Validators};
 
 use crate::context::{Context, Open, cancelled};
 use crate::error::{CommandError, ErrorKind};
+use crate::permission;
 
 /// How many pages are fetched at once.
 const AT_ONCE: usize = 4;
@@ -63,10 +62,14 @@ pub(crate) enum How {
     Kept(Duration),
 }
 
+/// The tool that fetches pages.
+pub(crate) const TOOL: &str = "ctx_fetch_and_index";
+
 /// Fetches pages, some at once. The outcomes are in the order of the addresses.
 pub(crate) async fn fetch(context: &Context, order: Order) -> Result<Vec<Outcome>, CommandError> {
     let planned = plan(context, &order).await?;
-    let denied = rules::denied(context, &planned.iter().flat_map(|plan| &plan.url).collect::<Vec<_>>()).await;
+    let hosts: Vec<&str> = planned.iter().flat_map(|plan| &plan.url).filter_map(|url| url.host_str()).collect();
+    let denied = permission::denied_hosts(context, TOOL, &hosts).await;
     let came = ask(context, &planned, denied).await?;
     let (scope, label) = (context.scope(), order.label);
     let work = move |open: &mut Open<'_>| {

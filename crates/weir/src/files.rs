@@ -12,7 +12,6 @@ mod lock;
 mod outlined;
 mod place;
 mod replace;
-mod rules;
 mod seen;
 mod text;
 
@@ -21,8 +20,7 @@ pub(crate) use given::{Given, Spared};
 pub(crate) use lines::{Part, Range};
 pub(crate) use lock::lock;
 pub(crate) use outlined::{changes, outlined};
-pub(crate) use place::{Place, permit};
+pub(crate) use place::{Access, Place, permit};
 pub(crate) use replace::{Failure, create, replace};
-pub(crate) use rules::Access;
 pub(crate) use seen::{How, Seen, keep};
 pub(crate) use text::{Content, Text};

@@ -4,7 +4,6 @@
 //! by its reason; a file that cannot be read is no reason to stop; memory does not grow with what is indexed.
 
 mod ignored;
-mod judge;
 mod label;
 mod read;
 mod report;
@@ -22,13 +21,14 @@ use crate::answer::{Answer, one_line};
 use crate::context::{Context, Open};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
-pub(crate) use judge::{Judge, OUTSIDE, permit};
+use crate::permission;
 pub(crate) use read::content as read_content;
 use report::Report;
 pub(crate) use take::UNSETTLED;
 use take::Work;
 use walk::Globs;
 pub(crate) use walk::{Found, Listing};
+use weir_policy::gate::Gate;
 
 /// What is to be indexed.
 pub(crate) struct Order {
@@ -59,9 +59,9 @@ pub(crate) async fn index(context: &Context, order: Order) -> Result<Answer, Com
 fn folder(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
     let started = Instant::now();
     let globs = Globs::read(&order.path, &order.include, &order.exclude)?;
-    let judge = Judge::new(context)?;
+    let gate = permission::gate(context)?;
     let mut report = Report::default();
-    let listing = walk::list(&order.path, &globs, &judge, context.cancelled(), &mut report)?;
+    let listing = walk::list(&order.path, &globs, &gate, context.cancelled(), &mut report)?;
     let now = open.now;
     let store = open.project()?;
     let label = match &order.label {
@@ -79,10 +79,10 @@ fn folder(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) 
 
 fn file(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
     let started = Instant::now();
-    let judge = Judge::new(context)?;
+    let gate = permission::gate(context)?;
     let shown = one_line(&order.path.display().to_string(), 200);
-    if let Some(why) = judge.refuses(&order.path) {
-        return Err(CommandError::new(ErrorKind::Denied, format!("cannot index {shown}: {}", why.of_one()))
+    if let Some(why) = gate.refuses(&order.path) {
+        return Err(CommandError::new(ErrorKind::Denied, format!("cannot index {shown}: {}", why.as_str()))
             .hint("blocked by a user rule or because it holds secrets; do not work around this"));
     }
     let found = walk::found(&order.path).map_err(|error| cannot_read(&shown, &error.to_string()))?;
@@ -145,10 +145,10 @@ fn keep_text(open: &mut Open<'_>, scope: &Scope, entry: NewEntry) -> Result<Answ
 pub(crate) fn list_all(
     root: &Path,
     folder: &Path,
-    judge: &Judge,
+    gate: &Gate,
     cancel: &CancellationToken,
 ) -> Result<Listing, CommandError> {
-    walk::list(root, &Globs::read(root, &[], &[])?.within(folder), judge, cancel, &mut Report::default())
+    walk::list(root, &Globs::read(root, &[], &[])?.within(folder), gate, cancel, &mut Report::default())
 }
 
 fn cannot_read(shown: &str, why: &str) -> CommandError {

@@ -21,7 +21,7 @@ mod meaning;
 mod moved;
 mod operations;
 mod outlining;
-mod own;
+mod permission;
 mod project;
 mod replay;
 mod run;

@@ -8,10 +8,10 @@ pub(crate) mod background;
 mod cause;
 pub(crate) mod health;
 mod homes;
+pub(crate) mod masks;
 mod outside;
 mod place;
 mod planted;
-pub(crate) mod rules;
 mod running;
 mod runtime;
 mod shown;
@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Reference};
+use weir_policy::gate::{Action, Request};
 use weir_runner::runtimes::Language;
 use weir_runner::{Farewell, Outcome, Run, RunError, Spec, Stopper, Streams};
 use weir_store::{BlobReader, Found, Patience, TextWriter};
@@ -30,11 +31,14 @@ use crate::answer::one_line;
 use crate::config::Sandbox;
 use crate::context::{Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
+use crate::permission::{self, Consent, Deed};
 pub(crate) use outside::{STAND_IN, stand_in};
 pub(crate) use place::{new_scratch, search_path};
-pub(crate) use rules::verdict;
 pub(crate) use running::Running;
 pub(crate) use shown::{Want, answer, brief, data, looked_for, read_on, show};
+
+/// The tool that runs code. Rules about it hold for every way to run something.
+pub(crate) const TOOL: &str = "ctx_execute";
 
 /// Longer than this nobody waits for a run that is not in the background.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
@@ -93,9 +97,26 @@ struct How<'a> {
     tee: Option<&'a background::Tee>,
 }
 
+/// Lets a run pass, or says why not.
+async fn permit(context: &Context, order: &Order) -> Result<(), CommandError> {
+    let action = match order.language.name {
+        "shell" => Action::Script(&order.code),
+        // Code in another language counts as a use of its runtime; masks contain what it starts.
+        name => Action::Program(order.language.runtimes.first().map_or(name, |runtime| runtime.program)),
+    };
+    let language = Some(order.language.name).filter(|name| *name != "shell").map(|name| format!(" as {name}"));
+    let file = order.file.as_ref().map(|file| format!(" on {}", file.display()));
+    let folder = Some(&order.folder).filter(|folder| **folder != context.env().folder);
+    let folder = folder.map(|folder| format!(" in {}", folder.display()));
+    let details = [language, file, folder].into_iter().flatten().collect();
+    let tool = permission::client_name(TOOL);
+    let consent = Consent { deed: Deed::Run, details, about: &order.code };
+    permission::require(context, Request { tool: &tool, action }, consent).await
+}
+
 /// Runs it, unless the rules are against it. Cancelling the call ends the run; what it printed is kept all the same.
 pub(crate) async fn run(context: &Context, order: Order) -> Result<Done, CommandError> {
-    rules::permit(context, &order).await?;
+    permit(context, &order).await?;
     let stopper = Stopper::new().map_err(|error| failed(&format!("cannot prepare a run: {error}")))?;
     let (send, receive) = tokio::sync::oneshot::channel();
     let number = context.running().enter(&stopper);
@@ -207,7 +228,7 @@ fn attempt(
 
 /// The same spec with what a run in its folder may not see or start; none where that cannot be told.
 pub(crate) fn masked(context: &Context, spec: Spec) -> Option<Spec> {
-    let rules::Masks { hidden, programs, .. } = rules::masks(context, &spec.folder).ok()?;
+    let masks::Masks { hidden, programs, .. } = masks::masks(context, &spec.folder).ok()?;
     Some(Spec { hidden, programs, ..spec })
 }
 

@@ -121,7 +121,10 @@ pub(crate) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(FORMS.iter().map(|form| form.name)))
                 .hide_possible_values(true)
                 .help("The form to print, one of those below"),
-            Arg::new("all").long("all").action(ArgAction::SetTrue).help("Print every tool, not only those that are listed"),
+            Arg::new("all")
+                .long("all")
+                .action(ArgAction::SetTrue)
+                .help("Print every tool, not only those that are listed"),
             Arg::new("tool")
                 .long("tool")
                 .value_name("NAME")

@@ -3,12 +3,12 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use weir_policy::rules::Verdict;
-use weir_runner::runtimes::Language;
 
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::run::{self, Order};
+use crate::permission;
+use crate::run;
 
 /// The command.
 pub(crate) fn command() -> Command {
@@ -42,11 +42,7 @@ pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer,
         [one] => (*one).clone(),
         many => many.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" "),
     };
-    let language = Language::find("shell").ok_or_else(|| CommandError::broken("no shell found"))?;
-    let folder = context.env().folder.clone();
-    let timeout = context.config().run.timeout;
-    let order = Order { language, code, file: None, folder, timeout, source: None };
-    let judgement = run::verdict(context, &order);
+    let judgement = permission::gate(context)?.judge_script(&permission::client_name(run::TOOL), &code);
     let reasons: Vec<_> = judgement
         .reasons
         .iter()

@@ -5,11 +5,25 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::rules::{self, Access};
+use weir_policy::gate::{self, Action, Request, Target};
+
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::permission::{self, Consent, Deed};
+
+/// What is to be done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access<'a> {
+    /// Read it.
+    Read,
+    /// Change it as the text says.
+    Change(&'a str),
+    /// Change it, or make it, with this text.
+    Create(&'a str),
+}
 
 /// A file that is there, or could be.
 #[derive(Debug, Clone)]
@@ -43,7 +57,16 @@ pub(crate) async fn permit(
         return Err(CommandError::usage("no file given"));
     }
     let (asked, place) = find(context, named, access)?;
-    rules::permit(context, tool, (&asked, &place), access).await?;
+    let is_read_only = place.full.symlink_metadata().is_ok_and(|about| about.permissions().mode() & 0o222 == 0);
+    let target = Target { named: &asked, path: &place.full, is_read_only };
+    let (deed, kind, about) = match access {
+        Access::Read => (Deed::Read, gate::Access::Read, place.shown.clone()),
+        Access::Change(text) | Access::Create(text) => {
+            (Deed::Change, gate::Access::Change, format!("{}\n\n{text}", place.shown))
+        }
+    };
+    let request = Request { tool: &permission::client_name(tool), action: Action::File(target, kind) };
+    permission::require(context, request, Consent { deed, details: String::new(), about: &about }).await?;
     Ok(place)
 }
 

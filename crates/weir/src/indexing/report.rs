@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use weir_core::Reference;
+use weir_policy::gate::Refusal;
 use weir_store::Kept;
 
 use crate::answer::{Answer, counted, one_line, size};
@@ -22,6 +23,15 @@ pub(crate) enum Why {
     Empty,
     Link,
     Special,
+}
+
+impl From<Refusal> for Why {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Rule => Self::Denied,
+            Refusal::Secret => Self::Secret,
+        }
+    }
 }
 
 impl Why {
@@ -56,8 +66,8 @@ impl Why {
     /// As a sentence about one file.
     pub(crate) fn of_one(self) -> &'static str {
         match self {
-            Self::Secret => "it is hidden as a secret",
-            Self::Denied => "a rule denies reading it",
+            Self::Secret => Refusal::Secret.as_str(),
+            Self::Denied => Refusal::Rule.as_str(),
             Self::Binary => "it is binary, not text",
             Self::Pdf => "PDF is not supported yet; index its text, for example from pdftotext",
             Self::Large => "it is larger than 8 MiB",

@@ -12,12 +12,12 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::below;
 use super::ignored::Ignored;
-use super::judge::Judge;
 use super::read::LARGEST;
 use super::report::{Report, Why};
 use crate::context::cancelled;
 use crate::error::CommandError;
 use crate::foreign;
+use weir_policy::gate::Gate;
 
 /// A file that may be read.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Globs {
 pub(super) fn list(
     root: &Path,
     globs: &Globs,
-    judge: &Judge,
+    gate: &Gate,
     cancel: &CancellationToken,
     report: &mut Report,
 ) -> Result<Listing, CommandError> {
@@ -120,7 +120,7 @@ pub(super) fn list(
             report.skip(Why::Link);
         } else if !kind.is_file() {
             report.skip(Why::Special);
-        } else if let Some(why) = judge.refuses(entry.path()) {
+        } else if let Some(why) = gate.refuses(entry.path()).map(Why::from) {
             report.skip(why);
         } else {
             match entry.metadata() {

@@ -19,8 +19,9 @@ use super::{Kept, key};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
-use crate::indexing::{Found, Judge, UNSETTLED, below, list_all, read_content};
+use crate::indexing::{Found, UNSETTLED, below, list_all, read_content};
 use crate::outlining::outline;
+use crate::permission;
 
 /// So many files make a batch.
 const BATCH: usize = 400;
@@ -44,8 +45,8 @@ pub(super) fn refresh(
     now: Timestamp,
 ) -> Result<Vec<MapFile>, CommandError> {
     let key = key(root);
-    let judge = Judge::new(context)?;
-    let mut listing = list_all(root, folder, &judge, context.cancelled())?;
+    let gate = permission::gate(context)?;
+    let mut listing = list_all(root, folder, &gate, context.cancelled())?;
     listing.files.retain(may_be_mapped);
     if listing.files.len() > MOST_FILES {
         let many = listing.files.len();

@@ -13,7 +13,9 @@ use weir_store::Store;
 use super::key;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::indexing::{Judge, read_content};
+use crate::indexing::read_content;
+use crate::permission;
+use weir_policy::gate::Gate;
 
 /// So many of the files that match best are looked into.
 const FILES: usize = 40;
@@ -63,7 +65,7 @@ pub(crate) fn find(
         .flat_map(|(file, text)| symbols_from_text(text).into_iter().map(|symbol| (*file, symbol)))
         .collect();
     let found = find_in(all.iter().map(|(_, symbol)| symbol), wanted.query);
-    let judge = Judge::new(context)?;
+    let gate = permission::gate(context)?;
     let mut now: HashMap<&str, Vec<Symbol>> = HashMap::new();
     let mut shown = Vec::new();
     for (place, score) in found.iter().filter_map(|found| Some((all.get(found.at)?, found.score))) {
@@ -71,7 +73,7 @@ pub(crate) fn find(
             break;
         }
         let (file, symbol) = place;
-        let current = now.entry(file).or_insert_with(|| as_it_is(root, file, &judge));
+        let current = now.entry(file).or_insert_with(|| as_it_is(root, file, &gate));
         // Its line may have moved, and it may be gone.
         let same = |other: &&Symbol| other.path == symbol.path;
         let nearest = current.iter().filter(same).min_by_key(|other| other.line.abs_diff(symbol.line));
@@ -91,10 +93,10 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 /// The symbols of a file as it is now; none if it may not be read.
-fn as_it_is(root: &Path, file: &str, judge: &Judge) -> Vec<Symbol> {
+fn as_it_is(root: &Path, file: &str, gate: &Gate) -> Vec<Symbol> {
     let path = root.join(file);
     let is_inside = path.canonicalize().is_ok_and(|real| real == path);
-    if !is_inside || judge.refuses(&path).is_some() {
+    if !is_inside || gate.refuses(&path).is_some() {
         return Vec::new();
     }
     let Ok(content) = read_content(&path) else { return Vec::new() };

@@ -43,7 +43,7 @@ impl Declared for ContextEdit {
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let shown = self.shown();
-        let place = files::permit(context, "mcp__weir__context_edit", &self.path, Access::Change(&shown)).await?;
+        let place = files::permit(context, Self::TOOL, &self.path, Access::Change(&shown)).await?;
         let (scope, here) = (context.scope(), context.clone());
         context.with_stores(move |open| change(&here, open, (&scope, &place), &self)).await
     }

@@ -85,7 +85,7 @@ are shown.";
         }
         let mut places = Vec::new();
         for path in &self.paths {
-            places.push(files::permit(context, "mcp__weir__context_peek", path, Access::Read).await);
+            places.push(files::permit(context, Self::TOOL, path, Access::Read).await);
         }
         // One that cannot be looked at is no reason to show none.
         if places.len() == 1 || places.iter().all(Result::is_err) {

@@ -41,7 +41,7 @@ impl Declared for ContextRead {
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let range = self.lines.as_deref().map(Range::parse).transpose()?;
-        let place = files::permit(context, "mcp__weir__context_read", &self.path, Access::Read).await?;
+        let place = files::permit(context, Self::TOOL, &self.path, Access::Read).await?;
         let (scope, again) = (context.scope(), self.again);
         context.with_stores(move |open| read(open, &scope, &place, (range, again))).await
     }

@@ -35,7 +35,7 @@ impl Declared for ContextWrite {
     const EXAMPLES: &'static str = "";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        let place = files::permit(context, "mcp__weir__context_write", &self.path, Access::Create(&self.text)).await?;
+        let place = files::permit(context, Self::TOOL, &self.path, Access::Create(&self.text)).await?;
         let (scope, here) = (context.scope(), context.clone());
         context.with_stores(move |open| write(&here, open, (&scope, &place), &self)).await
     }

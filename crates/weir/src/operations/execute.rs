@@ -62,7 +62,7 @@ pub(crate) struct Execute {
 }
 
 impl Declared for Execute {
-    const TOOL: &'static str = "ctx_execute";
+    const TOOL: &'static str = run::TOOL;
     const COMMAND: Option<&'static str> = Some("run");
     const EFFECT: Effect = Effect::Runs;
     const LISTING: Listing = Listing::Core;

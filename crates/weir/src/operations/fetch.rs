@@ -43,7 +43,7 @@ pub(crate) struct Fetch {
 }
 
 impl Declared for Fetch {
-    const TOOL: &'static str = "ctx_fetch_and_index";
+    const TOOL: &'static str = fetching::TOOL;
     const COMMAND: Option<&'static str> = Some("fetch");
     const EFFECT: Effect = Effect::Adds;
     const EXAMPLES: &'static str = "\

@@ -1,11 +1,16 @@
 //! `ctx_index`: makes files and texts searchable.
 
+use std::path::Path;
+
+use weir_policy::gate::{Action, Request, Target};
+
 use super::{Declared, Effect};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
 use crate::indexing::{self, Order};
+use crate::permission::{self, Consent, Deed};
 
 /// Index a file, folder or text for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -72,19 +77,30 @@ are never read.";
             (Some(path), None) => {
                 let full = context.env().folder.join(&path);
                 let full = full.canonicalize().map_err(|error| missing(context, &path, &error))?;
-                indexing::permit(context, Some((&path, &full))).await?;
+                permit(
+                    context,
+                    Action::Tree(Target { named: Path::new(&path), path: &full, is_read_only: false }),
+                    &path,
+                )
+                .await?;
                 let order = Order { path: full, label, include: self.include, exclude: self.exclude };
                 indexing::index(context, order).await
             }
             (None, Some(text)) if text.trim().is_empty() => Err(CommandError::usage("the text is empty")),
             (None, Some(text)) => {
-                indexing::permit(context, None).await?;
+                permit(context, Action::Text, "a text").await?;
                 indexing::text(context, text, label).await
             }
             _ => Err(CommandError::usage("nothing to index, or both a path and a text")
                 .hint("pass either `path` (a file or folder) or `text`")),
         }
     }
+}
+
+/// Lets indexing pass, or says why not.
+async fn permit(context: &Context, action: Action<'_>, about: &str) -> Result<(), CommandError> {
+    let consent = Consent { deed: Deed::Index, details: String::new(), about };
+    permission::require(context, Request { tool: &permission::client_name(Index::TOOL), action }, consent).await
 }
 
 fn missing(context: &Context, path: &str, error: &std::io::Error) -> CommandError {

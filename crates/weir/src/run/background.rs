@@ -20,7 +20,7 @@ use weir_runner::runtimes::Language;
 use weir_runner::{Stopper, Supervisor};
 use weir_store::{BlobReader, private};
 
-use super::{How, Order, rules, unfinished};
+use super::{How, Order, unfinished};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -60,7 +60,7 @@ pub(crate) struct UnderWay {
 
 /// Starts a run in the background and returns its reference.
 pub(crate) async fn start(context: &Context, order: Order, kept: bool) -> Result<Reference, CommandError> {
-    rules::permit(context, &order).await?;
+    super::permit(context, &order).await?;
     super::runtime::locate(context, order.language)?;
     let context = context.clone();
     let started = tokio::task::spawn_blocking(move || start_here(&context, order, kept)).await;

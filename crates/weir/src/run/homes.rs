@@ -9,12 +9,11 @@ use weir_policy::masks::toolchains::TOOLCHAINS;
 use weir_runner::runtimes::Found;
 
 use super::place::{from_home, search_path};
-use super::{Order, rules};
+use super::{Order, masks};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::indexing::Judge;
-use crate::own;
+use crate::permission;
 
 /// Variables of runs that are about a person, not about a toolchain.
 const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
@@ -29,11 +28,11 @@ pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
     needed.extend(toolchains.flat_map(|(_, value)| std::env::split_paths(value)).filter(|path| path.is_absolute()));
     needed.extend(std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty()));
     needed.extend(context.project().git_folders().map(Path::to_owned));
-    if own::holds_home(context) {
+    if permission::holds_home(context) {
         // The project is all of the home, and as such not shown. Where the client was started, it may look around.
         needed.push(context.env().folder.clone());
     }
-    Homes::of(&rules::read(context), &rules::places(context, &order.folder), &needed)
+    Homes::of(&permission::rules(context), &masks::places(context, &order.folder), &needed)
 }
 
 /// A program, and what it links to, link by link: each of them has to be seen for it to start.
@@ -79,8 +78,8 @@ pub(super) fn check_file(
         let message = format!("nothing was run: cannot give {} to a run: {why}", file.display());
         CommandError::new(ErrorKind::Denied, message)
     };
-    if let Some(why) = Judge::new(context)?.refuses(file) {
-        return Err(refused(why.of_one()).hint("do not work around this; the user can add it to `readable`"));
+    if let Some(why) = permission::gate(context)?.refuses(file) {
+        return Err(refused(why.as_str()).hint("do not work around this; the user can add it to `readable`"));
     }
     let is_seen = homes.shows(file) || writable.iter().any(|folder| file.starts_with(folder));
     // A person at a terminal may use what is theirs.

@@ -9,12 +9,12 @@ use weir_runner::{Caps, EGRESS_PORT, Level, Network, Problem, Spec};
 use weir_store::private;
 
 use super::outside::{self, Outside};
-use super::{Order, failed, homes, rules};
+use super::{Order, failed, homes, masks};
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign::resolved;
-use crate::own;
+use crate::permission;
 
 /// Where code lies inside a full sandbox, in its private `/tmp`.
 const SCRATCH: &str = "/tmp/weir-run";
@@ -71,7 +71,7 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
         ));
     }
     let Plan { files, steps, env, cache } = found.plan(&order.code, order.file.as_deref(), &scratch);
-    let masks = rules::masks(context, &order.folder)?;
+    let masks = masks::masks(context, &order.folder)?;
     remarks.extend(masks.remark);
     let homes = homes::seen(context, order, found);
     homes::check_folder(&homes, &writable, &order.folder)?;
@@ -140,7 +140,7 @@ fn open() -> &'static str {
 /// The project, unless that would be the whole home folder, and what the user named.
 pub(super) fn writable(context: &Context) -> Vec<PathBuf> {
     let home = context.env().home.as_deref().map(resolved);
-    let project = (!own::holds_home(context)).then(|| context.project().root.clone());
+    let project = (!permission::holds_home(context)).then(|| context.project().root.clone());
     let named = context.config().run.writable.iter().map(|path| from_home(path, home.as_deref()));
     project.into_iter().chain(named.filter_map(|path| path.canonicalize().ok())).collect()
 }

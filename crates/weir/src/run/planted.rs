@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use weir_policy::audit::{self, Before, Found, Kind, Planted};
 use weir_runner::{Level, Spec};
 
-use super::rules::{too_large, tree};
+use super::masks::{too_large, tree};
 use super::unfinished::{Haste, Journal, Quarantine};
 use crate::answer::one_line;
 use crate::context::Context;

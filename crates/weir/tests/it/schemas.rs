@@ -21,7 +21,8 @@ fn a_form_has_the_tools_that_are_listed_or_named() {
     let home = tempfile::tempdir().unwrap();
     let names = |arguments: &[&str]| -> Vec<String> {
         let output = schema(home.path(), arguments);
-        let tools: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+        let tools: Vec<serde_json::Value> =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(names(&["anthropic"]), ["ctx_execute", "ctx_annotate", "ctx_search", "ctx_get"]);
@@ -34,10 +35,13 @@ fn a_form_has_the_tools_that_are_listed_or_named() {
 #[test]
 #[ignore = "needs the SDKs that .ci/runtimes installs"]
 fn the_official_sdks_accept_every_form() {
-    let folder = |name: &str| {
-        let folder = std::env::var_os(name);
-        PathBuf::from(folder.unwrap_or_else(|| panic!("{name} is not set: `.ci/run tests` sets it to what `.ci/runtimes` installed")))
-    };
+    let folder =
+        |name: &str| {
+            let folder = std::env::var_os(name);
+            PathBuf::from(folder.unwrap_or_else(|| {
+                panic!("{name} is not set: `.ci/run tests` sets it to what `.ci/runtimes` installed")
+            }))
+        };
     let (sdks, typescript) = (folder("WEIR_SDKS"), folder("WEIR_ORACLE_TYPESCRIPT"));
     let here = tempfile::tempdir().unwrap();
     let checks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdks");

@@ -1,0 +1,179 @@
+//! Asks the user's rules whether a call may do what it is about to do, and the user where a rule says so.
+//!
+//! `weir_policy` decides; this is the only place that asks for consent and words a refusal. Rules are read again for every
+//! call, so that a change holds at once.
+
+use std::path::Path;
+
+use weir_core::Origin;
+use weir_policy::gate::{Caller, Gate, OwnFolders, Request, Surroundings};
+use weir_policy::rules::{Own, Places, Platform, Rules, Source, Verdict, locations};
+
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::foreign::{self, resolved};
+
+/// What a user is asked to agree to.
+pub(crate) struct Consent<'a> {
+    /// What would be done.
+    pub deed: Deed,
+    /// More about it than the text says, such as ` in /src`.
+    pub details: String,
+    /// The text that it is about, which is shown whole.
+    pub about: &'a str,
+}
+
+/// What a call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Run,
+    Read,
+    Change,
+    Index,
+}
+
+impl Deed {
+    fn question(self) -> &'static str {
+        match self {
+            Self::Run => "Run it",
+            Self::Read => "Read it",
+            Self::Change => "Change it",
+            Self::Index => "Index it",
+        }
+    }
+
+    fn done(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Read => "read",
+            Self::Change => "changed",
+            Self::Index => "indexed",
+        }
+    }
+}
+
+/// The name by which clients, and so their rules, know one of our tools.
+pub(crate) fn client_name(tool: &str) -> String {
+    format!("mcp__weir__{tool}")
+}
+
+/// Lets a call pass, or says why not.
+pub(crate) async fn require(context: &Context, request: Request<'_>, consent: Consent<'_>) -> Result<(), CommandError> {
+    let decision = gate(context)?.decide(&request);
+    let refused = |hint: &str| {
+        let message = format!("nothing was {}. {}", consent.deed.done(), decision.why());
+        Err(CommandError::new(ErrorKind::Denied, message).hint(hint))
+    };
+    match decision.verdict {
+        Verdict::Allow => Ok(()),
+        Verdict::Deny => {
+            refused("do not work around this or retry with a different spelling; the user can do it or change the rule")
+        }
+        Verdict::Ask => {
+            let question = format!("{}{}? {}", consent.deed.question(), consent.details, decision.why());
+            match context.consent(&question, consent.about).await? {
+                true => Ok(()),
+                false if consent.deed == Deed::Run => refused(
+                    "the user could not be asked or declined; write it more simply, or ask the user to allow it",
+                ),
+                false => refused("the user could not be asked or declined; ask the user to allow it"),
+            }
+        }
+    }
+}
+
+/// The hosts that must not be reached to fetch these, as patterns. A denial holds for the host and what is below it,
+/// wherever a redirect leads. The user is asked once for each rule that asks; a redirect to such a host counts as a no.
+pub(crate) async fn denied_hosts(context: &Context, tool: &str, hosts: &[&str]) -> Vec<String> {
+    let mut denied = Vec::new();
+    for rule in rules(context).pages(&client_name(tool)) {
+        // A page that is not asked for now may still be where a redirect leads.
+        let concerned: Vec<&str> = hosts.iter().copied().filter(|host| rule.covers(host)).collect();
+        let agreed = rule.verdict == Verdict::Ask && !concerned.is_empty() && {
+            let question = format!("Fetch it? {} asks", rule.text);
+            // A list that is too long to be shown counts as a no.
+            context.consent(&question, &concerned.join("\n")).await.unwrap_or(false)
+        };
+        if !agreed {
+            denied.extend(rule.patterns());
+        }
+    }
+    denied
+}
+
+/// What decides about calls, by the rules as they are now.
+pub(crate) fn gate(context: &Context) -> Result<Gate, CommandError> {
+    let rules = rules(context);
+    let home = resolved(context.env().home.as_deref().unwrap_or(Path::new("/")));
+    let added = rules.additional_folders().iter().filter_map(|folder| match folder.strip_prefix("~") {
+        Ok(rest) => home.join(rest).canonicalize().ok(),
+        Err(_) => folder.canonicalize().ok(),
+    });
+    let around = Surroundings {
+        additional: added.collect(),
+        places: Places { project: resolved(&context.project().root), folder: resolved(&context.env().folder), home },
+        own: own_folders(context),
+        holds_home: holds_home(context),
+        caller: if context.origin == Origin::User { Caller::Person } else { Caller::Model },
+    };
+    Gate::new(rules, around).map_err(|error| CommandError::broken(&format!("cannot use the list of secrets: {error}")))
+}
+
+/// Weir's own folders. One counts by its name and by where the name leads, whether it exists or not: a configuration that
+/// does not exist yet is the one that could be planted.
+fn own_folders(context: &Context) -> OwnFolders {
+    let paths = context.paths();
+    let both = |folder: &Path| [folder.to_owned(), resolved(folder)];
+    let others = [paths.config.parent(), Some(paths.cache.as_path())];
+    OwnFolders { data: both(&paths.data).to_vec(), others: others.into_iter().flatten().flat_map(both).collect() }
+}
+
+/// Whether the project contains the home folder, and so is everything the user has rather than a project.
+pub(crate) fn holds_home(context: &Context) -> bool {
+    let home = context.env().home.as_deref();
+    home.is_some_and(|home| resolved(home).starts_with(&context.project().root))
+}
+
+/// Reads the rules of the user's clients and Weir's own.
+pub(crate) fn rules(context: &Context) -> Rules {
+    let home = context.env().home.clone().unwrap_or_else(|| "/".into());
+    let root = &context.project().root;
+    let platform = match std::env::consts::OS {
+        "macos" => Platform::MacOs,
+        "windows" => Platform::Windows,
+        _ => Platform::Linux,
+    };
+    let (mut sources, mut unread, mut trusted) = (Vec::new(), Vec::new(), Vec::new());
+    for (path, base, kind) in locations(&home, root, platform) {
+        let real = path.canonicalize().ok();
+        if kind.may_widen() {
+            trusted.extend(real.clone());
+        }
+        // In the home folder, the project's settings are the user's, and may be a link.
+        let read = match path.strip_prefix(root) {
+            Ok(name) if real.is_none_or(|real| !trusted.contains(&real)) => {
+                foreign::below(root, name, foreign::SETTINGS)
+            }
+            _ => foreign::of_user(&path, foreign::SETTINGS),
+        };
+        match read {
+            Ok(bytes) => {
+                sources.push(Source { text: String::from_utf8_lossy(&bytes).into_owned(), path, base, kind });
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => unread.push((path, error.to_string())),
+        }
+    }
+    let own = &context.config().policy;
+    let own = Own {
+        path: context.paths().config.clone(),
+        base: root.clone(),
+        deny: own.deny.clone(),
+        ask: own.ask.clone(),
+        allow: own.allow.clone(),
+        readable: context.config().run.readable.clone(),
+    };
+    let mut rules = Rules::read(&sources, &own);
+    unread.iter().for_each(|(path, why)| rules.add_unreadable(path, why));
+    rules
+}
