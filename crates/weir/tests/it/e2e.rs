@@ -11,6 +11,7 @@ mod hooked;
 mod refactor;
 mod replayed;
 mod tax;
+mod windows;
 
 mod copilot;
 mod gemini;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::hooked::{PROMPTS, REQUEST, check_carried, check_guide, check_held, numbers};
 use super::{Client, Outcome, Place, SCRIPTS, replayed, tax};
 
-const ENVIRONMENT: &[&str] = &[
+pub(super) const ENVIRONMENT: &[&str] = &[
     "ANTHROPIC_BASE_URL=http://127.0.0.1:{PORT}",
     "ANTHROPIC_API_KEY=made-up",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
