@@ -202,7 +202,11 @@ fn a_new_session_is_told_little_and_only_if_there_is_something() {
     let mut session = worked();
     session.key = "s3".to_owned();
     let answer = session.hook("SessionStart", json!({ "source": "startup" }));
-    assert!(context(&answer).contains("test umlauts") && tokens(context(&answer)) <= 150, "{answer}");
+    let told = context(&answer);
+    for text in ["Build the export", "Now make the export stream", "semicolons", "test umlauts", "unused variable"] {
+        assert!(told.contains(text), "no {text} in:\n{told}");
+    }
+    assert!(weir_tokens::count(told) <= 150, "{told}");
 }
 
 #[test]
