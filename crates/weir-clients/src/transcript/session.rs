@@ -39,6 +39,8 @@ pub struct Session {
     pub branch: String,
     /// The subagent whose conversation it is; empty for that of the user.
     pub subagent: String,
+    /// The session that it was forked from, as the client has it; empty where the client does not say.
+    pub origin: String,
     /// The model that answered most requests; empty where the client does not say.
     pub model: String,
     /// What happened, in order.

@@ -1,5 +1,7 @@
 //! What hooks need of a store. Invariant: what a hook tells is one transaction, and costs the same whatever is stored.
 
+use std::ops::RangeInclusive;
+
 use weir_core::event::least;
 use weir_core::{Entry, Event, Priority, Scope, SessionKey, Timestamp};
 
@@ -92,5 +94,16 @@ impl Store {
     pub fn last_session(&self, scope: &Scope) -> Result<Option<SessionKey>> {
         let Some(own) = &scope.session else { return Ok(None) };
         self.log.read(|c| hooks::last_session(c, own))
+    }
+
+    /// The client's session, other than the scope's own, in which the user asked for just this at that time.
+    pub fn session_that_asked(
+        &self,
+        scope: &Scope,
+        text: &str,
+        at: RangeInclusive<Timestamp>,
+    ) -> Result<Option<SessionKey>> {
+        let Some(own) = &scope.session else { return Ok(None) };
+        self.log.read(|c| hooks::session_that_asked(c, own, (text, at)))
     }
 }

@@ -7,7 +7,7 @@ use weir_core::wording::one_line;
 use weir_core::{Scope, SessionKey};
 use weir_store::{Guide, HistoryFilter, Moment};
 
-use super::{Call, Said, TITLE, compaction, put_off};
+use super::{Call, Said, TITLE, compaction, forks, put_off};
 use crate::config;
 use crate::error::CommandError;
 
@@ -34,11 +34,11 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>
             Some(guide) => guide,
             None => welcome(call)?,
         },
-        Start::Compact => written(call, &newest(call, &call.scope, EVENTS)?)?,
+        Start::Compact => written(call, &forks::newest(call)?)?,
         // The client has brought back the conversation; some without what hooks had said after a compaction. One that is
         // too long for it is compacted at once, and that begins the session again.
         Start::Resume if call.store.guide(&call.scope)?.is_some() && !has_guide(call) => {
-            written(call, &newest(call, &call.scope, EVENTS)?)?
+            written(call, &forks::newest(call)?)?
         }
         Start::Resume => String::new(),
     };
@@ -51,7 +51,7 @@ pub(super) fn keep(call: &mut Call<'_>) -> Result<Vec<Moment>, CommandError> {
     let scope = call.scope.clone();
     // There is a next time to thin.
     put_off(call.store.thin(&scope, call.now), || ())?;
-    let moments = newest(call, &scope, EVENTS)?;
+    let moments = forks::newest(call)?;
     let text = written(call, &moments)?;
     if text.is_empty() {
         return Ok(moments);
