@@ -14,7 +14,7 @@ pub(super) const ENVIRONMENT: &[&str] = &[
 ];
 
 /// A project with a large and a small file.
-fn place() -> Place {
+pub(super) fn place() -> Place {
     let place = Place::new();
     place.write("project/big.txt", &numbers(30_000));
     place.write("project/small.txt", "hello file\n");
@@ -25,7 +25,7 @@ fn place() -> Place {
     place
 }
 
-fn run(place: &Place, scenario: &str, more: &[&str]) -> Outcome {
+pub(super) fn run(place: &Place, scenario: &str, more: &[&str]) -> Outcome {
     let fixed = ["--output-format=json", "--mcp-config=../servers.json", "--dangerously-skip-permissions"];
     let client = Client {
         name: "claude",
