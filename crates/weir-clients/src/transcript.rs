@@ -86,6 +86,7 @@ struct Draft {
     folder: String,
     branch: String,
     subagent: String,
+    origin: String,
     models: Models,
     steps: Vec<Dated>,
     requests: Vec<Usage>,
@@ -127,6 +128,7 @@ impl Draft {
             folder: self.folder.clone(),
             branch: self.branch.clone(),
             subagent: self.subagent.clone(),
+            origin: self.origin.clone(),
             steps: std::mem::take(&mut self.steps),
             ..Self::default()
         }
@@ -140,6 +142,7 @@ impl Draft {
             folder: self.folder,
             branch: self.branch,
             subagent: self.subagent,
+            origin: self.origin,
             model: self.models.most(),
             steps: Vec::new(),
             requests: self.requests,

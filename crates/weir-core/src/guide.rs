@@ -88,28 +88,9 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     if (wanted.count)(&whole) <= wanted.budget { whole } else { told }
 }
 
-/// Returns unfinished work as one line, for the start of a session: open tasks and errors without a fix, with the last
-/// request. Returns `None` if nothing is known to be unfinished.
-pub fn open_work(facts: &[Fact<'_>]) -> Option<String> {
-    let tasks = tasks::gather(facts);
-    let open: Vec<_> = tasks.iter().filter(|task| task.is_open()).collect();
-    let errors = errors::unresolved(facts);
-    if open.is_empty() && errors.is_empty() {
-        return None;
-    }
-    let mut parts = Vec::new();
-    if let Some(first) = open.first() {
-        let more = if open.len() > 1 { format!(" (+{} more)", open.len() - 1) } else { String::new() };
-        parts.push(format!("open task: {}{more}", line(&first.text, 90)));
-    }
-    if let Some(error) = errors.first() {
-        let more = if errors.len() > 1 { format!(" (+{} more)", errors.len() - 1) } else { String::new() };
-        parts.push(format!("unresolved error (tool): {}{more}", line(&error.event.text, 100)));
-    }
-    if let Some(last) = requests::newest_first(facts).next() {
-        parts.push(format!("last request (user): \"{}\"", line(&last.event.text, 110)));
-    }
-    Some(format!("Unfinished when the last session stopped: {}", parts.join("; ")))
+/// Whether work is known to be unfinished: open tasks, or errors without a fix.
+pub fn is_unfinished(facts: &[Fact<'_>]) -> bool {
+    tasks::gather(facts).iter().any(tasks::Task::is_open) || !errors::unresolved(facts).is_empty()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 pub(crate) mod compaction;
 mod deadline;
 pub(crate) mod faults;
+mod forks;
 pub(crate) mod guides;
 pub(crate) mod hold;
 mod meter;

@@ -106,7 +106,17 @@ fn is_rejected(words: Words<'_>) -> bool {
 }
 
 fn is_correction(words: Words<'_>) -> bool {
-    words.begins_any(phrases::WRONG) || is_forbidding(words) || is_contradiction(words)
+    words.begins_any(phrases::WRONG) || is_forbidding(words) || is_contradiction(words) || is_redirection(words)
+}
+
+/// "Use … instead", and something to do with something not to do: "add …, but never …".
+fn is_redirection(words: Words<'_>) -> bool {
+    if !words.begins_any(phrases::INSTEAD) {
+        return false;
+    }
+    let is_instead = |(at, _): (usize, &str)| !words.0[at..].starts_with("instead of");
+    let clauses = [", and ", ", but ", " and ", " but ", "; "].iter().flat_map(|joint| words.0.split(joint).skip(1));
+    words.0.match_indices("instead").any(is_instead) || clauses.map(Words).any(is_forbidding)
 }
 
 /// Returns whether a sentence is "don't" or "never" with an action; "don't worry" and "don't know" are not.

@@ -43,6 +43,7 @@ impl Reader for Rows {
                 text(&item["cli_version"]).clone_into(&mut self.draft.version);
                 text(&item["cwd"]).clone_into(&mut self.draft.folder);
                 text(&item["git"]["branch"]).clone_into(&mut self.draft.branch);
+                text(&item["forked_from_id"]).clone_into(&mut self.draft.origin);
             }
             ("turn_context", _) => self.draft.models.count(text(&item["model"])),
             ("compacted", _) => {

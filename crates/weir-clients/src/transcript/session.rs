@@ -39,6 +39,8 @@ pub struct Session {
     pub branch: String,
     /// The subagent whose conversation it is; empty for the user's own.
     pub subagent: String,
+    /// The session it was forked from; empty if the transcript does not name it.
+    pub origin: String,
     /// The model that answered most requests; empty if the transcript does not name it.
     pub model: String,
     /// The steps, in order.

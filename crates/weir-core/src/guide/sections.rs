@@ -147,10 +147,12 @@ pub(super) fn decided<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     of_kinds(facts, DECIDED).map(whole).collect()
 }
 
-/// Returns the requests of the user, each once. Requests that say nothing by themselves are left out.
+/// Returns the requests of the user, each once. Requests that say nothing by themselves, and those that are decisions as a
+/// whole, are left out.
 fn requested<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let told = requests::Told::pick(facts);
-    let is_told = |text: &str| told.is_some_and(|told| told.has(text));
+    let decided: HashSet<&str> = of_kinds(facts, DECIDED).map(|(_, fact)| fact.event.text.as_str()).collect();
+    let is_told = |text: &str| decided.contains(text) || told.is_some_and(|told| told.has(text));
     of_kinds(facts, &[EventKind::Prompt])
         .filter(|(_, fact)| !requests::says_little(&fact.event.text) && !is_told(&fact.event.text))
         .map(|(at, fact)| Item { priority: Priority::P3, ..item(at, fact, Whose::User) })

@@ -1,6 +1,8 @@
 //! The state of hooks besides their events: when the last one ran, and guides. Invariant: hooks are found by their
 //! client, guides by their session.
 
+use std::ops::RangeInclusive;
+
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::{SessionKey, Timestamp};
 
@@ -97,4 +99,20 @@ pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlit
         }
     }
     Ok(None)
+}
+
+/// The newest session of a client in which the user asked for just this at that time, but for one.
+pub(crate) fn session_that_asked(
+    connection: &Connection,
+    but: &SessionKey,
+    (text, at): (&str, RangeInclusive<Timestamp>),
+) -> rusqlite::Result<Option<SessionKey>> {
+    let mut asked = connection.prepare_cached(
+        "SELECT s.key FROM (SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3) s
+         WHERE EXISTS (SELECT 1 FROM events INDEXED BY events_prompts
+             WHERE session_id = s.id AND kind = 'prompt' AND text = ?4 AND at BETWEEN ?5 AND ?6) LIMIT 1",
+    )?;
+    let row = params![but.client, but.key, SESSIONS.cast_signed(), text, at.start().0, at.end().0];
+    let key = asked.query_row(row, |row| row.get(0)).optional()?;
+    Ok(key.map(|key| SessionKey { client: but.client.clone(), key }))
 }

@@ -1,6 +1,8 @@
 //! The part of the store that hooks use. Invariant: everything a hook reports is one transaction, whose cost does not
 //! depend on the size of the store.
 
+use std::ops::RangeInclusive;
+
 use weir_core::event::least;
 use weir_core::{Entry, Event, Priority, Scope, SessionKey, Timestamp};
 
@@ -93,5 +95,16 @@ impl Store {
     pub fn last_session(&self, scope: &Scope) -> Result<Option<SessionKey>> {
         let Some(own) = &scope.session else { return Ok(None) };
         self.log.read(|c| hooks::last_session(c, own))
+    }
+
+    /// The client's session, other than the scope's own, in which the user asked for just this at that time.
+    pub fn session_that_asked(
+        &self,
+        scope: &Scope,
+        text: &str,
+        at: RangeInclusive<Timestamp>,
+    ) -> Result<Option<SessionKey>> {
+        let Some(own) = &scope.session else { return Ok(None) };
+        self.log.read(|c| hooks::session_that_asked(c, own, (text, at)))
     }
 }

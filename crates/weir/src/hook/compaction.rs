@@ -37,7 +37,7 @@ pub(super) fn note_words(call: &mut Call<'_>) -> Result<bool, CommandError> {
     let known = guides::newest(call, &call.scope, guides::EVENTS)?;
     // Some clients write down the summary as words of the model.
     let summary = match &call.hook.point {
-        Point::AfterCompaction { summary } => call.payload.brief(summary),
+        Point::AfterCompaction { summary } => handed_over(call, summary),
         _ => newest_summary(call, &known)?,
     };
     said.retain(|text| !summary.contains(text.trim()));
@@ -93,17 +93,23 @@ pub(super) fn to_keep(call: &Call<'_>, moments: &[Moment]) -> Result<Option<Stri
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Keeps the client's own summary, once. A client that does not hand it over may have written it down.
-pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), CommandError> {
-    let mut summary = call.payload.brief(summary);
-    if summary.is_empty() && call.client.compaction == Compaction::Begins {
-        let steps = call.hook.transcript.as_deref().and_then(steps_at_end).unwrap_or_default();
-        let written = steps.into_iter().rev().find_map(|step| match step {
-            Step::Compacted { text } => Some(text),
-            _ => None,
-        });
-        summary = written.unwrap_or_default();
+/// The client's own summary. One that does not hand it over may have written it down.
+fn handed_over(call: &Call<'_>, summary: &str) -> String {
+    let summary = call.payload.brief(summary);
+    if !summary.is_empty() || call.client.compaction != Compaction::Begins {
+        return summary;
     }
+    let steps = call.hook.transcript.as_deref().and_then(steps_at_end).unwrap_or_default();
+    let written = steps.into_iter().rev().find_map(|step| match step {
+        Step::Compacted { text } => Some(text),
+        _ => None,
+    });
+    written.unwrap_or_default()
+}
+
+/// Keeps the client's own summary, once.
+pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), CommandError> {
+    let summary = handed_over(call, summary);
     let is_kept = || newest_summary(call, &guides::newest(call, &call.scope, 1)?).map(|kept| kept == summary);
     if summary.trim().is_empty() || is_kept()? {
         return Ok(());

@@ -9,6 +9,8 @@ packet leaves, and whatever the client started ends with this script. With a sce
 loopback at {PORT}, which is replaced in the environment and in the command. Every host name asked for is recorded and
 answered with "no such name".
 
+What the client reads from its standard input is FOLDER/stdin, where there is one.
+
 Left in FOLDER: home/ (the client's HOME, kept from run to run), stdout, stderr, requests.jsonl with what the model was
 asked, and summary.json:
 
@@ -97,10 +99,11 @@ def enter_namespaces():
 
 def run_command(command, options, environment, run):
     """Runs the client to its end; its exit status, or `timeout`."""
-    with open(os.path.join(run, "stdout"), "wb") as out, open(os.path.join(run, "stderr"), "wb") as err:
-        client = subprocess.Popen(
-            command, cwd=options.cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err
-        )
+    asked = os.path.join(run, "stdin")
+    asked = asked if os.path.exists(asked) else os.devnull
+    with open(asked, "rb") as given, open(os.path.join(run, "stdout"), "wb") as out:
+        with open(os.path.join(run, "stderr"), "wb") as err:
+            client = subprocess.Popen(command, cwd=options.cwd, env=environment, stdin=given, stdout=out, stderr=err)
         try:
             return client.wait(options.timeout)
         except subprocess.TimeoutExpired:

@@ -10,10 +10,13 @@ A scenario is a JSON file:
                  "when": { "system": "regex",   system and developer text
                            "last": "regex" },   everything since the last turn of the assistant
                  "reply": REPLY } ],
-    "steps": [ REPLY, ... ]                     the conversation, one for each request
+    "steps": [ REPLY, ... ],                    the conversation, one for each request
+    "cached": true                              reports usage as if everything that the request before it had were cached
   }
   REPLY = { "expect": "regex",                  must match "last", or the scenario has failed
             "capture": { "REF": "regex" },      its first group in "last" stands for ${REF} here and from here on
+            "needs": "text",                    must stand in a message of the request; else the reply is "first", once
+            "first": REPLY,
             "text": "...",
             "usage": 900000,                    the tokens of the request, where the client should take it for full
             "tools": [ { "server": "weir", "name": "ctx_get", "args": {...} } ] }
@@ -24,6 +27,7 @@ stands for the variables a test gives. In regular expressions a dot stands for a
 
 import gzip
 import json
+import os
 import re
 import threading
 import time
@@ -42,12 +46,13 @@ class Scenario:
         self.lock = threading.Lock()
         self.next = self.requests = 0
         self.failures = []
+        self.prompts = self.logged_prompts() if self.data.get("cached") else {}
 
     def answer(self, api, path, body):
         """Chooses the reply to a request and records both."""
         system, last = describe(api, body)
         with self.lock:
-            why, reply = self.choose(system, last)
+            why, reply = self.choose(system, last, body)
             for name, pattern in reply.get("capture", {}).items():
                 found = re.search(pattern, last, re.S)
                 if found:
@@ -57,15 +62,40 @@ class Scenario:
             reply = self.fill(reply)
             if not re.search(reply.get("expect", ""), last, re.S):
                 self.failures.append({"at": why, "expect": reply["expect"], "got": last[:4000]})
-            self.record(api=api, path=path, why=why, last=last, system=system, body=body)
+            more = {}
+            if self.data.get("cached"):
+                reply["counted"] = more["usage"] = self.count(reply, body)
+            self.record(api=api, path=path, why=why, last=last, system=system, body=body, **more)
         return reply
 
-    def choose(self, system, last):
+    def count(self, reply, body):
+        """The usage by kind, four characters a token: what begins as the model's request before it is read from a cache."""
+        prompt = as_prompt(body)
+        before = self.prompts.get(body.get("model"), "")
+        self.prompts[body.get("model")] = prompt
+        read = len(os.path.commonprefix([before, prompt])) // 4
+        said = reply.get("text", "") + "".join(json.dumps(tool["args"]) for tool in reply.get("tools", []))
+        written = len(prompt) // 4 - read
+        usage = {"input_tokens": 0, "output_tokens": len(said) // 4}
+        return dict(usage, cache_creation_input_tokens=written, cache_read_input_tokens=read)
+
+    def logged_prompts(self):
+        """The last request for each model in the log of the run before, since a cache outlives a client."""
+        if not os.path.exists(self.log):
+            return {}
+        with open(self.log, encoding="utf-8") as file:
+            bodies = [json.loads(line)["body"] for line in file]
+        return {body.get("model"): as_prompt(body) for body in bodies if body.get("messages")}
+
+    def choose(self, system, last, body):
         for rule in self.data.get("rules", []):
             texts = {"system": system, "last": last}
             if all(re.search(pattern, texts[name], re.S) for name, pattern in rule["when"].items()):
                 return "rule:" + rule["name"], rule["reply"]
         steps = self.data["steps"]
+        if self.next < len(steps) and (needed := steps[self.next].get("needs")):
+            if needed not in flat(body.get("messages")):
+                return "first:%d" % self.next, steps[self.next].pop("first")
         self.next += 1
         if self.next <= len(steps):
             return "step:%d" % (self.next - 1), steps[self.next - 1]
@@ -138,6 +168,19 @@ def tokens(reply, body):
     return reply.get("usage", len(json.dumps(body)) // 4)
 
 
+def as_prompt(body):
+    """A request of the Messages API in the order in which its cache has it, without the marks that say where to cache."""
+
+    def bare(part):
+        if isinstance(part, list):
+            return [bare(item) for item in part]
+        if isinstance(part, dict):
+            return {key: bare(value) for key, value in part.items() if key != "cache_control"}
+        return part
+
+    return json.dumps([bare(body.get(key)) for key in ("tools", "system", "messages")], ensure_ascii=False)
+
+
 def new_id(prefix):
     return prefix + uuid.uuid4().hex[:24]
 
@@ -154,6 +197,7 @@ def anthropic(reply, body):
     stop = "tool_use" if reply.get("tools") else "end_turn"
     usage = {"input_tokens": tokens(reply, body), "output_tokens": 20}
     usage.update(cache_creation_input_tokens=0, cache_read_input_tokens=0)
+    usage.update(reply.get("counted", {}))
     message = {"id": new_id("msg_"), "type": "message", "role": "assistant", "model": body.get("model")}
     whole = dict(message, content=blocks, stop_reason=stop, stop_sequence=None, usage=usage)
     events = [("message_start", {"message": dict(whole, content=[], stop_reason=None)})]

@@ -4,6 +4,7 @@
 //! record every host name it asks for.
 #![expect(clippy::disallowed_methods, reason = "the tests start clients, and the environment says where those are")]
 
+mod afterwards;
 mod claude;
 mod codex;
 mod fetched;
@@ -11,6 +12,7 @@ mod hooked;
 mod refactor;
 mod replayed;
 mod tax;
+mod windows;
 
 mod copilot;
 mod gemini;

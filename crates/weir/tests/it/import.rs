@@ -332,7 +332,7 @@ fn history_and_reflection_know_past_sessions() {
 
     let reflected = home.ok(&["reflect", "ab1"]);
     for part in [
-        "Session ab1 has 10 entries over 1 min (claude-code, branch login, 2023-03-04 10:00Z to 2023-03-04 10:01Z)",
+        "Session ab1 has 11 entries over 1 min (claude-code, branch login, 2023-03-04 10:00Z to 2023-03-04 10:01Z)",
         "Asked for:\n- user: \"Store passwords with argon2id",
         "Done:\n- git commit 1a2b3c4: Hash passwords (#",
         "- model: We will not support bcrypt hashes. (#",
@@ -342,7 +342,7 @@ fn history_and_reflection_know_past_sessions() {
         assert!(reflected.contains(part), "no {part:?} in:\n{reflected}");
     }
     let markdown = home.ok(&["reflect", "--work", "login", "--markdown", "--budget", "2000"]);
-    assert!(markdown.starts_with("# Work login has 12 entries") && markdown.contains("\n\n## Done\n"), "{markdown}");
+    assert!(markdown.starts_with("# Work login has 13 entries") && markdown.contains("\n\n## Done\n"), "{markdown}");
     assert_eq!(home.ok(&["reflect", "ab1", "--json"]), home.ok(&["reflect", "ab1", "--json"]));
 }
 

@@ -68,6 +68,8 @@ fn corrections() {
     found("That's not what I asked for. Only the header.", expect!["correction P1 | That's not what I asked for. |"]);
     found("Never push to main.", expect!["correction P1 | Never push to main. |"]);
     found("stop using unwrap", expect!["correction P1 | stop using unwrap |"]);
+    found("Use the tokenizer instead.", expect!["correction P1 | Use the tokenizer instead. |"]);
+    found("Add a cache, but don't touch the API", expect!["correction P1 | Add a cache, but don't touch the API |"]);
 }
 
 #[test]
@@ -115,6 +117,8 @@ fn what_decides_nothing_is_not_found() {
         "Right now we use Redis.",
         "never mind, I found it",
         "Use the debugger",
+        "Run the tests and never mind the warnings",
+        "It runs and never fails",
         "thanks, looks good",
         "continue",
     ] {

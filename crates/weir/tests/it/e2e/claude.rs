@@ -5,7 +5,7 @@ use serde_json::json;
 use super::hooked::{PROMPTS, REQUEST, check_carried, check_guide, check_held, numbers};
 use super::{Client, Outcome, Place, SCRIPTS, replayed, tax};
 
-const ENVIRONMENT: &[&str] = &[
+pub(super) const ENVIRONMENT: &[&str] = &[
     "ANTHROPIC_BASE_URL=http://127.0.0.1:{PORT}",
     "ANTHROPIC_API_KEY=made-up",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -14,7 +14,7 @@ const ENVIRONMENT: &[&str] = &[
 ];
 
 /// A project with a large and a small file.
-fn place() -> Place {
+pub(super) fn place() -> Place {
     let place = Place::new();
     place.write("project/big.txt", &numbers(30_000));
     place.write("project/small.txt", "hello file\n");
@@ -25,7 +25,7 @@ fn place() -> Place {
     place
 }
 
-fn run(place: &Place, scenario: &str, more: &[&str]) -> Outcome {
+pub(super) fn run(place: &Place, scenario: &str, more: &[&str]) -> Outcome {
     let fixed = ["--output-format=json", "--mcp-config=../servers.json", "--dangerously-skip-permissions"];
     let client = Client {
         name: "claude",

@@ -3,7 +3,7 @@
 use super::hooked::{PROMPTS, REQUEST, check_carried, check_guide, check_held, numbers};
 use super::{CODEX_CONFIG, Client, Outcome, Place, SCRIPTS, replayed, tax};
 
-fn place() -> Place {
+pub(super) fn place() -> Place {
     let place = Place::new();
     place.write("project/big.txt", &numbers(30_000));
     let config = CODEX_CONFIG.split("[mcp_servers.weir]").next().unwrap();
@@ -12,7 +12,7 @@ fn place() -> Place {
     place
 }
 
-fn run(place: &Place, scenario: &str, more: &[&str]) -> Outcome {
+pub(super) fn run(place: &Place, scenario: &str, more: &[&str]) -> Outcome {
     let fixed = [
         "exec",
         "--json",

@@ -202,7 +202,49 @@ fn a_new_session_is_told_little_and_only_if_there_is_something() {
     let mut session = worked();
     session.key = "s3".to_owned();
     let answer = session.hook("SessionStart", json!({ "source": "startup" }));
-    assert!(context(&answer).contains("test umlauts") && tokens(context(&answer)) <= 150, "{answer}");
+    let told = context(&answer);
+    for text in ["Build the export", "Now make the export stream", "semicolons", "test umlauts", "unused variable"] {
+        assert!(told.contains(text), "no {text} in:\n{told}");
+    }
+    assert!(weir_tokens::count(told) <= 150, "{told}");
+}
+
+/// What the user asks for in a session, as the transcript of another has it.
+fn copied(session: &Session, key: &str, prompts: &[&str]) {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let row = |prompt: &&str| {
+        let message = json!({ "role": "user", "content": prompt });
+        json!({ "type": "user", "sessionId": key, "uuid": prompt, "timestamp": now as u64, "message": message })
+    };
+    let rows: Vec<String> = prompts.iter().map(|prompt| row(prompt).to_string() + "\n").collect();
+    super::write(&session.home.path().join(format!(".claude/projects/p/{key}.jsonl")), &rows.concat());
+}
+
+#[test]
+fn a_fork_is_told_what_happened_before_it() {
+    let mut session = worked();
+    copied(&session, "fork", &["Now make the export stream", "Try it with tabs"]);
+    session.key = "fork".to_owned();
+    assert_eq!(session.hook("SessionStart", json!({ "source": "fork" })), Value::Null);
+    session.hook("UserPromptSubmit", json!({ "prompt": "Try it with tabs" }));
+    // The other session goes on, too.
+    session.key = "s1".to_owned();
+    session.hook("UserPromptSubmit", json!({ "prompt": "Let's drop the header row" }));
+    session.key = "fork".to_owned();
+    let answer = session.hook("SessionStart", json!({ "source": "compact" }));
+    let guide = context(&answer);
+    let before = ["Build the export of invoices", "semicolons", "test umlauts", "unused variable", "src/export.rs"];
+    for text in before.iter().chain(&["Try it with tabs"]) {
+        assert!(guide.contains(text), "no {text} in:\n{guide}");
+    }
+    assert!(!guide.contains("header row"), "{guide}");
+    // A session of its own has nothing to do with the others.
+    copied(&session, "alone", &["Now make it fast"]);
+    session.key = "alone".to_owned();
+    session.hook("UserPromptSubmit", json!({ "prompt": "Now make it fast" }));
+    let answer = session.hook("SessionStart", json!({ "source": "compact" }));
+    assert!(context(&answer).contains("make it fast") && !context(&answer).contains("semicolons"), "{answer}");
+    assert_eq!(session.faults(), "");
 }
 
 #[test]
