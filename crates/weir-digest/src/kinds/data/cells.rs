@@ -65,7 +65,6 @@ impl Cells {
         self.row.begin(line);
         self.row.raw.push_str(&row[..row.floor_char_boundary(LONGEST)]);
         for (place, cell) in cells.enumerate() {
-            // There are few enough columns to distinguish them, or this one is left out.
             let cell = cell.as_ref();
             if Some(place) == self.state {
                 self.add_state(cell, line, row);

@@ -14,8 +14,7 @@ use super::value::{Role, date, ends_with_word, hash_without_numbers, is_gap, num
 const MOST_TEXT: usize = 64 << 10;
 /// The maximum number of bytes kept of one value.
 const LONGEST: usize = 200;
-/// For this many different values, the first records that have each value are kept, and the maximum number of such
-/// records.
+/// The number of different values whose first records are kept, and the maximum number of records for each.
 const MOST_HELD: usize = 40;
 const HOLDERS: usize = 5;
 /// How many extremes are kept at each end.

@@ -274,7 +274,7 @@ impl Tree {
         }
         let Some(group) = self.groups.get_mut(self.group) else { return Sort::Control };
         if is_option {
-            // Options belong to their combo box; the selected one is marked.
+            // Options belong to the control before them; the selected one is marked.
             if let Some(last) = group.items.last_mut().filter(|last| last.len() < 2 * LINE) {
                 let name = if node.name.is_empty() { node.value } else { node.name };
                 let mark = if node.states().any(|state| state == "selected") { "*" } else { "" };

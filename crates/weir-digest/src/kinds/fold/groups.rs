@@ -83,7 +83,8 @@ fn values(group: &Template) -> String {
     parts.join("; ")
 }
 
-/// Returns whether the text before a value ends with a bracket: a process or a thread, which is not informative.
+/// Returns whether the text before a value ends or begins with a bracket, as before a process or a thread, which is not
+/// informative.
 fn is_process(before: &str) -> bool {
     before.starts_with('[') || before.ends_with(['[', '(', '#'])
 }

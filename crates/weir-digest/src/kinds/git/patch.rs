@@ -195,8 +195,7 @@ impl Patch {
             let Some(length) = length else { return false };
             if place + 1 < signs { old = old.max(length) } else { new = length }
         }
-        // The length of a hunk of a merge cannot be computed from its header, so the hunk continues while its lines
-        // fit.
+        // The end of a merge hunk cannot be found by counting its lines, so it continues while they fit.
         self.left = if signs > 2 { (u64::MAX, u64::MAX) } else { (old, new) };
         self.signs = signs - 1;
         self.in_head = false;

@@ -134,7 +134,7 @@ impl Jest {
         self.end_block();
         match title {
             "Console" => self.state = State::Console,
-            // A title of a passed test here is a note by Jest itself.
+            // Any other title is that of a failure, or of a note by Jest itself.
             _ => {
                 self.state = State::Failure;
                 self.block = Some((line, clip(title, 300), Block::default()));
