@@ -275,7 +275,7 @@ impl Stretch for Fold {
         page.push(Part::new("warnings", Weight::Fact, warnings.0).of(warnings.1).folded());
         page.push(Part::new("time", Weight::Fact, times.item(lines).into_iter().collect()));
         if let Some((count, item)) = sources.item() {
-            page.push(Part::uncounted(format!("lines by who wrote them, {count} in all"), Weight::Fact, vec![item]));
+            page.push(Part::uncounted(format!("lines by source, {count} in all"), Weight::Fact, vec![item]));
         }
         if full <= FEW {
             // Errors and warnings are shown above, grouped.

@@ -106,7 +106,7 @@ impl Cells {
             let total = kinds.len() as u64;
             let told =
                 kinds.iter().take(KINDS).map(|kind| Item::plain(format!("×{} {}", kind.times(), kind.show(SHOWN))));
-            page.push(Part::new(format!("{name}, those that are alike"), Weight::Shape, told.collect()).of(total));
+            page.push(Part::new(format!("similar values of {name}"), Weight::Shape, told.collect()).of(total));
         }
     }
 }

@@ -108,7 +108,7 @@ impl Table {
         };
         let header = if form.header { "" } else { ", without a header" };
         let misfit = if misfits > 0 {
-            format!(", {} not fitting", counted(misfits as usize, "line", "lines"))
+            format!(", {}", counted(misfits as usize, "line that does not fit", "lines that do not fit"))
         } else {
             String::new()
         };

@@ -250,7 +250,7 @@ fn page(values: &Values<'_>, walked: &Walked) -> Page {
     }
     single.sort_by_key(|group| group.depth);
     let items = single.into_iter().flat_map(Group::items).collect();
-    page.push(Part::new("values that are there once, by the object they are in", Weight::Fact, items));
+    page.push(Part::new("values that occur once, by object", Weight::Fact, items));
     small.sort_by_key(|table| table.path.matches(['.', '[', '{']).count());
     let items = small.iter().flat_map(|table| few(table)).take(MOST_FEW).collect();
     let total = small.iter().map(|table| table.count).sum();

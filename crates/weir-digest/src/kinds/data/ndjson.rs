@@ -46,7 +46,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     let cut = if cut > 0 { format!(", {cut} of them not read to their ends") } else { String::new() };
     let errors = match (records.errors.count, records.warnings.count) {
         (0, 0) => String::new(),
-        (errors, warnings) => format!(", {errors} that tell of errors, {warnings} of warnings"),
+        (errors, warnings) => format!(", {errors} mention errors, {warnings} warnings"),
     };
     let mut page = Page::new(format!("JSON lines: {} records{cut}{errors}", records.count));
     let mut gathered = Gathered::default();

@@ -61,9 +61,9 @@ impl Gathered {
 
     /// Adds everything to a page.
     pub(super) fn push(self, page: &mut Page) {
-        let errors = Part::new("errors, those that say the same together", Weight::Failure, self.errors);
+        let errors = Part::new("errors, grouped by message", Weight::Failure, self.errors);
         page.push(errors.of(self.error_groups));
-        let warnings = Part::new("warnings, those that say the same together", Weight::Fact, self.warnings);
+        let warnings = Part::new("warnings, grouped by message", Weight::Fact, self.warnings);
         page.push(warnings.of(self.warning_groups));
         page.push(Part::uncounted("which records there are", Weight::Fact, self.names));
         page.push(Part::new("unusual records", Weight::Fact, self.unusual));

@@ -299,7 +299,7 @@ impl Document {
         page.push(passages.part("most telling passages", Weight::Fact));
         let mut repeated = tables.repeated();
         repeated.extend(code.repeated());
-        page.push(Part::new("headers and languages that come again", Weight::Shape, repeated));
+        page.push(Part::new("repeated headers and languages", Weight::Shape, repeated));
         page
     }
 

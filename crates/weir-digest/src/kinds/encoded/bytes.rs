@@ -143,7 +143,7 @@ impl Bytes {
 
 fn items(texts: &[&Text]) -> Vec<Item> {
     let item = |text: &&Text| {
-        let times = if text.count > 1 { format!(" ×{}, in much the same words", text.count) } else { String::new() };
+        let times = if text.count > 1 { format!(" ×{}, similar", text.count) } else { String::new() };
         Item::plain(format!("at byte {}: {}{times}", text.at, clip(shown(&text.first), 300)))
     };
     texts.iter().take(40).map(item).collect()

@@ -270,7 +270,7 @@ fn read_dump(source: &dyn Source, form: Form) -> io::Result<Option<Page>> {
         return Ok(None);
     }
     let name = bytes.name().map(|name| format!(", {name}")).unwrap_or_default();
-    let folded = if folded > 0 { format!(", {folded} times lines that repeat") } else { String::new() };
+    let folded = if folded > 0 { format!(", {folded} runs of repeated lines") } else { String::new() };
     let mut page = Page::new(format!("hex dump of {} bytes{name}{folded}", bytes.count));
     page.push(around.part());
     first.extend(last);

@@ -247,7 +247,7 @@ impl Commits {
             items.push(Item::plain(format!("by month: {}", months.collect::<Vec<_>>().join(", "))));
         }
         if self.topics.names() > 1 {
-            items.push(Item::plain(format!("by what stands before the colon: {}", self.topics.in_line(15))));
+            items.push(Item::plain(format!("by the text before the colon: {}", self.topics.in_line(15))));
         }
         Part::new("counts", Weight::Fact, items)
     }

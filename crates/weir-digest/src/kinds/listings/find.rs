@@ -209,7 +209,7 @@ impl Found {
         }
         let again = self.names.sorted().first().is_some_and(|(_, count)| *count > 2);
         if again {
-            counts.push(Item::plain(format!("names met most: {}", self.names.in_line(6))));
+            counts.push(Item::plain(format!("most frequent names: {}", self.names.in_line(6))));
         }
         page.push(Part::new("counts", Weight::Fact, counts));
         if let Some(cells) = self.cells {

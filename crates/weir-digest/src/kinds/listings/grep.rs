@@ -319,7 +319,7 @@ impl Matches {
         let again = again.iter().filter(|(_, count)| *count > 1);
         let likes: Vec<Item> =
             again.clone().take(25).map(|(text, count)| Item::plain(format!("{text} ×{count}"))).collect();
-        page.push(Part::new("lines that come again, digits as #", Weight::Fact, likes).of(again.count() as u64));
+        page.push(Part::new("repeated lines, digits as #", Weight::Fact, likes).of(again.count() as u64));
         if self.form == Form::Counted {
             return page;
         }

@@ -251,7 +251,7 @@ impl Listing {
             items.push(Item::plain(format!("by owner: {}", self.owners.in_line(6))));
         }
         if self.folders > 1 && self.names_met.sorted().first().is_some_and(|(_, count)| *count > 2) {
-            items.push(Item::plain(format!("names met most: {}", self.names_met.in_line(6))));
+            items.push(Item::plain(format!("most frequent names: {}", self.names_met.in_line(6))));
         }
         Part::uncounted("counts", Weight::Fact, items)
     }

@@ -300,8 +300,7 @@ impl Tree {
 
     fn page(self) -> Page {
         let files = self.entries - self.folders;
-        let what =
-            format!("tree: {} entries, {} of them with others below and {files} without", self.entries, self.folders);
+        let what = format!("tree: {} entries, {} with children and {files} without", self.entries, self.folders);
         let mut page = Page::new(what);
         let mut totals = self.totals;
         totals.extend(self.root);

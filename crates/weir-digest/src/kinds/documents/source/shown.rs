@@ -29,7 +29,7 @@ impl File {
             counted(self.import_total, "import"),
             counted(self.comments, "comment line")
         ));
-        page.push(Part::new("what it says of itself", Weight::Fact, std::mem::take(&mut self.document)));
+        page.push(Part::new("its own description", Weight::Fact, std::mem::take(&mut self.document)));
         page.push(
             Part::new("to do, or deprecated", Weight::Failure, std::mem::take(&mut self.marks)).of(self.mark_total),
         );
