@@ -1,11 +1,11 @@
-//! How a kind is tested: an output goes in, and its whole digest is compared with the one beside the test.
+//! Test helpers for kinds: compare the whole digest of an output with the expected text next to the test.
 
 use expect_test::Expect;
 use weir_core::Reference;
 
 use crate::{About, Frame};
 
-/// Compares the digest of an output with what is expected, and checks what must hold for every digest.
+/// Compares the digest of an output with the expected text, and checks what holds for every digest.
 pub(crate) fn check(raw: &str, budget: usize, expected: &Expect) {
     let text = digest(raw, budget);
     assert!(weir_tokens::count(&text) <= budget, "over its budget:\n{text}");
@@ -13,7 +13,7 @@ pub(crate) fn check(raw: &str, budget: usize, expected: &Expect) {
     expected.assert_eq(&text);
 }
 
-/// The digest of an output, as it would be shown.
+/// Returns the digest of an output, as it would be shown.
 pub(crate) fn digest(raw: &str, budget: usize) -> String {
     let bytes = raw.as_bytes();
     let page = crate::read(&bytes, About::default()).unwrap();

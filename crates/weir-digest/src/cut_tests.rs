@@ -1,16 +1,17 @@
-//! What an output is never depends on where the sample of its beginning ends.
+//! Checks that the kind of an output does not depend on where the sample of its beginning ends.
 
 use crate::sample::Sample;
 use crate::{About, read_whole};
 
-/// What an output is said to be when this much of it is looked at; nothing, if it goes to the kinds line by line.
+/// Returns what the output is called when a sample of `bytes` bytes is examined, or `None` if no kind claims it whole.
 fn what(raw: &str, bytes: usize) -> Option<String> {
     let source = raw.as_bytes();
     let sample = Sample::of_size(&source, About::default(), bytes).unwrap();
     read_whole(&source, &sample).unwrap().map(|(_, page)| page.what)
 }
 
-/// Checks that samples that end anywhere in a stretch say the same as the whole output, and that it is what is expected.
+/// Checks that the whole output is called `expected`, and that every sample ending within 260 bytes after `least`
+/// agrees.
 fn check(raw: &str, least: usize, expected: &str) {
     let whole = what(raw, raw.len());
     assert!(whole.as_ref().is_some_and(|whole| whole.starts_with(expected)), "{whole:?}");
@@ -21,7 +22,7 @@ fn check(raw: &str, least: usize, expected: &str) {
     }
 }
 
-/// Records of an issue tracker, written as JSON with a line between them.
+/// Returns records of an issue tracker as JSON, separated by `between`.
 fn records(count: usize, between: &str) -> String {
     let one = |number: usize| {
         let (state, score) = (["open", "closed"][number % 2], number * 37 % 1_000);
@@ -58,7 +59,7 @@ fn arrays_of_records_of_all_lengths_are_json() {
 #[test]
 fn lines_of_json_are_records_wherever_the_sample_ends() {
     check(&records(24, "\n"), 2_000, "JSON lines: ");
-    // Records that a sample holds but two of.
+    // Records so long that the sample holds only two of them.
     let long = |number: usize| format!("{{\"id\": {number}, \"of\": [{}]}}", records(8, ","));
     let raw = (0..12).map(long).collect::<Vec<_>>().join("\n");
     check(&raw, 2_000, "JSON lines: ");

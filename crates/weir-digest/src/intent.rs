@@ -1,7 +1,7 @@
-//! Finds the sections of an output that say most about what someone wants to know.
+//! Finds the sections of an output that say the most about what someone wants to know.
 //!
-//! Invariants: the whole output is looked at, whatever its size; what is found is shown as it stands; the same question
-//! finds the same sections.
+//! Invariants: the whole output is searched, whatever its size; sections are shown verbatim; the same question finds
+//! the same sections.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,28 +14,28 @@ use crate::Source;
 use crate::page::{Item, Page, Part, Weight};
 use crate::sections::{self, Section};
 
-/// How many sections are kept. More could not be shown.
+/// The maximum number of sections kept. More could not be shown.
 const KEPT: usize = 40;
-/// How many words are named for the next question, and how many are looked at to choose them.
+/// The maximum number of words suggested for the next question, and of words counted to choose them.
 const NAMED: usize = 20;
 const COUNTED: usize = 20_000;
-/// As in the index: how soon a word that comes again stops to matter, and how much long sections are held back.
+/// BM25 parameters, as in the index: term frequency saturation (k1) and length normalisation (b).
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.4;
 
 /// What an intent finds in an output.
 pub struct Found {
-    /// How often the words asked for come.
+    /// How often each of the words asked for occurs.
     pub often: Part,
     /// The sections that match, the best first.
     pub sections: Part,
-    /// Words that tell the output's parts apart, for a next question.
+    /// Words that distinguish the sections of the output, as suggestions for the next question.
     pub words: Part,
     asked: Asked,
     counts: Counts,
 }
 
-/// Finds what says most about an intent.
+/// Finds the sections that say the most about an intent.
 pub fn find(source: &dyn Source, intent: &str) -> io::Result<Found> {
     let asked = Asked::new(intent);
     let mut counts = Counts { of_term: vec![(0, 0); asked.terms.len()], ..Counts::default() };
@@ -51,15 +51,15 @@ pub fn find(source: &dyn Source, intent: &str) -> io::Result<Found> {
     let named = words.telling(counts.sections, &asked);
     let items = if named.is_empty() { Vec::new() } else { vec![Item::plain(named.join(" "))] };
     let sections = best.part();
-    // Where nothing matches, what could have been asked for is the answer.
+    // Where nothing matches, the words that could have been asked for are the answer.
     let weight = if sections.total == 0 { Weight::Asked } else { Weight::Shape };
     let words = Part::uncounted("other telling words", weight, items);
     Ok(Found { often: counts.often(&asked), sections, words, asked, counts })
 }
 
 impl Found {
-    /// Puts what was found before everything else, and of each part of the page, the facts that match before the
-    /// others.
+    /// Puts what was found before everything else, and sorts the facts of each part so that those that match come
+    /// first.
     pub fn lead(self, page: &mut Page) {
         for part in &mut page.parts {
             part.items.sort_by_cached_key(|item| Reverse((self.score(&part.name, item) * 1e6) as u64));
@@ -67,7 +67,7 @@ impl Found {
         page.parts.splice(0..0, [self.often, self.sections, self.words]);
     }
 
-    /// The facts of a page that match, the best first, whether or not a digest has room for them.
+    /// Returns the facts of a page that match, best first, whether or not a digest has room for them.
     pub fn facts(&self, page: Page) -> Part {
         let mut items: Vec<(f64, Item)> = Vec::new();
         for part in page.parts {
@@ -80,13 +80,13 @@ impl Found {
         Part::new("facts that match", Weight::Asked, items).of(total)
     }
 
-    /// How well a fact matches, by its words and by what its part is called.
+    /// Scores a fact by its words and the name of its part.
     fn score(&self, name: &str, item: &Item) -> f64 {
         self.counts.score(&self.asked.look(&format!("{name} {}", item.text)))
     }
 }
 
-/// The best sections. Of those that differ only in their numbers, one is kept, so that others have room.
+/// The best sections. Of sections that differ only in their numbers, one is kept, which leaves room for others.
 #[derive(Default)]
 struct Best {
     kept: Vec<Kept>,
@@ -113,7 +113,7 @@ impl Best {
             }
             same = self.kept.remove(place).same;
         }
-        // Of equals, the earlier ones.
+        // Of sections with equal scores, the earlier ones come first.
         let place = self.kept.partition_point(|kept| kept.score >= score);
         if place < KEPT {
             let kept = Kept { score, alike, same, line: section.line, text: section.text.to_owned() };
@@ -132,17 +132,17 @@ impl Best {
     }
 }
 
-/// A text without its numbers, as a hash.
+/// Hashes a text without its digits.
 fn without_numbers(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.bytes().filter(|byte| !byte.is_ascii_digit()).for_each(|byte| hasher.write_u8(byte));
     hasher.finish()
 }
 
-/// What is asked for: words, and words that belong together.
+/// The question: its words, and its phrases.
 struct Asked {
     terms: Vec<Vec<u16>>,
-    /// The terms as they were asked for.
+    /// The terms as the question spells them.
     names: Vec<String>,
     stems: HashMap<String, u16>,
 }
@@ -152,7 +152,7 @@ impl Asked {
         let mut asked = Self { terms: Vec::new(), names: Vec::new(), stems: HashMap::new() };
         let single: Vec<String> =
             query::terms(intent).into_iter().map(|term| term.words.join(" ")).inspect(|term| asked.add(term)).collect();
-        // Words that follow one another in a question often do in its answer.
+        // Words that are adjacent in a question are often adjacent in its answer.
         for pair in single.windows(2).filter(|pair| pair.iter().all(|term| !term.contains(' '))) {
             asked.add(&pair.join(" "));
         }
@@ -171,7 +171,7 @@ impl Asked {
         }
     }
 
-    /// How often each term is in a text, and how many words that has.
+    /// Counts how often each term occurs in a text, and how many words the text has.
     fn look(&self, text: &str) -> Look {
         let mut look = Look { times: vec![0; self.terms.len()], words: 0 };
         let mut seen: Vec<Option<u16>> = Vec::with_capacity(text.len() / 6);
@@ -198,7 +198,7 @@ struct Look {
 struct Counts {
     sections: usize,
     words: usize,
-    /// For each term, how many sections have it and how often it comes.
+    /// For each term, the number of sections that contain it and the number of occurrences.
     of_term: Vec<(usize, usize)>,
 }
 
@@ -213,7 +213,7 @@ impl Counts {
         words.add(self.sections, text);
     }
 
-    /// How often each term comes.
+    /// Returns how often each term occurs.
     fn often(&self, asked: &Asked) -> Part {
         let counted = asked.names.iter().zip(&self.of_term).filter(|(_, (_, often))| *often > 0);
         let counted: Vec<String> = counted.map(|(name, (_, often))| format!("{name} {often}×")).collect();
@@ -221,7 +221,7 @@ impl Counts {
         Part::uncounted("how often the words asked for come", Weight::Asked, items)
     }
 
-    /// BM25, and more for sections that have more of what was asked.
+    /// Scores by BM25, with a bonus for sections that match more of the terms.
     fn score(&self, look: &Look) -> f64 {
         let average = self.words as f64 / self.sections.max(1) as f64;
         let long = 1.0 - LENGTH + LENGTH * look.words as f64 / average.max(1.0);
@@ -239,7 +239,7 @@ impl Counts {
     }
 }
 
-/// The words of an output, with the number of sections that have them.
+/// The words of an output, with the number of sections that contain them.
 #[derive(Default)]
 struct Words {
     counts: HashMap<String, (usize, usize)>,
@@ -260,7 +260,7 @@ impl Words {
         }
     }
 
-    /// Words that are neither everywhere nor only once, the most telling first.
+    /// Returns words that occur in more than one section but not everywhere, the most distinctive first.
     fn telling(&self, sections: usize, asked: &Asked) -> Vec<&str> {
         let mut words: Vec<(f64, &str)> = Vec::new();
         for (word, (with, _)) in &self.counts {
@@ -271,7 +271,7 @@ impl Words {
                 continue;
             }
             let with = *with as f64;
-            // Names tell more than words, and what is somewhat rare more than what is very rare.
+            // Identifiers distinguish better than plain words, and somewhat rare words better than very rare ones.
             let name = if word.contains('_') || word.chars().skip(1).any(char::is_uppercase) { 1.5 } else { 1.0 };
             words.push((with.ln_1p() * (sections as f64 / with).ln() * name, word));
         }
@@ -305,7 +305,7 @@ fn stem(word: &str) -> String {
     stem_of(word).to_owned()
 }
 
-/// A word without the endings that a question and an answer often differ in.
+/// Returns a word without the endings in which a question and its answer often differ.
 fn stem_of(word: &str) -> &str {
     for ending in ["ings", "ing", "ures", "ure", "ers", "ed", "es", "er", "s", "e"] {
         if let Some(bare) = word.strip_suffix(ending)

@@ -1,4 +1,4 @@
-//! The kinds of output. A kind is one file in the folder of its subject and one line in [`KINDS`].
+//! The kinds of output. Each kind is one file in the folder of its subject and one line in [`KINDS`].
 
 use std::io;
 
@@ -25,34 +25,34 @@ pub(crate) use shared::stamp;
 pub(crate) struct Kind {
     /// Its name.
     pub name: &'static str,
-    /// How it is seen and read.
+    /// How it is detected and read.
     pub how: How,
 }
 
-/// How a kind is seen and read.
+/// How a kind is detected and read.
 pub(crate) enum How {
-    /// An output that is of this kind from beginning to end, which its beginning shows. `read` may still find that it
-    /// is not, and answer nothing.
+    /// An output that is of this kind from beginning to end, as its beginning shows. `read` may still find that it is
+    /// not, and return `None`.
     Whole { is: fn(&Sample<'_>) -> bool, read: fn(&dyn Source, &Sample<'_>) -> io::Result<Option<Page>> },
-    /// Lines that may stand among others. `opens` says whether such a stretch begins with this line.
+    /// Lines that may be mixed with others. `opens` returns whether a stretch begins with this line.
     Lines { opens: fn(&str, About<'_>) -> bool, begin: fn() -> Box<dyn Stretch> },
 }
 
-/// Lines of one kind. When such lines come again later in the output, the same stretch takes them.
+/// Lines of one kind. If such lines occur again later in the output, the same stretch takes them.
 pub(crate) trait Stretch {
-    /// Is shown the few lines before the one that opens this stretch, which nobody has claimed, and answers how many of
-    /// them, from the last on, belong to it: an error often says what it is before its trace begins.
+    /// Receives the few unclaimed lines before the one that opens this stretch, and returns how many of the last of
+    /// them belong to it: an error message often precedes its trace.
     fn leads(&mut self, _before: &[Line<'_>]) -> usize {
         0
     }
-    /// Takes a line if it belongs here. A line that does not goes to the kind that it opens, or to the log.
+    /// Takes a line if it belongs here. A line that does not belong goes to the kind that it opens, or to the fold.
     fn take(&mut self, line: &Line<'_>) -> bool;
-    /// The facts, after the last line.
+    /// Returns the facts, after the last line.
     fn page(self: Box<Self>) -> Page;
 }
 
-/// Every kind, the more particular before the more general. The first that claims an output or a line has it; what
-/// nobody claims is folded.
+/// Every kind, the more specific before the more general. The first kind that claims an output or a line gets it;
+/// unclaimed lines are folded.
 pub(crate) const KINDS: &[Kind] = &[
     encoded::binary::KIND,
     test_runs::junit::KIND,

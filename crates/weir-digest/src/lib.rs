@@ -1,10 +1,10 @@
-//! Makes a small and faithful digest of any big output, without a model.
+//! Makes a small and faithful digest of any large output, without a model.
 //!
-//! [`read`] finds out what an output is and gathers its facts into a [`Page`]; [`Page::render`] puts as many of them as
-//! a budget allows between marks that the output could not know. One file per kind of output is in `kinds`.
+//! [`read`] detects what an output is and gathers its facts into a [`Page`]; [`Page::render`] puts as many of them as a
+//! budget allows between marks that the output cannot predict. `kinds` has one file per kind of output.
 //!
-//! Invariants: the same output gives the same digest; memory does not grow with the output; time is linear in it; no
-//! text of the output is changed where it is shown, and whatever is left out is said in numbers.
+//! Invariants: the same output gives the same digest; memory does not grow with the output; time is linear in its size;
+//! the text of the output is shown unchanged, and everything left out is counted.
 
 #[cfg(test)]
 mod check;
@@ -33,29 +33,29 @@ use kinds::{How, KINDS};
 use sample::Sample;
 use weir_core::terminal;
 
-/// Up to this size, an output is read whole to see whether it is short once progress bars are folded.
+/// The largest output, in bytes, that is read whole to see whether it is short once progress bars are folded.
 const CLEANED: u64 = 1 << 20;
-/// The budget of a small output, of one that a digest makes ten times smaller, and of any.
+/// The budget in tokens of a small output, of one from 40 kB up, and the maximum for any output.
 const SMALLEST: u64 = 1_500;
 const LARGE: u64 = 2_000;
 const LARGEST: u64 = 2_600;
-/// A token is rarely longer than this many bytes, so more cannot fit.
+/// A token is rarely longer than this many bytes, so a longer text cannot fit.
 const BYTES_PER_TOKEN: usize = 32;
 
-/// What is known of an output beside its text.
+/// What is known about an output besides its text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct About<'a> {
-    /// The command that printed it, as it was given. A hint, and never needed.
+    /// The command that printed it, as given. A hint that is never required.
     pub command: &'a str,
 }
 
-/// How many tokens the digest of an output of this many bytes may have: about a quarter of an output of a few thousand
-/// tokens, and about 1 % of one of a megabyte.
+/// Returns the budget in tokens for the digest of an output of this many bytes: about a quarter of an output of a few
+/// thousand tokens, and about 1 % of one of a megabyte.
 pub fn budget(bytes: u64) -> usize {
     (bytes / 20).clamp(SMALLEST, LARGE).max((bytes / 400).min(LARGEST)) as usize
 }
 
-/// An output that has at most so many tokens, as a terminal would show it. Such an output needs no digest.
+/// Returns the output as a terminal would show it, if it has at most this many tokens. Such an output needs no digest.
 pub fn whole(source: &dyn Source, tokens: usize) -> io::Result<Option<String>> {
     if source.bytes() > CLEANED {
         return Ok(None);
@@ -67,7 +67,7 @@ pub fn whole(source: &dyn Source, tokens: usize) -> io::Result<Option<String>> {
     Ok((fits && !terminal::is_binary(&raw)).then_some(shown))
 }
 
-/// Finds out what an output is, and gathers its facts.
+/// Detects what an output is, and gathers its facts.
 pub fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
     let sample = Sample::of(source, about)?;
     match read_whole(source, &sample)? {
@@ -76,7 +76,7 @@ pub fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
     }
 }
 
-/// The kind that an output is of from beginning to end, with its facts.
+/// Finds the kind that claims the whole output, and returns its name and the facts it gathered.
 fn read_whole(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<(&'static str, Page)>> {
     for kind in KINDS {
         if let How::Whole { is, read } = kind.how

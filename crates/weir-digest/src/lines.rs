@@ -7,27 +7,27 @@ use weir_core::terminal;
 
 use crate::text::clip_part;
 
-/// How much of a line is given. What is longer has no lines for people.
+/// The maximum number of bytes of a line that are kept. Longer lines are not meant for people.
 const LONGEST: usize = 64 << 10;
 
-/// An output that can be read from its beginning, more than once.
+/// An output that can be read from the beginning, more than once.
 pub trait Source {
-    /// The bytes as they were printed.
+    /// Returns a reader of the bytes as they were printed.
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
-    /// How many there are.
+    /// Returns the number of bytes.
     fn bytes(&self) -> u64;
-    /// Where lines are left out, if that is so.
+    /// Returns where lines are left out, if any are.
     fn jump(&self) -> Option<Jump> {
         None
     }
 }
 
-/// Where a source leaves lines out.
+/// A position at which a source leaves lines out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jump {
-    /// After so many bytes, which end a line.
+    /// The number of bytes before it. They end with a complete line.
     pub at: u64,
-    /// The number of the line that comes next.
+    /// The number of the next line.
     pub line: u64,
 }
 
@@ -44,16 +44,16 @@ impl Source for &[u8] {
 /// One line of an output.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
-    /// Its number, from 1, as in the raw text.
+    /// Its number in the raw text, from 1.
     pub number: u64,
-    /// Its text without the line end and without terminal codes: the first 64 KiB, if it is longer.
+    /// Its text without the line end and without terminal codes; at most the first 64 KiB.
     pub text: &'a str,
-    /// How many bytes more it has.
+    /// How many more bytes the line has.
     pub left_out: u64,
 }
 
 impl Line<'_> {
-    /// As much of it as can be shown in `most` bytes, and how much more there was.
+    /// Returns at most `most` bytes of the text, and how many more there are.
     pub(crate) fn clip(&self, most: usize) -> String {
         clip_part(self.text, most, self.left_out)
     }
@@ -65,19 +65,19 @@ pub struct Lines<'a> {
     raw: Vec<u8>,
     text: String,
     number: u64,
-    /// How many bytes were read, and where the next jump is.
+    /// The number of bytes read so far.
     read: u64,
     jump: Option<Jump>,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines from the beginning.
+    /// Returns the lines of a source, from the beginning.
     pub fn of(source: &'a dyn Source) -> io::Result<Self> {
         let (input, jump) = (source.open()?, source.jump());
         Ok(Self { input, raw: Vec::new(), text: String::new(), number: 0, read: 0, jump })
     }
 
-    /// The next line, or nothing after the last.
+    /// Returns the next line, or `None` after the last.
     pub fn read(&mut self) -> io::Result<Option<Line<'_>>> {
         if let Some(jump) = self.jump.take_if(|jump| jump.at == self.read) {
             self.number = jump.line.saturating_sub(1);
@@ -114,7 +114,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Whether a line has nothing that a terminal would act on.
+/// Returns whether a line contains nothing that a terminal would act on.
 fn is_plain(line: &[u8]) -> bool {
     memchr::memchr3(0x1b, b'\r', 0x08, line).is_none() && !line.iter().any(|byte| (0x80..0xa0).contains(byte))
 }

@@ -1,9 +1,9 @@
-//! Puts as many facts as fit a budget into text.
+//! Renders as many facts as fit a budget.
 //!
-//! Invariants: the text is never longer than its budget, counted; every part says how many there are and how many are
-//! shown; what the output says stands between marks that carry the reference, which it could not know, and no line of
-//! it can be taken for a heading of ours; nothing in it is for a terminal to act on. What is shown of a part is chosen by
-//! its importance and stands in the order of the output.
+//! Invariants: the text never exceeds its budget, which is counted in tokens; every part states how many facts there
+//! are and how many are shown; text of the output is enclosed in marks that carry the reference, which the output
+//! cannot predict, and no line of it can be mistaken for one of our headings; the text contains nothing that a terminal
+//! would act on. The facts of a part are chosen by importance and shown in the order of the output.
 
 use weir_core::wording::{counted, fence, size};
 use weir_core::{Reference, terminal};
@@ -11,40 +11,40 @@ use weir_core::{Reference, terminal};
 use crate::page::{Item, Page, Part, Weight};
 use crate::text::clip;
 
-/// What begins a heading of ours between the marks. A line of the output that begins so is set off by a space.
+/// The beginning of our headings between the marks. A line of the output that begins with it is indented by a space.
 const HEADING: &str = "== ";
-/// Of what is left when a weight has its turn, so much may go to it, in hundredths, as long as others wait.
+/// The share of the remaining budget, in percent, that one weight may take while others are waiting.
 const SHARE: usize = 60;
-/// How many facts of a part that do not fit are passed over for later ones.
+/// How many facts of a part that do not fit are skipped in favour of later ones.
 const SKIPPED: usize = 12;
-/// How many bytes of a line are shown where a whole fact does not fit.
+/// The maximum number of bytes shown of a line where a whole fact does not fit.
 const CUT: usize = 160;
 
-/// What stands around the facts.
+/// The text around the facts.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
-    /// How the command ended, for the first line.
+    /// How the command ended. It begins the first line.
     pub head: &'a str,
-    /// What else is to be known, a line each.
+    /// Further remarks, one line each.
     pub remarks: &'a [String],
-    /// Where the whole output is.
+    /// The reference of the whole output.
     pub reference: Reference,
     /// How many lines it has.
     pub lines: u64,
     /// How many bytes it has.
     pub bytes: u64,
-    /// How to get at the rest, for the last line.
+    /// How to read the rest. It is the last line.
     pub read_on: &'a str,
 }
 
 /// A digest as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest {
-    /// How it ended, what it is and where it is held: our words.
+    /// How the command ended, what its output is and where that is held, in our words.
     pub head: String,
     /// The facts, between the marks.
     pub body: String,
-    /// How to get at the rest; may be empty.
+    /// How to read the rest; may be empty.
     pub foot: String,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Display for Digest {
 }
 
 impl Page {
-    /// The digest as text, in at most `budget` tokens. What stands around the facts is there in any case.
+    /// Renders the digest in at most `budget` tokens. The frame is rendered in any case.
     pub fn render(&self, frame: &Frame<'_>, budget: usize) -> Digest {
         let mut chosen = Chosen::all_headings(self);
         let around = weir_tokens::count(&write(self, &chosen, frame).to_string());
@@ -71,16 +71,16 @@ impl Page {
     }
 }
 
-/// What is shown: of each part, the first facts that fit, as text.
+/// The facts that are shown of each part, as text.
 struct Chosen {
     parts: Vec<Vec<Fact>>,
-    /// The next fact of each part that may be shown.
+    /// The index of the next candidate in each part.
     next: Vec<usize>,
-    /// Parts of which not even the heading is shown.
+    /// The parts of which not even the heading is shown.
     hidden: Vec<bool>,
 }
 
-/// A fact as it is shown, with the number of its line, by which it is put in order.
+/// A fact as it is shown, with the line number by which facts are sorted.
 #[derive(Clone)]
 struct Fact {
     line: Option<u64>,
@@ -100,15 +100,15 @@ impl Chosen {
             let share = if alone { left } else { left * SHARE / 100 };
             left -= share - self.fill_weight(page, weight, share, 0);
         }
-        // What a weight did not use is for those that had too little, the most important first. A fact that is too long
-        // for what is left gives way to shorter ones after it.
+        // What a weight did not use goes to those that had too little, the most important first. A fact that is too
+        // long for the remaining budget gives way to shorter ones after it.
         for weight in Weight::ALL {
             left = self.fill_weight(page, weight, left, SKIPPED);
         }
     }
 
-    /// Takes one fact after the other from each part of this weight in turn, and passes over so many of a part that do not
-    /// fit. Returns what is left.
+    /// Takes one fact at a time from each part of this weight in turn, and skips at most `skip` facts of a part that do
+    /// not fit. Returns the remaining budget.
     fn fill_weight(&mut self, page: &Page, weight: Weight, mut left: usize, skip: usize) -> usize {
         let mut open: Vec<(usize, usize)> = (0..page.parts.len())
             .filter(|&place| page.parts[place].weight == weight)
@@ -132,7 +132,8 @@ impl Chosen {
         left
     }
 
-    /// Takes away the last fact of the least important part that shows one, or else its heading.
+    /// Removes the last fact of the least important part that shows one, or else the heading of the least important
+    /// part. Returns whether there was something to remove.
     fn drop_least(&mut self, page: &Page) -> bool {
         let by_weight = |place: &usize| (page.parts[*place].weight, *place);
         let showing = (0..page.parts.len()).filter(|&place| !self.parts[place].is_empty()).max_by_key(by_weight);
@@ -145,7 +146,7 @@ impl Chosen {
     }
 }
 
-/// A fact as it is shown in at most `left` tokens: whole, or in brief, or the beginning of its first line.
+/// Returns a fact in at most `left` tokens, with its cost: whole, in brief, or the beginning of its first line.
 fn fitting(item: &Item, left: usize) -> Option<(String, usize)> {
     let number = match (item.line, item.until) {
         (Some(line), Some(until)) => format!("{line}–{until}: "),
@@ -155,11 +156,11 @@ fn fitting(item: &Item, left: usize) -> Option<(String, usize)> {
     let first = item.brief.as_deref().unwrap_or(&item.text).lines().next().unwrap_or_default();
     let cut = clip(first, CUT);
     [item.text.as_str(), item.brief.as_deref().unwrap_or_default(), &cut].into_iter().find_map(|text| {
-        // A token is at least a byte and rarely more than a dozen, so most of what does not fit is not counted.
+        // A token is at least a byte and rarely more than a dozen, so most texts that cannot fit need not be counted.
         if text.is_empty() || text.len() > left * 16 {
             return None;
         }
-        // Kinds that read values find codes of a terminal in them, written as escapes or as they are.
+        // Values may contain terminal codes, raw or as escapes that a kind has decoded.
         let clean = terminal::clean(text.as_bytes());
         let text = set_off(&format!("{number}{}", String::from_utf8_lossy(&clean)));
         let cost = weir_tokens::count(&text) + 1;
@@ -167,7 +168,7 @@ fn fitting(item: &Item, left: usize) -> Option<(String, usize)> {
     })
 }
 
-/// Lines of the output that look like our headings are set off by a space.
+/// Indents lines of the output that look like our headings by a space.
 fn set_off(text: &str) -> String {
     if !text.contains(HEADING) {
         return text.to_owned();
@@ -206,7 +207,7 @@ fn write(page: &Page, chosen: &Chosen, frame: &Frame<'_>) -> Digest {
     Digest { head, body: fence(frame.reference, &body), foot }
 }
 
-/// Adds facts under a heading, by line number where every one has one.
+/// Appends facts under a heading, sorted by line number if all of them have one.
 fn put(body: &mut String, heading: &str, facts: &[&[Fact]]) {
     if heading.is_empty() {
         return;
@@ -223,7 +224,7 @@ fn put(body: &mut String, heading: &str, facts: &[&[Fact]]) {
     }
 }
 
-/// The heading of a part, which is empty where there is nothing to say.
+/// Returns the heading of a part, or an empty string if the part is empty.
 fn heading(part: &Part, shown: usize) -> String {
     let Part { name, total, .. } = part;
     match shown as u64 {
@@ -235,7 +236,7 @@ fn heading(part: &Part, shown: usize) -> String {
     }
 }
 
-/// How many of a part of a fold there are, and how many are shown: `errors 12 (4 shown)`.
+/// Returns the counts of a part of a fold: `errors 12 (4 shown)`.
 fn tally(part: &Part, shown: usize) -> String {
     let Part { name, total, .. } = part;
     match shown as u64 {

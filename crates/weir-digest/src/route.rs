@@ -1,6 +1,6 @@
-//! Gives each line of an output to the kind it belongs to, so that a build with tests in it is digested as both.
+//! Gives each line of an output to the kind it belongs to: a build with tests in it is digested as both.
 //!
-//! Invariant: a line is given to exactly one stretch, and each kind has at most one.
+//! Invariant: every line is given to exactly one stretch, and each kind has at most one stretch.
 
 use std::collections::VecDeque;
 use std::io;
@@ -34,19 +34,20 @@ pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
     Ok(route.page())
 }
 
-/// The log takes what nobody else does.
+/// The index of the fold, which takes the lines that no other kind takes.
 const LOG: usize = KINDS.len() - 1;
-/// How many lines are shown from the end, and how much of each. The very last often says what was done.
+/// The number of lines shown from the end, and the maximum bytes of each. The very last line often says what was done,
+/// so it gets more.
 const ENDS: usize = 3;
 const LONGEST_END: usize = 240;
 const LONGEST_LAST: usize = 1_200;
-/// A page of so many parts tells of several things.
+/// A page with at least this many parts covers several subjects.
 const MANY: usize = 6;
-/// Where so much went wrong, so many other lines are samples, and so much of each.
+/// With at least this many failures, this many other lines are kept as samples, with this many bytes of each.
 const FAILURES: usize = 6;
 const SAMPLES: usize = 8;
 const LONGEST_SAMPLE: usize = 120;
-/// How many lines that nobody has claimed wait for the line after them.
+/// How many unclaimed lines wait for the line after them.
 const HELD: usize = 2;
 
 struct Route<'a> {
@@ -55,14 +56,14 @@ struct Route<'a> {
     /// The kinds in the order of their first lines.
     order: Vec<usize>,
     now: usize,
-    /// Lines for the log, unless the next line begins something that they belong to.
+    /// Lines for the fold, unless the next line opens a stretch that they belong to.
     held: VecDeque<Held>,
-    /// Texts of lines that are held no more, to be used again.
+    /// Buffers of lines that are no longer held, for reuse.
     spare: Vec<String>,
-    /// The last lines, as long as nobody else has taken them: they often hold the verdict.
+    /// The last lines, while no other kind has taken them: they often contain the verdict.
     ends: VecDeque<Held>,
     prefix: Prefix,
-    /// Whether a builder repeats what a step printed, between two lines of dashes.
+    /// Whether a builder is repeating what a step printed, between two lines of dashes.
     repeated: bool,
 }
 
@@ -100,15 +101,16 @@ impl Route<'_> {
                 return;
             }
         }
-        // A stretch that refused a line may have more after it, so it goes on being asked, unless a script says that it
-        // does something else now.
+        // A stretch that refused a line may have more lines later, so it is still asked first, unless a script
+        // announces its next step.
         if announces(line.text) {
             self.now = LOG;
         }
         self.hold(whole);
     }
 
-    /// Gives a line to the kind that it opens, with those before it that belong to it.
+    /// Gives a line to the kind that it opens, with the preceding lines that belong to it. Returns whether the kind
+    /// took it.
     fn open(&mut self, place: usize, line: &Line<'_>) -> bool {
         let held = std::mem::take(&mut self.held);
         let before: Vec<Line<'_>> =
@@ -133,7 +135,7 @@ impl Route<'_> {
         self.let_go(HELD);
     }
 
-    /// Gives the log all but the last `kept` of the lines that are held.
+    /// Gives the fold all but the last `kept` of the held lines.
     fn let_go(&mut self, kept: usize) {
         while self.held.len() > kept {
             let Some(held) = self.held.pop_front() else { return };
@@ -163,7 +165,7 @@ impl Route<'_> {
         }
         make_room(&mut page);
         if let Some(part) = last_lines(&self.ends, &mut page) {
-            // Of what went wrong, a script's own verdict is wanted first.
+            // Among failures, a script's own verdict comes first.
             let place = if part.weight == Weight::Failure && page.parts.len() >= MANY { 0 } else { page.parts.len() };
             page.parts.insert(place, part);
         }
@@ -171,14 +173,14 @@ impl Route<'_> {
     }
 }
 
-/// Whether a script says what it runs next.
+/// Returns whether a script announces what it runs next.
 fn announces(text: &str) -> bool {
     let runs =
         text.strip_prefix("$ ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '.'));
     runs || ["##[group]", "::group::", "==> ", "== ", "### "].iter().any(|start| text.starts_with(start))
 }
 
-/// Where other kinds tell what went wrong, lines that nobody knows keep but a few samples.
+/// Reduces the unclaimed lines to a few samples where other kinds report failures.
 fn make_room(page: &mut Page) {
     let failures = page.parts.iter().filter(|part| part.weight == Weight::Failure).map(|part| part.items.len());
     if failures.sum::<usize>() < FAILURES {
@@ -192,7 +194,7 @@ fn make_room(page: &mut Page) {
     }
 }
 
-/// The last lines, taken out of the parts that have them by the way. In a log the last line is one like many, so it is
+/// Returns the last lines, removed from the parts that also have them. The last line of a log is one of many, so it is
 /// shown only if it is rare or there is room.
 fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
     let last = ends.back()?;
@@ -205,7 +207,7 @@ fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
         let is_here = |item: &Item| item.line == Some(end.number) || (!is_last && item.until == Some(end.number));
         let place = page.parts.iter().position(|part| part.items.iter().any(is_here));
         if let Some((place, part)) = place.and_then(|place| Some((place, page.parts.get_mut(place)?))) {
-            // One that stands for many stays where it is, and so does all but the very last.
+            // An item that represents many lines stays where it is, and so do all lines but the very last.
             let stands_for_many = part.items.iter().any(|item| is_here(item) && item.text.len() > end.text.len());
             if !is_last || stands_for_many {
                 continue;
@@ -213,7 +215,7 @@ fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
             part.items.retain(|item| !is_here(item));
             part.total = part.total.saturating_sub(1);
             weight = Weight::Failure;
-            // A part whose only fact is shown here has nothing left to say.
+            // A part whose only fact is shown here is now empty.
             if part.total == 0 && part.items.is_empty() {
                 page.parts.remove(place);
             }

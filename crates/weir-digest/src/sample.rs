@@ -1,19 +1,19 @@
-//! The beginning of an output, from which its kind is seen.
+//! The beginning of an output, by which its kind is detected.
 
 use std::io::{self, Read};
 
 use crate::{About, Lines, Source};
 
-/// How much of an output is looked at.
+/// The number of bytes examined.
 const BYTES: usize = 32 << 10;
 
-/// The first lines of an output, and what else is known of it.
+/// The first lines of an output, and what else is known about it.
 pub(crate) struct Sample<'a> {
-    /// What is known of it.
+    /// What is known about the output.
     pub about: About<'a>,
     /// The first bytes as they were printed.
     pub raw: Vec<u8>,
-    /// Whether this is all.
+    /// Whether this is the whole output.
     pub whole: bool,
     text: String,
 }
@@ -44,17 +44,18 @@ impl<'a> Sample<'a> {
         Ok(Self { about, raw, whole, text })
     }
 
-    /// Its lines, cleaned; not the last one, which is cut.
+    /// Returns its lines, cleaned, without the last one, which is cut.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &str> + Clone {
         self.text.lines()
     }
 
-    /// Its lines that are not blank.
+    /// Returns its lines that are not blank.
     pub(crate) fn full_lines(&self) -> impl Iterator<Item = &str> + Clone {
         self.lines().filter(|line| !line.trim().is_empty())
     }
 
-    /// Whether at least `percent` of the lines that are not blank are like this, and there are at least three.
+    /// Returns whether there are at least three lines that are not blank, and `is` holds for at least `percent` of
+    /// them.
     pub(crate) fn mostly(&self, percent: usize, is: impl Fn(&str) -> bool) -> bool {
         let (mut all, mut like) = (0, 0);
         for line in self.full_lines() {

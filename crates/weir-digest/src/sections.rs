@@ -1,7 +1,7 @@
-//! Cuts an output into sections of a few lines, as they come, whatever its size.
+//! Cuts an output of any size into sections of a few lines while reading it.
 //!
-//! Invariants: sections follow one another, cover the whole output and are at most [`LONGEST`] bytes long; memory is
-//! that of one section.
+//! Invariants: sections are consecutive, cover the whole output and have at most [`LONGEST`] bytes; only one section is
+//! in memory.
 
 use std::borrow::Cow;
 use std::io;
@@ -10,10 +10,10 @@ use weir_core::terminal;
 
 use crate::Source;
 
-/// The size of a section in bytes, and the size that it never passes.
+/// The target size of a section in bytes, and its maximum.
 const WANTED: usize = 500;
 const LONGEST: usize = 1_000;
-/// A blank line ends a section that has this many bytes.
+/// A blank line ends a section that has at least this many bytes.
 const PARAGRAPH: usize = 160;
 
 /// A few lines of an output.
@@ -61,7 +61,7 @@ pub(crate) fn each(source: &dyn Source, mut visit: impl FnMut(Section<'_>)) -> i
     Ok(())
 }
 
-/// How long the first section of these bytes is: to a blank line, to a line end, or to a mark that separates values.
+/// Returns the length of the first section: up to a blank line, a line end, or a character that separates values.
 fn first(held: &[u8]) -> usize {
     let paragraph =
         held.windows(2).enumerate().skip(PARAGRAPH).find(|(_, pair)| *pair == b"\n\n").map(|(at, _)| at + 2);
@@ -73,7 +73,7 @@ fn first(held: &[u8]) -> usize {
     found.unwrap_or_else(|| character_boundary(held))
 }
 
-/// The end of the last whole character.
+/// Returns the end of the last complete character.
 fn character_boundary(held: &[u8]) -> usize {
     let is_start = |byte: &u8| byte & 0b1100_0000 != 0b1000_0000;
     let last_start = held.iter().rposition(is_start).unwrap_or(0);

@@ -1,7 +1,7 @@
-//! Takes some values out of a structured output: by a path in JSON, by columns in separated values.
+//! Selects values from a structured output: by a path in JSON, by columns in separated values.
 //!
-//! Invariants: the output is read once, with bounded memory; what is asked for and not there is answered with what is;
-//! nothing in a value or a name can leave its line.
+//! Invariants: the output is read once, with bounded memory; a request for something that is missing is answered with
+//! what is available; nothing in a value or a name can break out of its line.
 
 mod csv;
 mod json;
@@ -13,48 +13,48 @@ use weir_core::wording::one_line;
 
 use crate::Source;
 
-/// Which of the values found are wanted, counted from 1, and how many bytes of them.
+/// Which of the values found are wanted, counted from 1, and the maximum number of bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
     /// The first.
     pub first: u64,
     /// The last.
     pub last: u64,
-    /// No more bytes than this.
+    /// The maximum number of bytes.
     pub room: usize,
 }
 
-/// Values that were found, a line each.
+/// The values found, one line each.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Selected {
     /// What they are: `values`, `rows`.
     pub unit: &'static str,
-    /// A line that says what is in them, such as the names of columns.
+    /// A line that describes them, such as the names of the columns.
     pub head: Option<String>,
-    /// Those that were wanted and had room.
+    /// The values that were wanted and fit.
     pub lines: Vec<String>,
     /// How many there are in all.
     pub total: u64,
 }
 
-/// Why nothing was taken.
+/// The reason why nothing was selected.
 #[derive(Debug, thiserror::Error)]
 pub enum NotSelected {
-    /// The output is neither.
+    /// The output is neither JSON nor separated values.
     #[error("this output is neither JSON nor separated values")]
     NoStructure,
-    /// It breaks off or is damaged.
+    /// The JSON is truncated or damaged.
     #[error("the JSON cannot be read: {0}")]
     Damaged(String),
-    /// What was asked for cannot be understood.
+    /// The request is not a path or a list of columns.
     #[error("`{0}` is neither a path nor a list of columns")]
     NoPath(String),
-    /// What was asked for is not there.
+    /// The output does not have what was asked for.
     #[error("no `{wanted}` here; available: {there}")]
     NotThere {
         /// The name that was not found.
         wanted: String,
-        /// The names that are there.
+        /// The names that are available.
         there: String,
     },
     /// The output could not be read.
@@ -62,8 +62,8 @@ pub enum NotSelected {
     Unreadable(#[from] io::Error),
 }
 
-/// Takes the values at `what` for which `keep` says yes: `items[3].name`, `/items/3/name`, `items[].name` in JSON or
-/// one JSON value per line; `name,total` in separated values.
+/// Selects the values at `what` that `keep` accepts: `items[3].name`, `/items/3/name`, `items[].name` in JSON or in one
+/// JSON value per line; `name,total` in separated values.
 pub fn select(
     source: &dyn Source,
     what: &str,
@@ -78,7 +78,7 @@ pub fn select(
     }
 }
 
-/// The first byte that is not white space.
+/// Returns the first byte that is not white space.
 fn first_byte(source: &dyn Source) -> io::Result<Option<u8>> {
     let mut input = source.open()?;
     loop {
@@ -92,7 +92,7 @@ fn first_byte(source: &dyn Source) -> io::Result<Option<u8>> {
     }
 }
 
-/// Gathers what is wanted and counts the rest.
+/// Collects the wanted values and counts the others.
 struct Out<'a> {
     wanted: Wanted,
     keep: &'a dyn Fn(&str) -> bool,
@@ -101,7 +101,7 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
-    /// Takes a value as one line, whatever is in it.
+    /// Adds a value as one line.
     fn push(&mut self, line: String) {
         let line = in_one_line(line);
         if !(self.keep)(&line) {
@@ -117,13 +117,13 @@ impl Out<'_> {
                 self.room = left;
                 self.selected.lines.push(line);
             }
-            // What comes after a value without room must not be shown as if it were next.
+            // A value after one that did not fit must not be shown as if it were the next.
             None => self.room = 0,
         }
     }
 }
 
-/// A line with its control characters written out, so that it is one line and nothing for a terminal to act on. Tabs
+/// Escapes the control characters of a line, which keeps it one line and leaves nothing for a terminal to act on. Tabs
 /// stay, since they separate values.
 fn in_one_line(line: String) -> String {
     let acts = |c: char| c.is_control() && c != '\t';
@@ -142,7 +142,7 @@ fn in_one_line(line: String) -> String {
     written
 }
 
-/// Names in a message, as many as one reads and as much of each.
+/// Joins names for a message, limited in number and length.
 fn some_names<'n>(names: impl Iterator<Item = &'n str>, total: usize) -> String {
     const MOST: usize = 30;
     const LONGEST: usize = 80;

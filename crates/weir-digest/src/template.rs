@@ -1,11 +1,12 @@
-//! Lines that differ only in their values, as one template with a count.
+//! Groups lines that differ only in their values into templates with counts.
 //!
-//! A line is taken apart at white space. Of a word with digits in it, and of the value in `key=value`, the part that
-//! changes is a slot. Lines whose words are otherwise the same are one template from the start. Where many templates
-//! differ in one word only, that word is a slot too; where many begin alike and go on differently, the beginning is.
+//! A line is split at white space. In a word with digits, and in the value of `key=value`, the part that changes is a
+//! slot. Lines whose words are otherwise equal share a template from the start. Where many templates differ in a single
+//! word, that word becomes a slot too; where many share a beginning and then diverge, the beginning becomes the
+//! template.
 //!
-//! Invariants: the counts are exact; memory is bounded by the caps below, and lines beyond them are counted; time is
-//! linear in the lines, since templates are found by hashes that can be changed word by word.
+//! Invariants: the counts are exact; memory is bounded by the limits below, and lines beyond them are counted; time is
+//! linear in the number of lines, since templates are looked up by hashes that can be updated word by word.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,57 +17,57 @@ mod words;
 pub(crate) use alike::Template;
 use words::{WILD, Words, hash, mixed};
 
-/// How many templates are kept apart.
+/// The maximum number of templates.
 const MOST: usize = 1_000;
 /// How many of the first templates are never given up.
 const FIRST: usize = 40;
-/// How many sets of slots are tried for a line that is not known as it is.
+/// The maximum number of sets of slots tried for a line that matches no template exactly.
 const MOST_MASKS: usize = 24;
-/// How many words that stand at one place make it a slot.
+/// How many different words at one position make it a slot.
 const ALIKE: usize = 4;
-/// How much of a first and of a last line is kept.
+/// The maximum number of bytes kept of a first and of a last line.
 const LONGEST: usize = 500;
-/// How many values are kept in all slots together.
+/// The maximum number of values kept in all slots together.
 const MOST_VALUES: usize = 12_000;
 
-/// The sort of lines that matter least.
+/// The sort of the lines that matter least.
 pub(crate) const COMMON: u8 = u8::MAX;
 
-/// One line, as it is given.
+/// A line to be counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {
     /// Its number.
     pub number: u64,
     /// Its text.
     pub text: &'a str,
-    /// Bytes of the text that do not count: its time.
+    /// The range of bytes to ignore: its time.
     pub skip: (usize, usize),
-    /// What sort of line it is. Lines of different sorts never share a template; those of the sort [`COMMON`] are given
-    /// up first when there are too many.
+    /// Its sort. Lines of different sorts never share a template; templates of sort [`COMMON`] are given up first when
+    /// there are too many.
     pub sort: u8,
 }
 
-/// The templates of the lines given so far.
+/// The templates of the lines counted so far.
 #[derive(Debug, Default)]
 pub(crate) struct Templates {
     all: Vec<Template>,
     by_key: HashMap<u64, usize>,
-    /// For a number of words, the sets of places that are slots.
+    /// For each number of words, the sets of positions that are slots.
     masks: BTreeMap<usize, Vec<u64>>,
-    /// For how many words the beginnings of lines are looked up.
+    /// The numbers of words for which the beginnings of lines are looked up.
     beginnings: Vec<usize>,
-    /// Lines that are in no template, since there are too many.
+    /// The number of lines without a template, because there were too many.
     pub others: u64,
     values: usize,
     words: Words,
-    /// At which number of templates they are next joined where they are alike.
+    /// The number of templates at which similar ones are joined next.
     join_at: usize,
-    /// Whether templates have been given up, so that later counts may be too low.
+    /// Whether templates have been given up, in which case later counts may be too low.
     gave_up: bool,
 }
 
 impl Templates {
-    /// Counts a line. Answers with its template's place, and whether it is the first of it.
+    /// Counts a line. Returns the index of its template, and whether the line is the first of it.
     pub(crate) fn add(&mut self, given: &Given<'_>) -> Option<(usize, bool)> {
         let mut words = std::mem::take(&mut self.words);
         words.split(given.text, given.skip);
@@ -75,12 +76,13 @@ impl Templates {
         found
     }
 
-    /// How many lines the template at a place has.
+    /// Returns how many lines the template at an index has.
     pub(crate) fn count(&self, place: usize) -> u64 {
         self.all.get(place).map_or(0, |template| template.count)
     }
 
-    /// All of them in the order of their first lines, joined where they are alike.
+    /// Returns all templates in the order of their first lines, with similar ones joined, and the number of other
+    /// lines.
     pub(crate) fn finish(mut self) -> (Vec<Template>, u64) {
         self.join();
         self.all.sort_by_key(|template| template.first.0);
@@ -91,7 +93,7 @@ impl Templates {
         let mut place = self.find(words, given.sort);
         if place.is_none() && self.all.len() >= self.join_at.max(MOST / 2) {
             self.join();
-            // Not before there are many new ones again, or each new line would cost as much.
+            // Wait until there are many new ones; otherwise every new line would pay for a join.
             self.join_at = self.all.len() + MOST / 8;
             place = self.find(words, given.sort);
         }
@@ -152,9 +154,9 @@ impl Templates {
             .find_map(|&count| self.by_key.get(&words.beginning_key(sort, count)).copied())
     }
 
-    /// Joins templates that differ in one word, and those that begin alike and go on differently.
+    /// Joins templates that differ in one word, and those that share a beginning and then diverge.
     fn join(&mut self) {
-        // Each pass joins at one place more. Three slots of names in one line are enough.
+        // Each pass joins at one more position. Three slots of names in one line are enough.
         for _ in 0..3 {
             if !self.join_at_words() {
                 break;
@@ -176,7 +178,7 @@ impl Templates {
         keys.sort_unstable();
         let mut groups: Vec<&[(u64, usize, usize)]> =
             keys.chunk_by(|one, two| one.0 == two.0 && one.2 == two.2).filter(|group| group.len() >= ALIKE).collect();
-        // The biggest first; the same order whatever the hashes are.
+        // The largest groups first, in an order that does not depend on the hashes.
         groups.sort_by_key(|group| (usize::MAX - group.len(), group.iter().map(|entry| entry.1).min(), group[0].2));
         let mut gone = vec![false; self.all.len()];
         let mut joined = false;
@@ -199,7 +201,7 @@ impl Templates {
         joined
     }
 
-    /// Whether lines can be looked up with this place as a slot too.
+    /// Returns whether lines can be looked up with this position as another slot.
     fn allow_mask(&mut self, place: usize, at: usize) -> bool {
         let template = &self.all[place];
         if at >= 64 {
@@ -217,7 +219,7 @@ impl Templates {
         room
     }
 
-    /// Joins what begins with the same words, if there are many that came only once or twice.
+    /// Joins templates that share their first `count` words, if at least `many` of them have only one or two lines.
     fn join_beginnings(&mut self, count: usize, many: usize) {
         let mut keys: Vec<(u64, usize)> = Vec::new();
         for (place, template) in self.all.iter().enumerate() {
@@ -245,7 +247,8 @@ impl Templates {
         self.keep(&gone);
     }
 
-    /// Makes room: of what came once only and is no trouble, the older half becomes a number, but not the very first.
+    /// Makes room: counts, instead of keeping, the older half of the common templates that have one line, except the
+    /// very first.
     fn give_up(&mut self) {
         let single = |template: &Template| template.count == 1 && template.sort == COMMON;
         let mut firsts: Vec<u64> = self.all.iter().filter(|one| single(one)).map(|one| one.first.0).collect();
@@ -272,7 +275,7 @@ impl Templates {
     }
 }
 
-/// The hash of a text, for those who look things up as templates are.
+/// Hashes a text, for callers that look texts up as templates are.
 pub(crate) fn text_hash(text: &str) -> u64 {
     hash(text.as_bytes(), b"")
 }

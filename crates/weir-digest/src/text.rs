@@ -1,6 +1,6 @@
-//! Small things about lines that several kinds need.
+//! Helpers for lines that several kinds need.
 
-/// Whether a shell command runs a program of this name, with all the words that follow it here: `git log`.
+/// Returns whether a shell command runs a program of this name, followed by the other words of `program`: `git log`.
 pub(crate) fn runs(command: &str, program: &str) -> bool {
     let mut wanted = program.split(' ');
     let Some(name) = wanted.next() else { return false };
@@ -11,12 +11,12 @@ pub(crate) fn runs(command: &str, program: &str) -> bool {
     })
 }
 
-/// As much of a line as can be shown in `most` bytes, and how much more there was.
+/// Returns at most `most` bytes of a line, and how many more there are.
 pub(crate) fn clip(line: &str, most: usize) -> String {
     clip_part(line, most, 0)
 }
 
-/// The same of a line of which so many bytes are left out already.
+/// Like [`clip`], for a line of which `left_out` bytes are already missing.
 pub(crate) fn clip_part(line: &str, most: usize, left_out: u64) -> String {
     if line.len() <= most && left_out == 0 {
         return line.to_owned();
@@ -26,7 +26,7 @@ pub(crate) fn clip_part(line: &str, most: usize, left_out: u64) -> String {
     format!("{}… ({more} more bytes)", &line[..end])
 }
 
-/// The number that a text begins with, and what follows it.
+/// Parses the number at the beginning of a text, and returns it with the rest.
 pub(crate) fn number(text: &str) -> Option<(u64, &str)> {
     let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))

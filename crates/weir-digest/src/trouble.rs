@@ -1,8 +1,8 @@
-//! Whether a line is a verdict of trouble, whatever printed it.
+//! Decides whether a line reports trouble, whatever program printed it.
 //!
-//! A level that the line states wins: `INFO retry failed` is not an error. Without one, the line must begin with a
-//! verdict, after what programs put in front of one: a time, a place in a file, their own name. The same words further on
-//! are source text, prose or a table cell, and say nothing.
+//! A level that the line states wins: `INFO retry failed` is not an error. Without a level, the line must begin with a
+//! verdict, after what programs put in front of one: a time, a place in a file, their own name. The same words later in
+//! the line are source text, prose or a table cell, and are ignored.
 
 mod verdict;
 
@@ -17,12 +17,12 @@ pub(crate) enum Trouble {
     Warning,
 }
 
-/// The verdict of a line. `0 errors` is none, and neither is a numbered line of source text.
+/// Returns the verdict of a line. `0 errors` is not one, and neither is a numbered line of source text.
 pub(crate) fn of(line: &str) -> Option<Trouble> {
     judge(line, level(line), stamp::of(line).map_or(line, |stamp| stamp.rest(line)))
 }
 
-/// The same of a line whose level and whose text after its time are known.
+/// Like [`of`], for a line whose level, and whose text after its time, are known.
 pub(crate) fn judge(line: &str, level: Option<Level>, rest: &str) -> Option<Trouble> {
     if verdict::is_excerpt(line) {
         return None;
@@ -37,7 +37,7 @@ pub(crate) fn judge(line: &str, level: Option<Level>, rest: &str) -> Option<Trou
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level(u8);
 
-/// The names of levels, the worst first, and which of them are trouble. The same name in small letters is the same.
+/// The names of levels, worst first, and which of them are trouble. Case does not matter.
 const LEVELS: [(&str, Option<Trouble>); 22] = [
     ("EMERGENCY", Some(Trouble::Error)),
     ("EMERG", Some(Trouble::Error)),
@@ -63,21 +63,21 @@ const LEVELS: [(&str, Option<Trouble>); 22] = [
     ("DETAIL", None),
 ];
 
-/// How far into a line a level may stand.
+/// How far into a line, in bytes, a level may be.
 const HEAD: usize = 160;
-/// How many words are looked at for one.
+/// How many words are searched for a level.
 const WORDS: usize = 9;
 
 impl Level {
-    /// How many there are.
+    /// The number of levels.
     pub(crate) const COUNT: usize = LEVELS.len();
 
-    /// Its place among all, the worst first.
+    /// Returns its rank among all levels, the worst first.
     pub(crate) fn place(self) -> usize {
         usize::from(self.0)
     }
 
-    /// The name of the level with this place.
+    /// Returns the name of the level at this rank.
     pub(crate) fn name(place: usize) -> &'static str {
         LEVELS.get(place).map_or("", |level| level.0)
     }
@@ -86,9 +86,9 @@ impl Level {
         LEVELS.get(self.place()).and_then(|level| level.1)
     }
 
-    /// The level of this name.
+    /// Returns the level with this name.
     pub(crate) fn named(word: &str) -> Option<Self> {
-        // Most words end here: their first letter begins no level.
+        // Most words are rejected here, because no level begins with their first letter.
         let first = word.as_bytes().first()?.to_ascii_uppercase();
         if word.len() > 9 || !b"EPFACSWNILDVTER".contains(&first) {
             return None;
@@ -98,7 +98,7 @@ impl Level {
     }
 }
 
-/// The level that a line states: `ERROR`, `[warn]`, `level=error`, `"level":"error"`, `E0102 15:04:05`.
+/// Returns the level that a line states: `ERROR`, `[warn]`, `level=error`, `"level":"error"`, `E0102 15:04:05`.
 pub(crate) fn level(line: &str) -> Option<Level> {
     let head = &line[..line.floor_char_boundary(HEAD)];
     if let Some(level) = by_letter(head) {
@@ -117,9 +117,9 @@ pub(crate) fn level(line: &str) -> Option<Level> {
             return Level::named(word);
         }
         before = word;
-        // After a time or a name in brackets the line still begins.
+        // A time or a name in brackets does not end the beginning of the line.
         at_start &= word.bytes().any(|byte| byte.is_ascii_digit()) || word.starts_with('[') || word.ends_with(':');
-        // Words of a sentence before it make a level part of the sentence.
+        // After the words of a sentence, the name of a level is part of that sentence.
         plain += usize::from(word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_lowercase()));
         if plain > 1 {
             return None;
@@ -132,7 +132,8 @@ fn is_plain(word: &str) -> bool {
     ["error", "warn", "warning", "info", "debug", "fatal", "critical", "trace", "notice"].contains(&word)
 }
 
-/// glog and klog: one letter before the date. logcat and others: one letter in brackets or before a slash.
+/// Recognises levels of one letter: before the date in glog and klog, in brackets or before a slash in logcat and
+/// others.
 fn by_letter(head: &str) -> Option<Level> {
     let letter = match head.as_bytes() {
         [letter, b'0' | b'1', rest @ ..]
@@ -180,7 +181,7 @@ fn in_word(word: &str, at_start: bool) -> Option<Level> {
     if shouted && !rest.is_empty() { Level::named(first) } else { None }
 }
 
-/// The level in a line of JSON.
+/// Returns the level in a line of JSON.
 fn by_field(line: &str) -> Option<Level> {
     let head = &line[..line.floor_char_boundary(1_000)];
     for key in ["\"level\":", "\"severity\":", "\"lvl\":", "\"log.level\":", "\"levelname\":"] {

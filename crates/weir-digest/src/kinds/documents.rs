@@ -1,4 +1,4 @@
-//! Text that people wrote, and pages: prose, Markdown, HTML, source code.
+//! Text written by people, and pages: prose, Markdown, HTML, source code.
 
 pub(super) mod accessibility;
 mod grid;

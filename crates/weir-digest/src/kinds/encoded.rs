@@ -1,4 +1,4 @@
-//! What nobody reads: bytes, encodings, minified code.
+//! Output that is not meant for reading: bytes, encodings, minified code.
 
 pub(super) mod binary;
 mod bytes;

@@ -1,8 +1,8 @@
-//! Folds lines that no other kind claims: they stay in the order of the output, and lines that are alike stand once, where
-//! the first of them stood.
+//! Folds lines that no other kind claims: they stay in the order of the output, and similar lines are shown once, at
+//! the position of the first.
 //!
-//! Invariants: every line is counted in exactly one group; an error line is never taken for the continuation of another;
-//! memory does not grow with the output.
+//! Invariants: every line is counted in exactly one group; an error line is never taken for the continuation of
+//! another; memory does not grow with the output.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,18 +31,18 @@ use totals::Totals;
 pub(crate) const KIND: Kind =
     Kind { name: "lines", how: How::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
 
-/// How many facts of each sort are kept. More could not be shown.
+/// The maximum number of facts kept of each sort. More could not be shown.
 const KEPT: usize = 60;
-/// How much of a line is shown.
+/// The maximum number of bytes shown of a line.
 const LONGEST: usize = 400;
-/// An output of so few lines is shown by its lines.
+/// The maximum number of lines of an output that is shown by its lines.
 const FEW: u64 = 40;
-/// How many lines that explain an error are kept with it, and how much of each.
+/// The maximum number of lines kept that explain an error, and of bytes of each.
 const BODY: usize = 8;
 const BODY_LINE: usize = 240;
-/// How many errors of one group have lines of their own.
+/// The maximum number of errors in a group that are shown separately.
 const APART: u64 = 4;
-/// How many lines right before an error are shown before others.
+/// How many lines directly before an error are shown before others.
 const BEFORE: u64 = 2;
 
 /// The lines that belong to no other kind.
@@ -66,15 +66,15 @@ pub(crate) struct Fold {
 /// The lines that explain the first error of each group.
 #[derive(Default)]
 struct Bodies {
-    /// By the number of the error's line.
+    /// The explanations, by the line number of their error.
     of: BTreeMap<u64, Vec<String>>,
-    /// The numbers of lines that stand in a body, each with that of its error.
+    /// The numbers of lines in an explanation, each with that of its error.
     lines: BTreeMap<u64, u64>,
-    /// The numbers of the lines right before an error.
+    /// The numbers of the lines directly before an error.
     near: BTreeSet<u64>,
-    /// The error that the lines after it explain.
+    /// The error that the following lines explain.
     open: Option<Open>,
-    /// Whether its lines are a record between `---` and `...`, whose fields say nothing by themselves.
+    /// Whether the lines are a record between `---` and `...`, whose fields mean nothing by themselves.
     is_record: bool,
 }
 
@@ -82,13 +82,13 @@ struct Bodies {
 #[derive(Clone, Copy)]
 struct Open {
     error: u64,
-    /// How far it is indented.
+    /// Its indentation.
     indent: usize,
-    /// The number of the line that goes on with it.
+    /// The number of the line that continues it.
     next: u64,
 }
 
-/// The sorts of lines that never share a template.
+/// Sorts of lines, which never share a template.
 const ERROR: u8 = 0;
 const WARNING: u8 = 1;
 const STEP: u8 = 2;
@@ -96,19 +96,20 @@ const TOTAL: u8 = 3;
 const OTHER: u8 = COMMON;
 
 impl Fold {
-    /// How many lines it has been given.
+    /// Returns the number of lines taken.
     pub(crate) fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Puts what these lines tell on the page of another kind, among whose lines they stood.
+    /// Adds what these lines contain to the page of another kind, among whose lines they were found.
     pub(crate) fn put(self, page: &mut Page) {
         if self.lines > 0 {
             page.join(Box::new(self).page());
         }
     }
 
-    /// The page of another kind that knew so many lines, with what these tell. Nothing if these are too many for that.
+    /// Returns the page of another kind that claimed `known` lines, with these lines added. `None` if there are too
+    /// many of these.
     pub(crate) fn beside(self, known: u64, page: impl FnOnce() -> Page) -> Option<Page> {
         if self.lines * 5 > known {
             return None;
@@ -118,7 +119,7 @@ impl Fold {
         Some(page)
     }
 
-    /// What sort of line it is, counted.
+    /// Determines the sort of a line, and counts it.
     fn sort(&mut self, line: &Line<'_>, level: Option<Level>, rest: &str) -> u8 {
         if self.totals.take(line, rest.trim_start()) {
             return TOTAL;
@@ -160,7 +161,7 @@ impl Fold {
 }
 
 impl Bodies {
-    /// Whether a line explains the error before it, and is kept with it.
+    /// Returns whether a line explains the error before it. If so, it is kept with that error.
     fn take(&mut self, line: &Line<'_>, stamped: bool, rest: &str) -> bool {
         let Some(Open { error, indent, next }) = self.open.filter(|open| open.next == line.number) else {
             self.close();
@@ -188,7 +189,7 @@ impl Bodies {
         true
     }
 
-    /// Waits for the lines that explain an error.
+    /// Expects the lines that explain an error.
     fn begin(&mut self, line: &Line<'_>) {
         self.close();
         if self.of.len() < KEPT {
@@ -203,14 +204,14 @@ impl Bodies {
     }
 }
 
-/// How far a line is indented, after the process that valgrind names before it.
+/// Returns the indentation of a line, after the process number that valgrind prints before it.
 fn indent_of(text: &str) -> usize {
     let process = text.strip_prefix("==").and_then(number).and_then(|(_, rest)| rest.strip_prefix("=="));
     let text = process.unwrap_or(text);
     text.len() - text.trim_start().len()
 }
 
-/// PostgreSQL writes what explains an error as lines of their own.
+/// Finds the label of a line in which PostgreSQL explains an error.
 fn label_at(rest: &str) -> Option<usize> {
     let head = &rest[..rest.floor_char_boundary(100)];
     let colon = head.find(":  ")?;
@@ -274,10 +275,10 @@ impl Stretch for Fold {
         page.push(Part::new("warnings", Weight::Fact, warnings.0).of(warnings.1).folded());
         page.push(Part::new("time", Weight::Fact, times.item(lines).into_iter().collect()));
         if let Some((count, item)) = sources.item() {
-            page.push(Part::uncounted(format!("lines by who wrote them, {count} in all"), Weight::Fact, vec![item]));
+            page.push(Part::uncounted(format!("lines by source, {count} in all"), Weight::Fact, vec![item]));
         }
         if full <= FEW {
-            // Errors and warnings are shown above, one for many.
+            // Errors and warnings are shown above, grouped.
             let rest = first
                 .into_iter()
                 .filter(|(number, text)| !bodies.lines.contains_key(number) && trouble::of(text).is_none());
@@ -295,7 +296,7 @@ impl Stretch for Fold {
         let slow = slow.items();
         let slowest: BTreeSet<u64> = slow.iter().filter_map(|item| item.line).collect();
         page.push(Part::new("slowest lines", Weight::Fact, slow).folded());
-        // Lines that stand with each error of a group have been told with the first of them.
+        // Lines that accompany each error of a group were already shown with the first.
         let trouble: BTreeMap<u64, u64> =
             all.iter().filter(|one| one.sort <= WARNING).map(|one| (one.first.0, one.count)).collect();
         rest.retain(|one| {
@@ -303,7 +304,7 @@ impl Stretch for Fold {
             errors.is_none_or(|errors| one.count > errors) && !(one.count == 1 && slowest.contains(&one.first.0))
         });
         let rare_most = (full / 1_000).clamp(1, 3);
-        // A group that no words hold together is shown by its lines.
+        // A group whose lines share no informative words is shown line by line.
         let (rare, often): (Vec<&Template>, Vec<&Template>) =
             rest.into_iter().partition(|one| one.count <= rare_most || one.is_kept() && !one.is_telling());
         let (often_total, samples) = (often.len() as u64, groups::samples(&often));

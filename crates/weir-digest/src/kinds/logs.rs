@@ -1,3 +1,3 @@
-//! Logs, and every line that no other kind claims.
+//! Logs of web servers.
 
 pub(super) mod access_log;

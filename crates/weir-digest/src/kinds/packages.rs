@@ -1,4 +1,4 @@
-//! What installs and builds packages.
+//! Installers and builders of packages.
 
 pub(super) mod apt;
 pub(super) mod cargo_build;

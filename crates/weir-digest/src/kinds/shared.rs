@@ -1,4 +1,4 @@
-//! What kinds of several subjects use.
+//! Helpers that kinds of several subjects use.
 
 pub(super) mod counts;
 pub(super) mod dates;

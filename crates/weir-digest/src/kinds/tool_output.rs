@@ -1,5 +1,5 @@
-//! Outputs that a compiler, a linter or an installer fills, or that begin as a test run does. Their lines are given to
-//! their kinds one by one; this kind only keeps those that judge by looser signs (searches, tables, prose, source) from
+//! Outputs dominated by a compiler, a linter or an installer, or that begin like a test run. Their lines are given to
+//! their kinds one by one; this kind only prevents kinds with looser criteria (searches, tables, prose, source) from
 //! taking them whole.
 
 use crate::About;
@@ -26,12 +26,13 @@ pub(crate) const KIND: Kind = Kind {
     how: How::Whole { is, read: |source, sample| crate::route::read(source, sample.about).map(Some) },
 };
 
-/// How many lines in a hundred must be known for certain: one of twenty, since each may be followed by code and notes.
+/// The minimum percentage of lines that must be recognised with certainty: one in twenty, since code and notes may
+/// follow each.
 const PERCENT: usize = 5;
-/// How many must be known at least.
+/// The minimum number of such lines.
 const FEWEST: usize = 3;
 
-/// What knows a line for certain.
+/// Functions that recognise a line with certainty.
 const KNOWN: &[fn(&str, About<'_>) -> bool] = &[
     rustc::is_finding,
     tsc::opens,
@@ -44,9 +45,9 @@ const KNOWN: &[fn(&str, About<'_>) -> bool] = &[
     apt::opens,
 ];
 
-/// Test runs say at their beginning what they are, and then show much code.
+/// Test runs declare themselves at the beginning, and then show much code.
 const RUNS: &[Kind] = &[nextest::KIND, cargo_test::KIND, pytest::KIND, jest::KIND, vitest::KIND, go_test::KIND];
-/// How many lines the beginning has.
+/// The number of lines at the beginning.
 const BEGINNING: usize = 8;
 
 fn is(sample: &Sample<'_>) -> bool {

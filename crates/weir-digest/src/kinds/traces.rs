@@ -1,4 +1,4 @@
-//! Programs that crash: stack traces and dumps of threads.
+//! Crashes of programs: stack traces and thread dumps.
 
 pub(super) mod go;
 pub(super) mod java;

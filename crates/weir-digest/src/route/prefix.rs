@@ -1,6 +1,6 @@
-//! What a runner or a supervisor puts before every line: a time, or the name of a service.
+//! The prefix that a runner or a supervisor puts before every line: a time, or the name of a service.
 //!
-//! It is taken off for the kinds that know their lines by how they begin. The log gets the lines as they are.
+//! It is stripped for the kinds that recognise their lines by how they begin. The fold gets the lines unchanged.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use crate::kinds::stamp;
 use crate::text::number;
 use crate::{Lines, Source, trouble};
 
-/// How many lines are looked at.
+/// The number of lines examined.
 const LINES: usize = 200;
 
-/// What stands before the lines of an output.
+/// The prefix of the lines of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefix {
     /// Nothing.
@@ -27,7 +27,7 @@ pub(super) enum Prefix {
 }
 
 impl Prefix {
-    /// Finds out what most lines begin with.
+    /// Detects the prefix of most lines.
     pub(super) fn of(source: &dyn Source) -> io::Result<Self> {
         let mut lines = Lines::of(source)?;
         let (mut all, mut levels) = (0, 0);
@@ -57,12 +57,12 @@ impl Prefix {
         })
     }
 
-    /// The line without it.
+    /// Returns the line without the prefix.
     pub(super) fn strip<'a>(&self, text: &'a str) -> &'a str {
         self.end(text).and_then(|end| text.get(end..)).unwrap_or(text)
     }
 
-    /// Where it ends, in a line that has it.
+    /// Returns where the prefix ends in a line that has it.
     fn end(self, text: &str) -> Option<usize> {
         match self {
             Self::None => None,

@@ -1,12 +1,12 @@
-//! Takes columns out of separated values.
+//! Selects columns from separated values.
 
 use super::{NotSelected, Out, Selected, in_one_line, some_names};
 use crate::Source;
 
-/// What may stand between values.
+/// The possible separators.
 const SEPARATORS: [u8; 4] = *b",;\t|";
 
-/// Takes the columns with these names or numbers, row by row.
+/// Selects the columns with these names or numbers, row by row.
 pub(super) fn select(source: &dyn Source, what: &str, mut out: Out<'_>) -> Result<Selected, NotSelected> {
     out.selected.unit = "rows";
     let mut first = String::new();
@@ -27,7 +27,7 @@ pub(super) fn select(source: &dyn Source, what: &str, mut out: Out<'_>) -> Resul
     Ok(out.selected)
 }
 
-/// The places of the columns that are wanted; all, if none is named.
+/// Returns the indices of the wanted columns, or of all columns if none is named.
 fn columns(names: &csv::ByteRecord, what: &str) -> Result<Vec<usize>, NotSelected> {
     let known: Vec<String> = names.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
     let wanted = what.split([',', ';']).map(str::trim).filter(|name| !name.is_empty() && *name != "*");
@@ -44,7 +44,7 @@ fn columns(names: &csv::ByteRecord, what: &str) -> Result<Vec<usize>, NotSelecte
     Ok(if places.is_empty() { (0..known.len()).collect() } else { places })
 }
 
-/// Some values of a row, separated as they were, and quoted where that would be doubtful.
+/// Joins some values of a row with their separator, quoted where they would be ambiguous.
 fn written(row: &csv::ByteRecord, columns: &[usize], separator: u8) -> String {
     let value = |place: &usize| {
         let value = String::from_utf8_lossy(row.get(*place).unwrap_or_default()).into_owned();

@@ -1,4 +1,4 @@
-//! Walks through JSON as it is read, and prints only what a path leads to.
+//! Walks through JSON while reading it, and prints only what a path leads to.
 
 use std::fmt;
 use std::io::BufRead;
@@ -9,10 +9,10 @@ use super::path::Step;
 use super::{NotSelected, Out, Selected, some_names};
 use crate::Source;
 
-/// How much of one value is printed.
+/// The maximum number of bytes printed of one value.
 const LONGEST: usize = 4 << 10;
 
-/// Takes the values that a path leads to.
+/// Selects the values that a path leads to.
 pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Out<'_>) -> Result<Selected, NotSelected> {
     out.selected.unit = "values";
     let many = has_one_value_per_line(source)?;
@@ -38,7 +38,7 @@ pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Out<'_>) -> R
     }
 }
 
-/// Whether the first line is a whole value and others follow.
+/// Returns whether the first line is a complete value and others follow.
 fn has_one_value_per_line(source: &dyn Source) -> Result<bool, NotSelected> {
     let mut first = Vec::new();
     let mut input = std::io::Read::take(source.open()?, 1 << 20);
@@ -47,13 +47,13 @@ fn has_one_value_per_line(source: &dyn Source) -> Result<bool, NotSelected> {
     Ok(whole && input.fill_buf()?.iter().any(|byte| !byte.is_ascii_whitespace()))
 }
 
-/// Follows the steps that are left.
+/// Follows the remaining steps.
 struct Walk<'a, 'o> {
     steps: &'a [Step],
     out: &'a mut Out<'o>,
-    /// The first name that was not there, and what was.
+    /// The first name that was missing, and what was available there.
     missed: &'a mut Option<(String, String)>,
-    /// Whether what is in the value is listed by itself.
+    /// Whether the contents of the value are listed one by one.
     apart: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
 }
 
 impl<'o> Walk<'_, 'o> {
-    /// The same with the steps after the next.
+    /// Returns the walk after the next step.
     fn further(&mut self) -> Walk<'_, 'o> {
         Walk { steps: &self.steps[1..], out: &mut *self.out, missed: &mut *self.missed, apart: self.apart }
     }
@@ -179,7 +179,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
     }
 }
 
-/// Prints a value in one line, as much of it as is shown, whatever its size.
+/// Prints a value of any size on one line, as much of it as is shown.
 struct Print;
 
 impl<'de> DeserializeSeed<'de> for Print {
@@ -220,7 +220,7 @@ impl<'de> DeserializeSeed<'de> for Printer<'_> {
     }
 }
 
-/// An element with the mark before it.
+/// An element, with the character printed before it.
 struct After<'a>(&'static str, &'a mut Printed);
 
 impl<'de> DeserializeSeed<'de> for After<'_> {
@@ -254,7 +254,7 @@ impl<'de> Visitor<'de> for Printer<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let mut before = "[";
-        // The mark before an element is printed when that has begun, since only then it is known to be there.
+        // The separator is printed once the element has begun, since only then is it known to exist.
         while list.next_element_seed(After(before, &mut *self.0))?.is_some() {
             before = ",";
         }
@@ -293,7 +293,7 @@ impl<'de> Visitor<'de> for Printer<'_> {
     }
 }
 
-/// A key, quoted where it would not be told from what is around it.
+/// Returns a key, quoted where it would be ambiguous.
 fn name(key: String) -> String {
     if key.contains(|c: char| c.is_control() || c == '"') { quoted(&key) } else { key }
 }

@@ -1,11 +1,11 @@
-//! Paths into JSON, as pointers and as people write them.
+//! Paths into JSON: JSON pointers, and the notations people write.
 
 use super::NotSelected;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A key of an object, or the index of an array if it is a number.
+    /// A key of an object, or an index of an array if it is a number.
     Name(String),
     /// Every element or value.
     Every,

@@ -1,40 +1,40 @@
-//! Lines that are alike: their words, their slots, and how often they came.
+//! A template: the words and slots of similar lines, and how many lines there are.
 
 use super::slot::Slot;
 use super::words::{self, WILD, Words};
 use super::{Given, LONGEST};
 use crate::text::clip;
 
-/// How many of the first lines are kept, and how much of each.
+/// The maximum number of first lines kept, and of bytes of each.
 const KEPT: usize = 12;
 const KEPT_LENGTH: usize = 240;
-/// A slot tells as little as so many letters tell much.
+/// How many letters of shared words a template needs for each of its slots to be informative.
 const SLOT: usize = 4;
 
-/// Lines that are alike.
+/// Lines that differ only in their slots.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
-    /// How many.
+    /// The number of lines.
     pub count: u64,
-    /// The number of the first, and its text.
+    /// The number and the text of the first line.
     pub first: (u64, String),
-    /// The number of the last, and its text.
+    /// The number and the text of the last line.
     pub last: (u64, String),
-    /// The first few of them, by number.
+    /// The numbers and texts of the first few lines.
     pub kept: Vec<(u64, String)>,
-    /// What sort of lines they are.
+    /// The sort of the lines.
     pub sort: u8,
     pub(super) words: Vec<Word>,
-    /// Whether lines go on after the words, each in its own way.
+    /// Whether the lines continue after these words, each in its own way.
     pub(super) open: bool,
     pub(super) key: u64,
-    /// The places that are slots because templates were joined there.
+    /// The positions that are slots because templates were joined there.
     pub(super) wild: u64,
-    /// Whether lines like these may have come before and been given up.
+    /// Whether earlier lines like these may have been given up.
     pub(super) late: bool,
 }
 
-/// A word of a template: text, then perhaps a slot, then text.
+/// A word of a template: text, then possibly a slot, then text.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
     pub(super) before: String,
@@ -76,7 +76,7 @@ impl Template {
         words::beginning_key(self.sort, self.words.iter().map(|word| word.hash), count)
     }
 
-    /// Adds the counts of another, which differs at one place at most.
+    /// Adds the counts of another template, which differs at no more than one position.
     pub(super) fn join(&mut self, other: &Self, at: usize) {
         for (place, (word, theirs)) in self.words.iter_mut().zip(&other.words).enumerate() {
             if place == at {
@@ -105,19 +105,19 @@ impl Template {
         }
     }
 
-    /// Keeps a line that is one of the first.
+    /// Keeps a line if it is one of the first.
     pub(super) fn keep(&mut self, given: &Given<'_>) {
         if self.kept.len() < KEPT {
             self.kept.push((given.number, clip(given.text, KEPT_LENGTH)));
         }
     }
 
-    /// Whether all of its lines are kept.
+    /// Returns whether all of its lines are kept.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept.len() as u64 == self.count && !self.late
     }
 
-    /// Makes a place a slot for good.
+    /// Makes a position a slot permanently.
     pub(super) fn close_at(&mut self, at: usize, key: u64) {
         self.key = key;
         self.wild |= 1 << at.min(63);
@@ -126,24 +126,24 @@ impl Template {
         }
     }
 
-    /// Keeps the first words only.
+    /// Keeps only the first words.
     pub(super) fn open_after(&mut self, count: usize, key: u64) {
         self.words.truncate(count);
         self.open = true;
         self.key = key;
     }
 
-    /// How many, as it is written: `12`, or `12+` where some may have been given up before.
+    /// Returns the count as shown: `12`, or `12+` where earlier lines may have been given up.
     pub(crate) fn times(&self) -> String {
         format!("{}{}", self.count, if self.late { "+" } else { "" })
     }
 
-    /// The last line, if it is another than the first.
+    /// Returns the last line, if it is not the first.
     pub(crate) fn last_text(&self) -> Option<&str> {
         (!self.last.1.is_empty()).then_some(self.last.1.as_str())
     }
 
-    /// The slots whose values differ, each with the text right before it.
+    /// Returns the slots whose values differ, each with the text right before it.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (&str, &Slot)> {
         self.words.iter().enumerate().filter_map(|(place, word)| {
             let slot = word.slot.as_deref().filter(|slot| slot.differs())?;
@@ -155,7 +155,8 @@ impl Template {
         })
     }
 
-    /// Whether the template says something by the words that its lines share: at least half of it must be such words.
+    /// Returns whether the words that the lines share are informative: they need at least [`SLOT`] letters for each
+    /// slot whose values differ.
     pub(crate) fn is_telling(&self) -> bool {
         let letters = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).count();
         let (mut literal, mut slots) = (0, 0);
@@ -166,12 +167,12 @@ impl Template {
         literal >= slots * SLOT
     }
 
-    /// The lines with the greatest number at each place where there are only numbers.
+    /// Returns, for each slot that holds only numbers, the line with the greatest one.
     pub(crate) fn greatest(&self) -> impl Iterator<Item = (u64, &str)> {
         self.words.iter().filter_map(|word| word.slot.as_ref()?.greatest())
     }
 
-    /// The template with its values, in about `most` bytes.
+    /// Renders the template with its values in about `most` bytes.
     pub(crate) fn show(&self, most: usize) -> String {
         let mut text = String::new();
         for word in &self.words {
@@ -183,7 +184,7 @@ impl Template {
                 text.push(' ');
             }
             text.push_str(&word.before);
-            // The numbers of processes tell nothing.
+            // Process numbers are not informative.
             match &word.slot {
                 Some(slot) if word.before.ends_with(['[', '#']) && slot.differs() => text.push('*'),
                 Some(slot) => slot.show(&mut text),

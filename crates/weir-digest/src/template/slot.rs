@@ -1,25 +1,25 @@
-//! The values that stand at one place of a template.
+//! The values at one position of a template.
 
 use std::collections::BTreeMap;
 
-/// How many values are told apart.
+/// The maximum number of different values.
 const MOST: usize = 64;
-/// How much of a value is kept.
+/// The maximum number of bytes kept of a value.
 const LONGEST: usize = 60;
-/// How much of the line with the greatest value is kept.
+/// The maximum number of bytes kept of the line with the greatest value.
 const LINE: usize = 160;
-/// How many values are shown.
+/// The maximum number of values shown.
 const SHOWN: usize = 5;
 
-/// The values at one place of a template.
+/// The values at one position of a template.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slot {
-    /// How many there were.
+    /// The number of values.
     pub count: u64,
     values: BTreeMap<String, u64>,
-    /// Whether there were values that are not among the ones kept.
+    /// Whether there were values other than those kept.
     more: bool,
-    /// How many were numbers, and the least, the greatest and the sum.
+    /// The count of the values that are numbers, their minimum, maximum and sum.
     numbers: Option<Numbers>,
 }
 
@@ -29,13 +29,13 @@ struct Numbers {
     sum: f64,
     least: (f64, String),
     greatest: (f64, String, u64),
-    /// The line with the greatest.
+    /// The line with the greatest number.
     greatest_line: String,
     unit: String,
 }
 
 impl Slot {
-    /// Counts a value. Answers whether it is a new one that is kept.
+    /// Counts a value. Returns whether it is new and is kept.
     pub(super) fn add(&mut self, value: &str, line: (u64, &str), room: bool) -> bool {
         self.count += 1;
         self.add_number(value, line);
@@ -52,7 +52,7 @@ impl Slot {
         true
     }
 
-    /// Counts a value that came so often.
+    /// Counts a value that occurred `count` times.
     pub(super) fn add_many(&mut self, value: &str, count: u64, line: (u64, &str)) {
         if self.add(value, line, true) || self.values.contains_key(value) {
             let more = count.saturating_sub(1);
@@ -61,10 +61,10 @@ impl Slot {
         self.count += count.saturating_sub(1);
     }
 
-    /// Adds the values of another.
+    /// Adds the values of another slot.
     pub(super) fn join(&mut self, other: &Self) {
         self.count += other.count;
-        // A value that either has not counted from its first on has no exact count.
+        // A value that either slot did not count from its first occurrence has no exact count.
         for (value, count) in &other.values {
             if let Some(known) = self.values.get_mut(value) {
                 *known += count;
@@ -85,32 +85,33 @@ impl Slot {
         }
     }
 
-    /// Whether there is more than one value.
+    /// Returns whether there is more than one value.
     pub(crate) fn differs(&self) -> bool {
         self.more || self.values.len() > 1
     }
 
-    /// Whether the values are times or sizes, and the greatest is far from the usual.
+    /// Returns the greatest value and the number of its line, if all values are numbers, there are at least five, and
+    /// it is more than five times the mean.
     pub(crate) fn outlier(&self) -> Option<(&str, u64)> {
         let numbers = self.numbers.as_ref().filter(|numbers| numbers.count == self.count && numbers.count >= 5)?;
         let mean = numbers.sum / numbers.count as f64;
         (numbers.greatest.0 > mean * 5.0).then_some((numbers.greatest.1.as_str(), numbers.greatest.2))
     }
 
-    /// The line with the greatest value, where all values are numbers and several differ.
+    /// Returns the number and the text of the line with the greatest value, if all values are numbers and they differ.
     pub(crate) fn greatest(&self) -> Option<(u64, &str)> {
         let numbers = self.numbers.as_ref().filter(|numbers| numbers.count == self.count && self.differs())?;
         Some((numbers.greatest.2, numbers.greatest_line.as_str()))
     }
 
-    /// The values with their counts, the most frequent first.
+    /// Returns the values with their counts, the most frequent first.
     pub(crate) fn most_frequent(&self) -> Vec<(&str, u64)> {
         let mut values: Vec<(&str, u64)> = self.values.iter().map(|(value, &count)| (value.as_str(), count)).collect();
         values.sort_by_key(|&(value, count)| (u64::MAX - count, value));
         values
     }
 
-    /// Writes the values in short: the one there is, the few there are with their counts, or from where to where.
+    /// Writes the values in short: the only value, a few values with their counts, or a range.
     pub(super) fn show(&self, text: &mut String) {
         let mut values = self.values.iter();
         match (values.next(), values.next(), self.more) {
@@ -122,7 +123,7 @@ impl Slot {
         let kept: u64 = self.values.values().sum();
         let few = !self.more && self.values.len() <= SHOWN + 1;
         let all_numbers = self.numbers.as_ref().filter(|numbers| numbers.count == self.count);
-        // Values that hardly come twice are names of single things: there is nothing to count.
+        // Values that rarely repeat are names of single objects; their counts are not informative.
         let telling = kept >= 3 * self.values.len() as u64 && kept * 2 >= self.count;
         if let Some(numbers) = all_numbers.filter(|_| !few || !telling) {
             text.push_str(&format!("{}..{}", numbers.least.1, numbers.greatest.1));
@@ -196,12 +197,12 @@ impl Numbers {
     }
 }
 
-/// As much of a line as is kept.
+/// Returns as much of a line as is kept.
 fn start(line: &str) -> String {
     line[..line.floor_char_boundary(LINE)].to_owned()
 }
 
-/// A number with at most a short unit: `12.5ms`. Times are all in milliseconds.
+/// Parses a number with an optional short unit: `12.5ms`. Times are converted to milliseconds.
 fn number(value: &str) -> Option<(f64, &str)> {
     if value.len() > 24 {
         return None;

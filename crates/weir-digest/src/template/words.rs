@@ -1,32 +1,32 @@
-//! Takes a line apart into words, and finds in each what may change.
+//! Splits a line into words, and finds the part of each that may change.
 
-/// Stands for a word that may be any.
+/// The hash of a word that may be anything.
 pub(super) const WILD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// How many words of a line are looked at.
+/// The maximum number of words of a line that are examined.
 const MOST: usize = 40;
 
-/// The words of one line. The same value is used for all lines, so that nothing is allocated for most.
+/// The words of one line. One value is reused for all lines, which avoids most allocations.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    /// Where they are.
+    /// The words.
     pub spans: Vec<Span>,
-    /// Whether there are more.
+    /// Whether the line has more words.
     pub more: bool,
 }
 
 /// One word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
-    /// From where to where.
+    /// Its start and end.
     pub word: (usize, usize),
-    /// The part of it that may change.
+    /// The start and end of the part that may change.
     pub value: Option<(usize, usize)>,
-    /// Of the part that may not.
+    /// The hash of the part that may not change.
     pub hash: u64,
 }
 
 impl Words {
-    /// Takes a line apart, without the bytes to skip.
+    /// Splits a line, without the bytes to skip.
     pub(super) fn split(&mut self, text: &str, skip: (usize, usize)) {
         self.spans.clear();
         self.more = false;
@@ -56,20 +56,20 @@ impl Words {
         }
     }
 
-    /// By which lines with the same words are found.
+    /// Returns the key under which lines with the same words are found.
     pub(super) fn key(&self, sort: u8) -> u64 {
         let count = self.spans.len();
         let start = seed(sort, count).wrapping_add(u64::from(self.more));
         self.spans.iter().enumerate().fold(start, |key, (place, span)| key.wrapping_add(mixed(span.hash, place)))
     }
 
-    /// By which lines with the same first words are found.
+    /// Returns the key under which lines with the same first words are found.
     pub(super) fn beginning_key(&self, sort: u8, count: usize) -> u64 {
         beginning_key(sort, self.spans.iter().map(|span| span.hash), count)
     }
 }
 
-/// By which lines with the same first words are found.
+/// Returns the key under which lines with the same first words are found.
 pub(super) fn beginning_key(sort: u8, hashes: impl Iterator<Item = u64>, count: usize) -> u64 {
     let start = seed(sort, count) ^ WILD;
     hashes.take(count).enumerate().fold(start, |key, (place, hash)| key.wrapping_add(mixed(hash, place)))
@@ -79,14 +79,14 @@ fn seed(sort: u8, count: usize) -> u64 {
     mixed(u64::from(sort).wrapping_add(1), count.wrapping_add(1_000))
 }
 
-/// What a word adds to the key of its line.
+/// Returns what a word contributes to the key of its line.
 pub(super) fn mixed(hash: u64, place: usize) -> u64 {
     let mut value = hash ^ (place as u64 + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     value = (value ^ (value >> 30)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 29)
 }
 
-/// FNV-1a over two texts and the border between them.
+/// Hashes two texts and the border between them with FNV-1a.
 pub(super) fn hash(before: &[u8], after: &[u8]) -> u64 {
     let mut value: u64 = 0xcbf2_9ce4_8422_2325;
     for &byte in before.iter().chain(&[0xff]).chain(after) {
@@ -107,8 +107,8 @@ impl Span {
     }
 }
 
-/// Which part of a word may change: what stands after `key=`, or from the first to the last run of letters and digits
-/// that has a digit. The borders are at ASCII bytes.
+/// Returns the part of a word that may change: the text after `key=`, or the span from the first to the last run of
+/// letters and digits that contains a digit. Its ends are at ASCII bytes.
 fn value_of(word: &[u8]) -> Option<(usize, usize)> {
     if let Some(equals) = memchr::memchr(b'=', word)
         && is_key(&word[..equals])
@@ -129,7 +129,7 @@ fn value_of(word: &[u8]) -> Option<(usize, usize)> {
             hex &= word[at].is_ascii_hexdigit();
             at += 1;
         }
-        // A group of an address or a UUID may have letters only.
+        // A group of an address or a UUID may consist of letters only.
         let group = hex && at - start >= 2 && start > 0 && matches!(word[start - 1], b':' | b'-') && first.is_some();
         if digits || group {
             first = first.or(Some(start));
@@ -139,7 +139,7 @@ fn value_of(word: &[u8]) -> Option<(usize, usize)> {
     first.map(|first| (first, last))
 }
 
-/// The names of fields whose values say what a line is about.
+/// The names of fields whose values describe what a line is about.
 const SAYS: [&[u8]; 10] =
     [b"msg", b"message", b"level", b"lvl", b"severity", b"event", b"error", b"err", b"component", b"logger"];
 
@@ -149,7 +149,7 @@ fn is_key(key: &[u8]) -> bool {
     (1..40).contains(&key.len()) && key.iter().all(letters) && !SAYS.contains(&key)
 }
 
-/// The value after `key=`, without quotes and what ends a list.
+/// Returns the value after `key=`, without quotes and closing punctuation.
 fn after_key(word: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut end = word.len();
     let mut start = from;

@@ -1,15 +1,15 @@
-//! The words by which a line without a level begins to tell of trouble.
+//! The words that make the beginning of a line without a level a verdict.
 
 use super::Trouble;
 use crate::text::number;
 
-/// How far into a line a verdict may begin.
+/// How far into a line, in bytes, a verdict may begin.
 const HEAD: usize = 300;
-/// How many clauses are looked at, and how many words one in front of a verdict may have.
+/// The number of clauses examined, and the maximum number of words in a clause before a verdict.
 const CLAUSES: usize = 6;
 const WORDS_BEFORE: usize = 6;
 
-/// The verdict that the text of a line begins with, after its time.
+/// Returns the verdict at the beginning of a text, which follows the time of its line.
 pub(super) fn of(text: &str) -> Option<Trouble> {
     let head = &text[..text.floor_char_boundary(HEAD)];
     let mut rest = without_prefix(head);
@@ -31,7 +31,7 @@ pub(super) fn of(text: &str) -> Option<Trouble> {
     is_exit(head).then_some(Trouble::Error)
 }
 
-/// Whether a line is a numbered line of some file: `77<tab>  except Exception:`, `12 | fn main() {`.
+/// Returns whether a line is a numbered line of some file: `77<tab>  except Exception:`, `12 | fn main() {`.
 pub(super) fn is_excerpt(line: &str) -> bool {
     let text = line.trim_start_matches([' ', '>']);
     let Some((_, rest)) = number(text) else { return false };
@@ -41,12 +41,12 @@ pub(super) fn is_excerpt(line: &str) -> bool {
 /// What a clause says.
 enum Said {
     Trouble(Trouble),
-    /// That all is well, or that something is still to come.
+    /// All is well, or something is still pending.
     Fine,
     Nothing,
 }
 
-/// Takes off what tools put before each line of theirs: `==41==`, `#11 14.02`, `[build]`, `===`.
+/// Strips what tools print before each of their lines: `==41==`, `#11 14.02`, `[build]`, `===`.
 fn without_prefix(text: &str) -> &str {
     let mut rest = text.trim_start();
     if let Some((_, after)) = rest.strip_prefix("==").and_then(number)
@@ -62,7 +62,7 @@ fn without_prefix(text: &str) -> &str {
         rest = seconds.map_or(rest, |(_, after)| after.trim_start());
     }
     while let Some(inner) = rest.strip_prefix(['[', '(']) {
-        // `[ERROR]` is a verdict; `[12]` and `[build 2/9]` only stand before one.
+        // `[ERROR]` is a verdict; `[12]` and `[build 2/9]` only precede one.
         let Some(end) = inner.find([']', ')']) else { break };
         if word(&inner[..end]).is_some_and(|word| by_name(word).is_some()) {
             break;
@@ -144,7 +144,7 @@ fn second_says(second: &str) -> Said {
     }
 }
 
-/// ` 12 errors`.
+/// Returns whether a count of errors follows: ` 12 errors`.
 fn follows_count(after: &str) -> bool {
     let counted = after.strip_prefix(' ').and_then(number);
     counted.is_some_and(|(count, rest)| {
@@ -152,14 +152,14 @@ fn follows_count(after: &str) -> bool {
     })
 }
 
-/// The letters that a text begins with, joined by dots, colons or apostrophes as names are.
+/// Returns the word that a text begins with: letters, dots, apostrophes and underscores, as in names.
 fn word(text: &str) -> Option<&str> {
     let end = text.bytes().position(|byte| !(byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'\'' | b'_')));
     let word = text[..end.unwrap_or(text.len())].trim_end_matches(['.', '\'']);
     (!word.is_empty()).then_some(word)
 }
 
-/// Whether a word that means trouble is a verdict here, and not the beginning of a title or a part of a name.
+/// Returns whether a word that means trouble is a verdict here, and not the beginning of a title or part of a name.
 fn stands(first: &str, after: &str, second: &str) -> bool {
     let glued =
         after.starts_with(['/', '-', '\\', '@', '+', '(', '=']) || after.starts_with(|c: char| c.is_ascii_digit());
@@ -167,12 +167,12 @@ fn stands(first: &str, after: &str, second: &str) -> bool {
         && second.bytes().any(|byte| byte.is_ascii_lowercase())
         && first.bytes().any(|byte| byte.is_ascii_lowercase())
         && matches!(first, "Error" | "Errors" | "Exception" | "Exceptions" | "Failure" | "Warning" | "Warnings");
-    // `err` is a word only where it is a mark.
+    // `err` counts only as a marker.
     let short = first.eq_ignore_ascii_case("err") && !after.starts_with(['!', ':', ']']) && !after.is_empty();
     !glued && !title && !short
 }
 
-/// Words after which there is nothing to worry about.
+/// Returns whether a word means that there is nothing to worry about.
 fn is_fine(word: &str) -> bool {
     let fine = [
         "ok",
@@ -199,7 +199,7 @@ fn is_fine(word: &str) -> bool {
     fine.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// What a word says by itself at the beginning of a clause.
+/// Returns what a word at the beginning of a clause means by itself.
 fn by_name(word: &str) -> Option<Trouble> {
     let mut letters = [0; 16];
     let small = letters.get_mut(..word.len())?;
@@ -217,7 +217,7 @@ fn by_name(word: &str) -> Option<Trouble> {
     }
 }
 
-/// `ValueError`, `java.io.IOException`, `DeprecationWarning`: the name of an error before what it says.
+/// Recognises the name of an error type before its message: `ValueError`, `java.io.IOException`, `DeprecationWarning`.
 fn of_type(first: &str, after: &str) -> Option<Trouble> {
     let says = after.is_empty() || after.starts_with(" [");
     let name = first.rsplit('.').next().unwrap_or(first);
@@ -231,7 +231,7 @@ fn of_type(first: &str, after: &str) -> Option<Trouble> {
     }
 }
 
-/// What systems say of a call that did not work, in the words that a clause is made of.
+/// Returns whether a clause is a phrase with which systems report a failed call.
 fn is_phrase(clause: &str) -> bool {
     let phrases = [
         "permission denied",
@@ -258,7 +258,7 @@ fn is_phrase(clause: &str) -> bool {
     phrases.iter().any(begins)
 }
 
-/// Whether a clause can stand before a verdict: a name, a place, a few words; not source text and not a sentence.
+/// Returns whether a clause can precede a verdict: a name, a place, a few words; not source text and not a sentence.
 fn may_lead(clause: &str) -> bool {
     let mut words = clause.split_ascii_whitespace();
     let one = words.next().is_some() && words.next().is_none();
@@ -267,7 +267,7 @@ fn may_lead(clause: &str) -> bool {
     !quoted && (one || few && !clause.contains(['(', '{', ';', '=', '<', '"', '|']))
 }
 
-/// `exit code 2`, `exited with code 1`, `exit status 101`; but not 0.
+/// Recognises `exit code 2`, `exited with code 1` and `exit status 101`, but not code 0.
 fn is_exit(head: &str) -> bool {
     let Some(at) = head.find("exit") else { return false };
     if head.contains('"') || head[..at].contains(['{', '(']) {
@@ -286,7 +286,7 @@ fn is_exit(head: &str) -> bool {
     false
 }
 
-/// Whether it is said that there is none: `errors: 0`, `error=null`.
+/// Returns whether the rest says that there are none: `errors: 0`, `error=null`.
 fn is_none(after: &str) -> bool {
     let Some(value) = after.strip_prefix(['=', ':']) else { return false };
     let value = value.trim_start().trim_start_matches(['"', '\'']);

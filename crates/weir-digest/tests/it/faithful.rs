@@ -4,7 +4,7 @@ use crate::hostile::HOSTILE;
 use crate::oracle::examine;
 use crate::outputs::{flood, half, page};
 
-/// How much of a hostile output is read.
+/// The number of bytes read of a hostile output.
 const HOSTILE_BYTES: usize = 40_000;
 
 fn none_is_wrong(outputs: impl Iterator<Item = (String, Vec<u8>)>) {

@@ -1,11 +1,11 @@
-//! Outputs that were once digested wrongly: what must be in their digests, and what must not.
+//! Outputs that were once digested wrongly: what their digests must contain, and what they must not.
 
 use std::fmt::Write as _;
 
 use crate::oracle::examine;
 use crate::outputs::{digest, page};
 
-/// Checks what a digest has, what it has not, and that it states nothing wrong.
+/// Checks what a digest contains, what it does not contain, and that it states nothing wrong.
 fn check(raw: &str, has: &[&str], has_not: &[&str]) {
     let text = digest(raw.as_bytes());
     for words in has {

@@ -1,4 +1,4 @@
-//! The gallery, docs/digests.md: made from real outputs by `UPDATE_EXPECT=1 cargo test -p weir-digest gallery`.
+//! The gallery, docs/digests.md, which `UPDATE_EXPECT=1 cargo test -p weir-digest gallery` generates from real outputs.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use weir_core::wording::size;
 
 use crate::outputs::{digest, one, project};
 
-/// What is shown, in this order.
+/// The outputs shown, in this order.
 const SHOWN: [(&str, &str); 10] = [
     ("pytest-billing", "pytest"),
     ("rustc-depot", "cargo check"),

@@ -1,5 +1,5 @@
-//! The digest of every output of the development half, as it is. `UPDATE_EXPECT=1 cargo test -p weir-digest` writes them
-//! anew; read what changed.
+//! The digest of every output of the development half, verbatim. `UPDATE_EXPECT=1 cargo test -p weir-digest` rewrites
+//! them; review what changed.
 
 use expect_test::expect_file;
 

@@ -1,19 +1,19 @@
-//! Outputs made to cost time and memory: of every kind, what never ends, nests, repeats or is never the same twice.
+//! Outputs designed to cost time and memory: for every kind, input that never ends, nests, repeats or never repeats.
 
 use std::io::{self, BufRead, Read};
 
 use weir_digest::Source;
 
-/// An output as long as one likes.
+/// An output of any length.
 pub(crate) struct Hostile {
     pub name: &'static str,
-    /// How it begins, so that a kind takes it for its own.
+    /// Its beginning, which makes a kind claim it.
     head: &'static str,
-    /// What comes after, piece by piece.
+    /// The rest, piece by piece.
     piece: fn(usize) -> Vec<u8>,
 }
 
-/// A kind, how such an output begins, and how it goes on.
+/// A list of outputs: the name, the beginning, and the rest.
 macro_rules! hostile {
     ($($name:literal $head:literal $piece:expr;)*) => { &[$(Hostile { name: $name, head: $head, piece: $piece },)*] };
 }
@@ -158,13 +158,13 @@ pub(crate) const HOSTILE: &[Hostile] = hostile! {
     "a dump in hexadecimal" "" |n| format!("{n:08x}  {:02x} {:02x} 00 00  |..|\n", n % 256, n / 256 % 256).into();
 };
 
-/// The same lines in turn, so that no stretch has two together.
+/// Returns these lines in turn, so that no stretch gets two in a row.
 pub(crate) fn in_turn(lines: &[&str], bytes: usize) -> Vec<u8> {
     let all = (0..).flat_map(|n| format!("{}{n}\n", lines[n % lines.len()]).into_bytes());
     all.take(bytes).collect()
 }
 
-/// A word of its own for each number.
+/// Returns a different word for each number.
 fn word(number: usize) -> String {
     let mut left = number.wrapping_mul(2_654_435_761) % 308_915_776;
     let letters = (0..6).map(|_| {
@@ -176,7 +176,7 @@ fn word(number: usize) -> String {
 }
 
 impl Hostile {
-    /// The first bytes of it.
+    /// Returns its first bytes.
     pub(crate) fn first(&self, bytes: usize) -> Vec<u8> {
         let mut all = Vec::with_capacity(bytes);
         Endless { output: self, left: bytes as u64 }.open().and_then(|mut read| read.read_to_end(&mut all)).unwrap();
@@ -184,7 +184,7 @@ impl Hostile {
     }
 }
 
-/// So much of a hostile output, which is made as it is read and never held.
+/// A hostile output of this many bytes, which is generated while it is read and never held in memory.
 pub(crate) struct Endless<'a> {
     pub output: &'a Hostile,
     pub left: u64,

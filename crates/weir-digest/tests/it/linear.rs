@@ -1,4 +1,4 @@
-//! Time is linear in the output and memory does not grow with it, whatever the output is.
+//! Time is linear in the output, and memory does not grow with it, whatever the output is.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -12,23 +12,23 @@ use crate::hostile::{Endless, HOSTILE, in_turn};
 use crate::openers::OPENERS;
 use crate::outputs::{page, render};
 
-/// How many bytes are compared with four times as many.
+/// The number of bytes that are compared with four times as many.
 const DIGESTED: usize = 128 << 10;
 const LOOKED_AT: usize = 48 << 10;
-/// Four times the bytes may take so many times the time: room for caches and for what begins only after a while, and
-/// none for the sixteen times of a square.
+/// Four times the bytes may take at most this many times the time: that allows for caches and for costs that begin only
+/// later, but not for the factor of sixteen of quadratic time.
 const RATIO: f64 = 7.0;
-/// The most nanoseconds that a byte may take, as the tests are built.
+/// The maximum number of nanoseconds per byte, as the tests are built.
 const PER_BYTE: f64 = 1_500.0;
-/// How often a measurement that is too long is made again. The least counts.
+/// How often a measurement that is too long is repeated. The minimum counts.
 const TRIES: usize = 4;
-/// How often an output may be read from its beginning to its end, and how many bytes its facts may have.
+/// How often an output may be read from beginning to end, and the maximum number of bytes of its facts.
 const PASSES: f64 = 4.0;
 const FACTS: usize = 256 << 10;
-/// How big an output is whose memory is looked at, and how much more memory there may be at any time.
+/// The size of an output whose memory is measured, and the maximum growth of memory.
 const HUGE: u64 = 16 << 20;
 const MEMORY_KIB: u64 = 8 << 10;
-/// Those that have most to remember.
+/// The outputs with the most to remember.
 const MEMORABLE: [&str; 6] = [
     "templates that are all different",
     "a diff of many files",
@@ -82,7 +82,7 @@ fn an_output_is_read_a_few_times_and_little_of_it_is_kept() {
 #[test]
 #[ignore = "needs a process of its own, which nextest gives it; .ci/run runs it"]
 fn memory_does_not_grow_with_the_output() {
-    // What is made once and for all is there before the first measurement.
+    // One-time allocations are made before the first measurement.
     digest(&in_turn(OPENERS, DIGESTED));
     let before = most_memory();
     for name in MEMORABLE {
@@ -97,7 +97,7 @@ fn digest(raw: &[u8]) {
     black_box(render(&page(raw), raw, weir_digest::budget(raw.len() as u64)));
 }
 
-/// Measures some work at one size and at four times that, and says when the second takes too long.
+/// Measures some work at one size and at four times that size, and reports if the second takes too long.
 fn slow(name: &str, make: impl Fn(usize) -> Vec<u8>, work: impl Fn(&[u8])) -> Option<String> {
     let inputs = [make(1), make(4)];
     let mut least = [f64::MAX; 2];
@@ -109,7 +109,7 @@ fn slow(name: &str, make: impl Fn(usize) -> Vec<u8>, work: impl Fn(&[u8])) -> Op
             *least = least.min(processor_time() - before);
         }
         let [small, big] = least;
-        // What takes next to no time has no ratio.
+        // Work that takes almost no time has no meaningful ratio.
         let ratio = big / small.max(inputs[0].len() as f64);
         let per_byte = big / inputs[1].len() as f64;
         if ratio <= RATIO && per_byte <= PER_BYTE {
@@ -126,20 +126,20 @@ fn none(slow: impl IntoIterator<Item = String>) {
     assert!(slow.is_empty(), "{}", slow.join("\n"));
 }
 
-/// What this thread has used of the processor, in nanoseconds: the same on a busy machine.
+/// Returns the processor time of this thread in nanoseconds, which does not depend on how busy the machine is.
 fn processor_time() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// The most memory that this process has had at any time, in KiB.
+/// Returns the peak memory of this process, in KiB.
 fn most_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// An output that counts how much of it was read.
+/// An output that counts how much of it is read.
 struct Counted<'a> {
     raw: &'a [u8],
     read: Cell<usize>,

@@ -1,6 +1,6 @@
-//! Lines that make the kinds take notice, so that their less trodden paths are reached. The fuzzer reads them too.
+//! Lines that open kinds, used to reach their less common paths. The fuzzer reads them too.
 
-/// One after the other.
+/// The lines, in the order in which they are used.
 pub(crate) const OPENERS: &[&str] = &[
     "running 3 tests",
     "test a::b ... FAILED",

@@ -1,24 +1,24 @@
-//! Checks what a digest states against the output itself, without the code that made the digest.
+//! Checks the statements of a digest against the output itself, without the code that made the digest.
 //!
-//! A statement is a line number with a text, a count with what it counts, or a range. One that the output contradicts is
-//! wrong; one that nothing here knows how to check is counted as unchecked.
+//! A statement is a line number with a text, a count with what it counts, or a range. A statement that the output
+//! contradicts is wrong; one that the oracle cannot check is counted as unchecked.
 
 use weir_digest::{Item, Lines, Page, Part};
 
-/// How many lines before the number of a block, and how many after it, may have its words.
+/// How many lines before the number of a block, and how many after it, may contain its words.
 const BEFORE: u64 = 100;
 const BLOCK: u64 = 400;
-/// Of a longer line, not all is read.
+/// The maximum length of a line that is read completely.
 const LONGEST: usize = 60_000;
 
-/// What was found out about the statements of one digest.
+/// The result of checking the statements of one digest.
 #[derive(Default)]
 pub(crate) struct Verdict {
     /// Statements that the output confirms.
     pub right: usize,
-    /// Numbers that nothing here can check.
+    /// Numbers that the oracle cannot check.
     pub unchecked: usize,
-    /// Statements that the output contradicts, each with why.
+    /// Statements that the output contradicts, each with the reason.
     pub wrong: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Verdict {
 /// The lines of an output, as a terminal shows them, with single spaces.
 struct Output {
     lines: Vec<String>,
-    /// The number of each.
+    /// The number of each line.
     numbers: Vec<u64>,
     raw: String,
 }
@@ -85,7 +85,7 @@ fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Checks `12 error lines` against the errors that are told one by one.
+/// Checks `12 error lines` against the errors that are shown one by one.
 fn examine_errors(page: &Page, verdict: &mut Verdict) {
     let parts = page.parts.iter().filter(|part| part.folded && part.name == "errors");
     let Some(part) = parts.clone().next().filter(|part| parts.count() == 1 && part.items.len() as u64 == part.total)
@@ -95,14 +95,14 @@ fn examine_errors(page: &Page, verdict: &mut Verdict) {
     let of_item = |item: &Item| counted(item.text.lines().next().unwrap_or_default()).map_or(1, |(count, _)| count);
     let told: u64 = part.items.iter().map(of_item).sum();
     let words = if told == 1 { "1 error line".to_owned() } else { format!("{told} error lines") };
-    // The last line of all stands among the last lines, whatever it says.
+    // The very last line is among the last lines, whatever it says.
     let and_last = format!("{} error line", told + 1);
     verdict.rule(page.what.contains(&words) || page.what.contains(&and_last), || {
         format!("{told} error lines are told, and `{}` is said", page.what)
     });
 }
 
-/// Lines of a fold say where they stand, how many are alike and until where.
+/// Checks a line of a fold: its position, how many lines are similar, and up to where.
 fn examine_item(output: &Output, part: &Part, item: &Item, verdict: &mut Verdict) {
     let Some(number) = item.line else { return };
     let first = item.text.lines().next().unwrap_or_default();
@@ -110,7 +110,7 @@ fn examine_item(output: &Output, part: &Part, item: &Item, verdict: &mut Verdict
         return verdict.wrong.push(format!("{}: there is no line {number}", part.name));
     };
     if !part.folded {
-        // Other kinds tell of a block in words of ours and of its lines.
+        // Other kinds describe a block in our words and those of its lines.
         let block: Vec<&str> = output.between(number.saturating_sub(BEFORE), number + BLOCK).collect();
         let words: Vec<&str> = words(uncut(first)).collect();
         let long = block.iter().any(|line| line.len() > LONGEST);
@@ -156,7 +156,7 @@ fn examine_item(output: &Output, part: &Part, item: &Item, verdict: &mut Verdict
     }
 }
 
-/// The words and numbers of a text, but for those that are ours: counts, and what is said in brackets at the end.
+/// Returns the words and numbers of a text, except ours: counts, and remarks in brackets at the end.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let ends = [" (unusual: ", " (last at line ", " (×", " (panicked at "];
     let end = ends.iter().filter_map(|end| text.rfind(end)).min().unwrap_or(text.len());
@@ -165,13 +165,13 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.len() > 1 && !["of", "key", "in", "form", "more"].contains(word))
 }
 
-/// What a line that stands for several shows of them.
+/// What a line that represents several shows of them.
 enum Shape<'a> {
     Pattern(&'a str),
     Line(&'a str),
 }
 
-/// `×12 a {1..12}`, `×12 like a 1`, `a 1 (×12)`.
+/// Parses `×12 a {1..12}`, `×12 like a 1`, `a 1 (×12)`.
 fn counted(text: &str) -> Option<(u64, Shape<'_>)> {
     if let Some(rest) = text.strip_prefix('×') {
         let (count, rest) = rest.split_once(' ')?;
@@ -182,7 +182,7 @@ fn counted(text: &str) -> Option<(u64, Shape<'_>)> {
     Some((count.trim_end_matches('+').parse().ok()?, Shape::Line(text)))
 }
 
-/// A text without the words that say how much was cut from it.
+/// Returns a text without the words that say how much was cut from it.
 fn uncut(text: &str) -> &str {
     match text.rsplit_once("… (") {
         Some((before, cut)) if cut.ends_with(" more bytes)") => before,
@@ -190,7 +190,7 @@ fn uncut(text: &str) -> &str {
     }
 }
 
-/// The text between the slots of a pattern.
+/// Returns the text between the slots of a pattern.
 fn pieces(pattern: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut depth = 0;
@@ -223,7 +223,7 @@ fn fits(line: &str, pieces: &[String]) -> bool {
     })
 }
 
-/// Checks `git log: 3 commits, 2 authors`: each number that is followed by a word.
+/// Checks `git log: 3 commits, 2 authors`: each number followed by a word.
 fn examine_counts(output: &Output, words: &str, verdict: &mut Verdict) {
     let (kind, counts) = words.rsplit_once(": ").unwrap_or(("", words));
     let kind = kind.rsplit(": ").next().unwrap_or(kind);
@@ -232,7 +232,7 @@ fn examine_counts(output: &Output, words: &str, verdict: &mut Verdict) {
         let Ok(count) = count.parse::<u64>() else { continue };
         match known(output, kind, unit) {
             Some(found) => verdict.rule(found == count, || format!("{kind}: {claim}, but there are {found}")),
-            // A total that the output states itself.
+            // A total that the output itself states.
             None if output.raw.contains(&format!("{count} {}", unit.split(' ').next().unwrap_or_default())) => {
                 verdict.right += 1;
             }
@@ -241,7 +241,7 @@ fn examine_counts(output: &Output, words: &str, verdict: &mut Verdict) {
     }
 }
 
-/// How many there are, counted in the plainest way.
+/// Returns how many there are, counted in the simplest way.
 fn known(output: &Output, kind: &str, unit: &str) -> Option<u64> {
     let has = |text: &str| output.count(|line| line.contains(text));
     let unit = unit.split(" in ").next().unwrap_or(unit);
@@ -261,7 +261,7 @@ fn known(output: &Output, kind: &str, unit: &str) -> Option<u64> {
     })
 }
 
-/// The number that the last line of totals states: `# pass 163`, `58 passing`.
+/// Returns the number that the last line of totals states: `# pass 163`, `58 passing`.
 fn stated(output: &Output, before: &str, after: &str) -> Option<u64> {
     let number = |line: &String| {
         let text = line.trim_start_matches(['#', 'ℹ', ' ']);
@@ -271,7 +271,7 @@ fn stated(output: &Output, before: &str, after: &str) -> Option<u64> {
     output.lines.iter().rev().find_map(number)
 }
 
-/// Lines that say `commit` or `Commit:` and the whole name of one.
+/// Counts lines with `commit` or `Commit:` and a full hash.
 fn starts_with_hash(output: &Output) -> u64 {
     let name = |line: &str| {
         ["commit ", "Commit: ", "From "].iter().find_map(|word| hash(line.strip_prefix(word)?).map(str::len))
@@ -279,7 +279,7 @@ fn starts_with_hash(output: &Output) -> u64 {
     output.count(|line| name(line) == Some(40))
 }
 
-/// The name of a commit that a text begins with.
+/// Returns the hash at the beginning of a text.
 fn hash(text: &str) -> Option<&str> {
     let word = text.split(' ').next()?;
     let is_name = (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());

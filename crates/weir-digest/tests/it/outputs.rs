@@ -1,4 +1,4 @@
-//! The real outputs of the recall set and of the flood set, and how one is digested in a test.
+//! The real outputs of the recall set and of the flood set, and how a test digests one.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ pub(crate) struct Output {
     pub raw: Vec<u8>,
 }
 
-/// Where the project is.
+/// Returns the folder of the project.
 pub(crate) fn project() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The outputs of one half of the recall set, by name.
+/// Returns the outputs of one half of the recall set, by name.
 pub(crate) fn half(name: &str) -> Vec<Output> {
     all(&project().join("bench/recall").join(name))
 }
 
-/// What MCP servers gave, by name.
+/// Returns the outputs of MCP servers, by name.
 pub(crate) fn flood() -> Vec<Output> {
     ["development", "held_out"].iter().flat_map(|half| all(&project().join("bench/flood").join(half))).collect()
 }
@@ -34,7 +34,7 @@ fn all(folder: &Path) -> Vec<Output> {
     files.iter().map(|path| read(path)).collect()
 }
 
-/// One output of the development half.
+/// Returns one output of the development half.
 pub(crate) fn one(name: &str) -> Output {
     read(&project().join("bench/recall/development").join(name).with_extension("zst"))
 }
@@ -44,12 +44,12 @@ fn read(path: &Path) -> Output {
     Output { name: path.file_stem().unwrap().to_string_lossy().into_owned(), raw: raw.unwrap() }
 }
 
-/// The facts of an output.
+/// Returns the facts of an output.
 pub(crate) fn page(raw: &[u8]) -> Page {
     weir_digest::read(&raw, About::default()).unwrap()
 }
 
-/// A page as it is shown.
+/// Renders a page as it is shown.
 pub(crate) fn render(page: &Page, raw: &[u8], budget: usize) -> Digest {
     let frame = Frame {
         head: "exit 0 in 12 ms, sandbox full",
@@ -62,7 +62,7 @@ pub(crate) fn render(page: &Page, raw: &[u8], budget: usize) -> Digest {
     page.render(&frame, budget)
 }
 
-/// The digest of an output within the budget that its size gives.
+/// Returns the digest of an output within the budget for its size.
 pub(crate) fn digest(raw: &[u8]) -> String {
     render(&page(raw), raw, weir_digest::budget(raw.len() as u64)).to_string()
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::openers::OPENERS;
 use crate::outputs::{page, render};
 
-/// As the answer to a run has it.
+/// The budget, as in the answer to a run.
 const WHOLE: usize = 2_000;
 
 fn line() -> impl Strategy<Value = String> {
@@ -50,7 +50,7 @@ proptest! {
     }
 }
 
-/// How many cases; more when asked for.
+/// Returns the number of cases; more if asked for.
 #[expect(clippy::disallowed_methods, reason = "a test reads how long it may take")]
 fn cases() -> u32 {
     std::env::var("WEIR_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)

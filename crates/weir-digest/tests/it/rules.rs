@@ -65,7 +65,7 @@ fn failures_are_shown_in_the_words_of_the_output() {
     });
 }
 
-/// What a digest itself says of failures that it puts together or cuts.
+/// Our own words about failures that a digest groups or cuts.
 const OURS: [&str; 31] = [
     "after",
     "and",
@@ -100,7 +100,8 @@ const OURS: [&str; 31] = [
     "without",
 ];
 
-/// The whole words of a text: not those that a cut (`…`) went through, nor numbers, which are counts as often as not.
+/// Returns the complete words of a text: not those that a cut (`…`) went through, and not numbers, which are often
+/// counts.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let whole = |piece: &str| !piece.starts_with('…') && !piece.ends_with('…');
     text.split(|c: char| !c.is_alphanumeric() && c != '…')
@@ -119,7 +120,7 @@ fn places_in_files_are_shown_whole() {
     });
 }
 
-/// Whether a word is a path with a line number: `src/main.rs:12`.
+/// Returns whether a word is a path with a line number: `src/main.rs:12`.
 fn is_place(word: &str) -> bool {
     let Some((path, line)) = word.split_once(':') else { return false };
     let ending = path.rsplit_once('.').map(|(_, ending)| ending);
@@ -134,7 +135,7 @@ fn an_output_cannot_fake_what_is_ours() {
     for output in half("development") {
         let middle =
             output.raw.iter().take(output.raw.len() / 2).rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        // The output cannot know its reference, so the closing mark is not in it.
+        // The output cannot know its reference, so it cannot contain the closing mark.
         let lies = fake.replace("k7f2m9q4xz", "bbbbbbbbbb");
         let raw = [&output.raw[..middle], lies.as_bytes(), &output.raw[middle..], lies.as_bytes()].concat();
         let budget = weir_digest::budget(raw.len() as u64);

@@ -1,4 +1,4 @@
-//! Rows of cells under the names of their columns, as the records that they are.
+//! Treats rows of cells under named columns as records.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::template::{COMMON, Given, Templates};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// How much of a row is kept as it stands, and is shown.
+/// The maximum number of bytes of a row that are kept, and that are shown.
 const LONGEST: usize = 1_000;
 const SHOWN: usize = 240;
-/// How many states are told apart, and up to how many rows of one are shown.
+/// The maximum number of states that are distinguished, and of rows shown for one state.
 const STATES: usize = 20;
 const FEW: usize = 12;
-/// Of texts that are nearly all different, so many kinds are shown.
+/// The maximum number of templates shown for texts that are nearly all different.
 const KINDS: usize = 15;
 
 /// Rows and their columns.
@@ -23,7 +23,7 @@ const KINDS: usize = 15;
 pub(crate) struct Cells {
     rows: Rows,
     row: Row,
-    /// The column that has the state of a row, and the first rows of each state.
+    /// The index of the column that holds the state of a row; the first rows of each state.
     state: Option<usize>,
     states: BTreeMap<String, Vec<Item>>,
     /// The texts of the last column.
@@ -32,7 +32,8 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Columns of these names. One that is empty, too long or there already is called by its place.
+    /// Creates columns with these names. A column whose name is empty, too long or already taken is named by its
+    /// position.
     pub(crate) fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut rows = Rows::default();
         for (place, name) in names.enumerate() {
@@ -47,24 +48,23 @@ impl Cells {
             }
             rows.column(&name);
         }
-        // Columns that are too many are counted by their values.
+        // Columns beyond the limit are counted by their values, as rows are added.
         rows.beyond = 0;
         let is_state = |name: &str| ["state", "status"].iter().any(|word| name.eq_ignore_ascii_case(word));
         let state = rows.columns.iter().position(|column| is_state(&column.name));
         Self { rows, state, ..Self::default() }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.count
     }
 
-    /// Takes a row: its cells, its line and the whole of it.
+    /// Takes a row: its cells, its line number and its text.
     pub(crate) fn add<S: AsRef<str>>(&mut self, cells: impl Iterator<Item = S>, line: u64, row: &str) {
         self.row.begin(line);
         self.row.raw.push_str(&row[..row.floor_char_boundary(LONGEST)]);
         for (place, cell) in cells.enumerate() {
-            // Columns are few enough to be told apart, or this one is left out.
             let cell = cell.as_ref();
             if Some(place) == self.state {
                 self.add_state(cell, line, row);
@@ -91,7 +91,7 @@ impl Cells {
         }
     }
 
-    /// The facts, after the last row.
+    /// Adds the facts to a page, after the last row.
     pub(crate) fn parts(self, page: &mut Page) {
         let few = self.states.into_values().filter(|rows| rows.len() <= FEW && self.rows.count > 2 * FEW as u64);
         page.push(Part::new("rows of rare states", Weight::Fact, few.flatten().collect()));
@@ -106,7 +106,7 @@ impl Cells {
             let total = kinds.len() as u64;
             let told =
                 kinds.iter().take(KINDS).map(|kind| Item::plain(format!("×{} {}", kind.times(), kind.show(SHOWN))));
-            page.push(Part::new(format!("{name}, those that are alike"), Weight::Shape, told.collect()).of(total));
+            page.push(Part::new(format!("similar values of {name}"), Weight::Shape, told.collect()).of(total));
         }
     }
 }

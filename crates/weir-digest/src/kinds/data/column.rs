@@ -1,7 +1,7 @@
-//! What the values of one field of many records are like: how many, which, from where to where.
+//! Describes the values of one field across many records: their number, their frequencies, their range.
 //!
 //! Invariant: memory does not grow with the number of records. Counts are exact; where there are more different values
-//! than are kept, that is said.
+//! than are kept, the digest says so.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,11 +10,11 @@ use std::rc::Rc;
 use super::row::{Field, Kept, Row};
 use super::value::{Role, date, ends_with_word, hash_without_numbers, is_gap, number, role};
 
-/// How many bytes of values are kept.
+/// The maximum number of bytes kept of all values.
 const MOST_TEXT: usize = 64 << 10;
-/// How much of one value is kept.
+/// The maximum number of bytes kept of one value.
 const LONGEST: usize = 200;
-/// For so many different values, the first records that have it are kept, and so many of them.
+/// The number of different values whose first records are kept, and the maximum number of records for each.
 const MOST_HELD: usize = 40;
 const HOLDERS: usize = 5;
 /// How many extremes are kept at each end.
@@ -22,20 +22,20 @@ const EXTREMES: usize = 3;
 
 /// The values of one field.
 pub(super) struct Column {
-    /// Its name: for a field in an object in a record, with the names of both.
+    /// Its name. A field of a nested object is named with its path.
     pub name: String,
     pub role: Role,
-    /// How many values there are, without those that say that there is none.
+    /// The number of values, without gaps.
     pub filled: u64,
-    /// In how many records the field stands.
+    /// The number of records that have the field.
     pub records: u64,
     last_record: u64,
-    /// What stands where there is no value, and how often: `null`, `NA`, nothing.
+    /// How gaps are written, and how often: `null`, `NA`, empty.
     pub gaps: Vec<(String, u64)>,
     pub numbers: Numbers,
-    /// How many values are dates or times of day.
+    /// The number of values that are dates or times of day.
     pub dates: u64,
-    /// The first and the last of them, each after what it is ordered by.
+    /// The earliest of them, after its sort key; then the latest.
     pub earliest: (String, String),
     pub latest: (String, String),
     pub values: Values,
@@ -48,24 +48,24 @@ pub(super) struct Column {
 pub(super) struct Numbers {
     pub count: u64,
     pub negative: u64,
-    /// The most digits after the point.
+    /// The maximum number of digits after the decimal point.
     pub decimals: usize,
     sum: f64,
     carry: f64,
     mean: f64,
     squares: f64,
-    /// The lowest and the highest, the most extreme first.
+    /// The lowest numbers, the most extreme first; then the highest.
     pub low: Vec<Extreme>,
     pub high: Vec<Extreme>,
     last: f64,
-    /// How many of the last values were each greater than the one before.
+    /// How many of the last values were each greater than their predecessor.
     rising: u64,
 }
 
-/// A number and the record that holds it.
+/// A number and the record that contains it.
 pub(super) struct Extreme {
     pub number: f64,
-    /// As it was written.
+    /// The number as written.
     pub text: String,
     pub holder: Option<Rc<Kept>>,
 }
@@ -76,9 +76,9 @@ pub(super) struct Values {
     most: usize,
     found: HashMap<u64, Value>,
     text: String,
-    /// Values that came when no more could be told apart.
+    /// The number of values that occurred after the limit of different values was reached.
     pub beyond: u64,
-    /// By the order in which the values came.
+    /// The first records of each value, by the order in which the values appeared.
     holders: Vec<Vec<Rc<Kept>>>,
 }
 
@@ -92,30 +92,30 @@ struct Value {
     is_varied: bool,
 }
 
-/// A value, how often it occurs and the first records that have it.
+/// A value, its count and the first records that have it.
 pub(super) struct Counted<'a> {
     pub text: &'a str,
     pub count: u64,
     pub holders: &'a [Rc<Kept>],
-    /// How many different values came before it.
+    /// How many different values appeared before it.
     pub order: usize,
-    /// Whether it stands for some that have other numbers in them.
+    /// Whether it represents values that differ in their numbers.
     pub is_varied: bool,
 }
 
-/// What a value is.
+/// What a value turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Taken {
-    /// It says that there is none.
+    /// A gap.
     Nothing,
     /// A number.
     Number(f64),
-    /// A text, and how many different ones came before it.
+    /// A text, with the number of different texts that appeared before it.
     Value(usize),
 }
 
 impl Column {
-    /// No values yet, of which `most` different ones are told apart.
+    /// Creates a column without values that distinguishes at most `most` different ones.
     pub(super) fn new(name: &str, most: usize) -> Self {
         Self {
             name: name.to_owned(),
@@ -133,7 +133,7 @@ impl Column {
         }
     }
 
-    /// Takes a value of a record. Returns what it is for those who look at several columns.
+    /// Takes a value of a record. Returns what it is, for callers that compare several columns.
     pub(super) fn take(&mut self, field: &Field, row: &Row) -> Taken {
         if self.last_record != row.index + 1 {
             self.last_record = row.index + 1;
@@ -141,7 +141,7 @@ impl Column {
         }
         let text = row.text_of(field);
         if is_gap(text, field.sort) {
-            // There are only so many ways to say that there is none, so this does not grow.
+            // There are only so many ways to write a gap, so this list does not grow.
             match self.gaps.iter_mut().find(|gap| gap.0 == text.trim()) {
                 Some(gap) => gap.1 += 1,
                 None => self.gaps.push((text.trim().to_owned(), 1)),
@@ -166,12 +166,12 @@ impl Column {
         number.map_or(Taken::Value(order), Taken::Number)
     }
 
-    /// How many objects inside of its record it stands in.
+    /// Returns how many objects of its record the field is nested in.
     pub(super) fn depth(&self) -> usize {
         self.name.matches('.').count()
     }
 
-    /// How many records have no value here, of `records`.
+    /// Returns how many of `records` records have no value here.
     pub(super) fn missing(&self, records: u64) -> u64 {
         records.saturating_sub(self.records) + self.gaps.iter().map(|gap| gap.1).sum::<u64>()
     }
@@ -184,12 +184,12 @@ impl Column {
         self.filled > 0 && self.dates * 20 >= self.filled * 19
     }
 
-    /// Whether every value is there once.
+    /// Returns whether every value occurs exactly once.
     pub(super) fn is_unique(&self) -> bool {
         self.filled > 1 && self.values.beyond == 0 && self.values.distinct() as u64 == self.filled
     }
 
-    /// Whether its numbers are names rather than amounts.
+    /// Returns whether its numbers are identifiers rather than quantities.
     pub(super) fn is_identity(&self) -> bool {
         let words =
             ["id", "pid", "uid", "gid", "port", "line", "column", "col", "row", "index", "offset", "zip", "code"];
@@ -197,7 +197,7 @@ impl Column {
         self.numbers.decimals == 0 && (named || (self.numbers.is_rising() && self.is_unique()))
     }
 
-    /// Whether there are so few different values that each can be counted out.
+    /// Returns whether there are few enough different values to list all of them with their counts.
     pub(super) fn is_sorted_out(&self) -> bool {
         let distinct = self.values.distinct();
         let few = distinct <= 12 || (distinct <= 40 && self.filled >= distinct as u64 * 4);
@@ -213,7 +213,7 @@ impl Numbers {
         self.negative += u64::from(number < 0.0);
         let decimals = text.rsplit_once([',', '.']).map_or(0, |(_, after)| after.len());
         self.decimals = self.decimals.max(if text.contains(['e', 'E']) { 6 } else { decimals.min(6) });
-        // Summed so that small numbers are not lost beside great ones.
+        // Kahan summation: small numbers are not lost next to large ones.
         let part = number - self.carry;
         let sum = self.sum + part;
         self.carry = (sum - self.sum) - part;
@@ -223,7 +223,7 @@ impl Numbers {
         self.squares += away * (number - self.mean);
         self.rising = if number > self.last || self.count == 1 { self.rising + 1 } else { 0 };
         self.last = number;
-        // Numbers that only rise are names or times: who holds the highest is no news.
+        // Numbers that only rise are identifiers or times, so the record with the highest is not interesting.
         let kept = |rising: bool| (!rising).then(|| row.keep());
         let rising = self.rising > 16;
         place(&mut self.high, number, |than| number > than, || (text, kept(rising)));
@@ -242,19 +242,19 @@ impl Numbers {
         self.count > 1 && self.rising == self.count
     }
 
-    /// How many deviations a number is away from the mean.
+    /// Returns the distance of a number from the mean, in standard deviations.
     fn away(&self, number: f64) -> f64 {
         let deviation = (self.squares / self.count.max(1) as f64).sqrt();
         if deviation > 0.0 { ((number - self.mean) / deviation).abs() } else { 0.0 }
     }
 
-    /// Whether a number is far away from the others: by many deviations, or so that it alone makes up the deviation.
+    /// Returns whether a number is an outlier: many deviations from the mean, or the sole cause of the deviation.
     pub(super) fn is_far(&self, number: f64) -> bool {
         self.away(number) > (0.85 * (self.count as f64).sqrt()).min(8.0)
     }
 }
 
-/// Puts a number among the extremes if it is one.
+/// Inserts a number into the extremes if it is one.
 fn place<'t>(
     extremes: &mut Vec<Extreme>,
     number: f64,
@@ -273,7 +273,7 @@ fn place<'t>(
 }
 
 impl Values {
-    /// Counts a value. Returns how many different ones came before it.
+    /// Counts a value. Returns how many different values appeared before it.
     fn take(&mut self, text: &str, row: &Row, is_message: bool) -> usize {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
@@ -315,17 +315,17 @@ impl Values {
         order
     }
 
-    /// How many different values there are; at least so many, if some came later than could be told apart.
+    /// Returns the number of different values. It is a lower bound if some appeared after the limit was reached.
     pub(super) fn distinct(&self) -> usize {
         self.found.len()
     }
 
-    /// Whether values with other numbers in them are counted together.
+    /// Returns whether values that differ in their numbers are counted together.
     pub(super) fn is_varied(&self) -> bool {
         self.found.values().any(|value| value.is_varied)
     }
 
-    /// The values, the most frequent first, or in the order of their coming.
+    /// Returns the values, the most frequent first; of equally frequent values, the earlier ones first.
     pub(super) fn sorted(&self) -> Vec<Counted<'_>> {
         let mut all: Vec<&Value> = self.found.values().collect();
         all.sort_unstable_by_key(|value| (std::cmp::Reverse(value.count), value.order));
@@ -340,7 +340,7 @@ impl Values {
     }
 }
 
-/// A number with so many digits after the point.
+/// Formats a number with this many digits after the decimal point.
 pub(super) fn shown(number: f64, decimals: usize) -> String {
     if number.abs() >= 1e15 { format!("{number:e}") } else { format!("{number:.decimals$}") }
 }

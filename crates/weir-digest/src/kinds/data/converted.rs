@@ -1,6 +1,6 @@
-//! Other ways of writing records, read as JSON.
+//! Reads other notations for records by converting them to JSON.
 //!
-//! Invariants: each line becomes one line of JSON, so the numbers of lines stay true; memory does not grow with the input.
+//! Invariants: each line becomes one line of JSON, which preserves line numbers; memory does not grow with the input.
 
 use std::io::{self, BufRead, Read};
 
@@ -8,15 +8,15 @@ use super::json;
 use crate::sample::Sample;
 use crate::{Lines, Page, Source};
 
-/// Turns the lines of an output into JSON, one by one.
+/// Converts the lines of an output to JSON, one at a time.
 pub(super) trait Convert {
-    /// Appends what a line becomes.
+    /// Appends the JSON of a line.
     fn line(&mut self, text: &str, json: &mut String);
-    /// Appends what is still open.
+    /// Appends the closing of what is still open.
     fn end(&mut self, json: &mut String);
 }
 
-/// Reads an output by what it becomes. `name` is what it is called in place of JSON.
+/// Reads an output through its conversion. `name` replaces JSON in what the page calls it.
 pub(super) fn read(
     source: &dyn Source,
     sample: &Sample<'_>,
@@ -76,7 +76,7 @@ impl Read for Stream<'_> {
     }
 }
 
-/// Appends a value: a number or a word of JSON as it is, and anything else as a string.
+/// Appends a value: numbers and the words of JSON unchanged, and anything else as a string.
 pub(super) fn put_value(value: &str, json: &mut String) {
     let number = value.parse::<f64>().is_ok_and(f64::is_finite)
         && value.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())

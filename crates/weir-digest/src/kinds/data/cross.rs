@@ -1,28 +1,28 @@
-//! What the numbers of one column are for each value of another: the totals of orders by their status.
+//! Totals the numbers of one column for each value of another: the totals of orders by their status.
 //!
-//! Invariant: a fixed size, whatever the number of records.
+//! Invariant: its size is fixed, whatever the number of records.
 
 use super::column::Taken;
 
-/// How many columns of texts and how many of numbers are crossed.
+/// The maximum number of text columns and of number columns that are crossed.
 const TEXTS: usize = 6;
 const NUMBERS: usize = 6;
-/// How many different texts a column may have.
+/// The maximum number of different texts in a column.
 pub(super) const MOST_VALUES: usize = 12;
 
 /// The numbers of some columns for each value of some others.
 #[derive(Default)]
 pub(super) struct Cross {
-    /// The columns, as the first records have them.
+    /// The text columns, then the number columns, in the order of their first values.
     pub texts: Vec<usize>,
     pub numbers: Vec<usize>,
     sums: Vec<Sum>,
-    /// The values of this record.
+    /// The values of the current record.
     now_texts: Vec<(usize, usize)>,
     now_numbers: Vec<(usize, f64)>,
 }
 
-/// What some numbers are.
+/// The count, sum, minimum and maximum of some numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     pub count: u64,
@@ -49,7 +49,7 @@ impl Cross {
         }
     }
 
-    /// The record is complete.
+    /// Ends the record.
     pub(super) fn end(&mut self) {
         if !self.now_texts.is_empty() && !self.now_numbers.is_empty() && self.sums.is_empty() {
             self.sums = vec![Sum::default(); TEXTS * MOST_VALUES * NUMBERS];
@@ -65,7 +65,7 @@ impl Cross {
         self.now_numbers.clear();
     }
 
-    /// The numbers of the column in place `number` for the value in place `order` of the column in place `text`.
+    /// Returns the numbers of number column `number` for the value `order` of text column `text`.
     pub(super) fn sum(&self, text: usize, order: usize, number: usize) -> Option<Sum> {
         self.sums.get(cell(text, order, number)).copied().filter(|sum| sum.count > 0)
     }
@@ -84,7 +84,7 @@ fn cell(text: usize, order: usize, number: usize) -> usize {
     (text * MOST_VALUES + order) * NUMBERS + number
 }
 
-/// The place of a column, which it gets if there is one left.
+/// Returns the slot of a column, which is assigned one if any is left.
 fn slot(columns: &mut Vec<usize>, column: usize, most: usize) -> Option<usize> {
     let known = columns.iter().position(|&known| known == column);
     if known.is_none() && columns.len() < most {

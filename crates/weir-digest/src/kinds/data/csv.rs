@@ -1,6 +1,6 @@
-//! Tables of cells between commas, semicolons, tabs or bars: what each column holds, and which rows stand out.
+//! Tables of cells separated by commas, semicolons, tabs or bars: what each column holds, and which rows stand out.
 //!
-//! Invariant: a cell in quotes may have several lines, but not so many that memory grows with the output.
+//! Invariant: a quoted cell may span several lines, but not so many that memory grows with the output.
 
 use std::io;
 
@@ -14,14 +14,14 @@ use crate::{Item, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "csv", how: How::Whole { is: |sample| form(sample).is_some(), read } };
 
-/// What may stand between cells.
+/// The possible separators.
 const MARKS: [char; 4] = ['\t', ',', ';', '|'];
-/// How long a row may be that goes over several lines.
+/// The maximum number of lines and bytes of a row that spans several lines.
 const MOST_LINES: u64 = 100;
 const MOST_BYTES: usize = 128 << 10;
-/// How many rows that do not fit are kept.
+/// The maximum number of rows kept that do not fit the table.
 const MOST_MISFITS: usize = 60;
-/// How many lines may stand before the first row.
+/// The maximum number of lines before the first row.
 const MOST_BEFORE: usize = 5;
 
 /// How a table is written.
@@ -29,7 +29,7 @@ const MOST_BEFORE: usize = 5;
 struct Form {
     mark: char,
     width: usize,
-    /// How many lines stand before it.
+    /// The number of lines before it.
     before: usize,
     header: bool,
 }
@@ -45,7 +45,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
             join.clear();
         }
     }
-    // A quote that is never closed: what was taken for a cell is rows.
+    // The quote was never closed: what was read as a cell is several rows.
     if !join.text.is_empty() {
         table.misfit(&join);
     }
@@ -108,7 +108,7 @@ impl Table {
         };
         let header = if form.header { "" } else { ", without a header" };
         let misfit = if misfits > 0 {
-            format!(", {} not fitting", counted(misfits as usize, "line", "lines"))
+            format!(", {}", counted(misfits as usize, "line that does not fit", "lines that do not fit"))
         } else {
             String::new()
         };
@@ -123,7 +123,7 @@ impl Table {
     }
 }
 
-/// Puts the lines of a row together.
+/// Joins the lines of a row.
 #[derive(Default)]
 struct Join {
     text: String,
@@ -141,7 +141,7 @@ impl Join {
         }
         self.lines += 1;
         self.text.push_str(text);
-        // Only the new line is looked at when a quote is open, so that time stays linear.
+        // While a quote is open, only the new line is examined, which keeps time linear.
         self.lines >= MOST_LINES || self.text.len() > MOST_BYTES || !self.is_open(text, mark)
     }
 
@@ -151,7 +151,7 @@ impl Join {
         }
         match self.lines {
             1 => ends_open(added, mark),
-            // An odd number of quotes closes what is open, or opens what was closed.
+            // An odd number of quotes closes an open quote, or opens a new one.
             _ => memchr::memchr_iter(b'"', added.as_bytes()).count().is_multiple_of(2),
         }
     }
@@ -162,7 +162,7 @@ impl Join {
     }
 }
 
-/// The cells of a row, with their quotes.
+/// Returns the cells of a row, with their quotes.
 fn cells(row: &str, mark: char) -> impl Iterator<Item = &str> {
     let quoting = matches!(mark, ',' | ';');
     let mut rest = Some(row);
@@ -180,7 +180,7 @@ fn cells(row: &str, mark: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the quote that a text begins with is closed.
+/// Returns where the quote at the beginning of a text is closed.
 fn closing(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut place = 1;
@@ -198,13 +198,13 @@ fn width(row: &str, mark: char) -> usize {
     cells(row, mark).count()
 }
 
-/// Whether a line ends inside of a cell in quotes.
+/// Returns whether a line ends inside a quoted cell.
 fn ends_open(line: &str, mark: char) -> bool {
     let last = cells(line, mark).last().unwrap_or_default();
     last.starts_with('"') && (last.len() == 1 || closing(last) == last.len()) && !is_closed(last)
 }
 
-/// Whether a cell that begins with a quote ends with one that closes it.
+/// Returns whether a cell that begins with a quote also ends with the closing one.
 fn is_closed(cell: &str) -> bool {
     let quotes = memchr::memchr_iter(b'"', cell.as_bytes()).count();
     quotes.is_multiple_of(2) && cell.ends_with('"')
@@ -217,7 +217,7 @@ fn unquoted(cell: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// How the table is written that an output is, if it is one.
+/// Detects how the output is written as a table, if it is one.
 fn form(sample: &Sample<'_>) -> Option<Form> {
     let hinted = ["csv", "tsv", "COPY", "copy"].iter().any(|word| sample.about.command.contains(word));
     MARKS.iter().filter_map(|&mark| form_with(sample, mark, hinted)).max_by_key(|form| form.width)
@@ -238,7 +238,7 @@ fn form_with(sample: &Sample<'_>, mark: char, hinted: bool) -> Option<Form> {
     (enough && (header || width > 2) && is_table(&fitting, form, hinted)).then_some(form)
 }
 
-/// The rows of the sample.
+/// Returns the rows of the sample.
 fn records(sample: &Sample<'_>, mark: char, before: usize) -> Vec<String> {
     let mut join = Join::default();
     let mut found = Vec::new();
@@ -253,7 +253,7 @@ fn records(sample: &Sample<'_>, mark: char, before: usize) -> Vec<String> {
     found
 }
 
-/// Whether rows of the same width are a table, and not lines of something else that has commas.
+/// Returns whether rows of the same width are a table, and not lines of something else that contains commas.
 fn is_table(rows: &[&String], form: Form, hinted: bool) -> bool {
     let data = rows.get(usize::from(form.header)..).unwrap_or_default();
     let mut typed = vec![(0, 0); form.width.min(100)];
@@ -284,13 +284,13 @@ fn is_table(rows: &[&String], form: Form, hinted: bool) -> bool {
     all > 0 && !spaced && !bars && indented * 3 <= data.len() && odd * 4 <= data.len() && bytes <= all * 80 && sure
 }
 
-/// Whether a cell has a bracket that another cell closes.
+/// Returns whether a cell contains a bracket that is closed in another cell.
 fn is_unbalanced(cell: &str) -> bool {
     let count = |byte: u8| memchr::memchr_iter(byte, cell.as_bytes()).count();
     count(b'(') != count(b')') || count(b'{') != count(b'}') || count(b'[') != count(b']')
 }
 
-/// Whether a row is the names of the columns: short, all different, none of them a value.
+/// Returns whether a row holds the names of the columns: short, all different, and none of them a value.
 fn is_header(row: &str, mark: char) -> bool {
     let mut names: Vec<String> =
         cells(row, mark).map(|cell| unquoted(cell).trim().trim_start_matches('\u{feff}').to_owned()).collect();
@@ -305,7 +305,7 @@ fn is_header(row: &str, mark: char) -> bool {
             && !name.contains(['=', '<', '>', ';'])
     };
     let count = names.len();
-    // Some tables have a column of numbers without a name, or end every row with a mark.
+    // Some tables have an unnamed column of row numbers, or end every row with a separator.
     let may_be_empty = |place: usize| (place == 0 && mark != '\t') || (place + 1 == count && count > 3);
     let plausible =
         names.iter().enumerate().all(|(place, name)| good(name) || (name.is_empty() && may_be_empty(place)));

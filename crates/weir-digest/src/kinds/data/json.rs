@@ -1,6 +1,6 @@
-//! JSON documents: what is in them once is shown as it is, and what is in them many times is counted as records.
+//! JSON documents: values that occur once are shown verbatim, and values that occur many times are counted as records.
 //!
-//! A few lines of other text may stand before and after. Invariant: memory does not grow with the document.
+//! A few lines of other text may precede and follow a document. Invariant: memory does not grow with the document.
 
 use std::io;
 
@@ -19,27 +19,27 @@ use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "json", how: How::Whole { is: |sample| begin(sample).is_some(), read } };
 
-/// From how many documents on, one to a line, they are records.
+/// The minimum number of documents, one per line, that are treated as records.
 const FEWEST_RECORDS: u64 = 3;
-/// How many lines of other text may stand before a document.
+/// The maximum number of lines of other text before a document.
 const MOST_BEFORE: usize = 25;
-/// An array of so few records is shown by them, if they have no more fields than so.
+/// The maximum number of records and of fields in an array that is shown record by record.
 const FEW: u64 = 5;
 const FEW_FIELDS: usize = 16;
-/// How many of these are shown.
+/// The maximum number of such records that are shown.
 const MOST_FEW: usize = 40;
-/// How many arrays are shown with all their fields.
+/// The maximum number of arrays that are shown with all their fields.
 const MOST_TABLES: usize = 4;
-/// How much of a value is shown.
+/// The maximum number of bytes shown of a value.
 const LONGEST: usize = 200;
-/// How long a line of values may be.
+/// The maximum length of a line of values.
 const LINE: usize = 400;
 
 pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(before) = begin(sample) else { return Ok(None) };
     let mut graph = Graph::new();
     let mut log = Fold::default();
-    // A sample of a few long records does not show that they are one to a line.
+    // The sample holds too few records to show that they are one per line.
     if walk(source, before, &mut graph, &mut log)?.is_records()
         && let Some(page) = ndjson::read(source, sample)?
     {
@@ -57,15 +57,15 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
     Ok(Some(page))
 }
 
-/// What gathers something from documents.
+/// A consumer of the pieces of documents.
 pub(super) trait Gather {
-    /// A document begins on this line.
+    /// Begins a document on this line.
     fn begin(&mut self, line: u64);
-    /// The document as it stands in the output, if it is a line of it.
+    /// Receives the document verbatim, if it is one line of the output.
     fn raw(&mut self, _line: &str) {}
-    /// The next piece, whose text the reader has.
+    /// Takes the next piece, whose text the reader has.
     fn piece(&mut self, piece: Piece, reader: &Reader<'_>);
-    /// The document ended, or is cut.
+    /// Ends the document, which may be truncated.
     fn end(&mut self) {}
 }
 
@@ -114,28 +114,28 @@ impl Gather for Values<'_> {
     }
 }
 
-/// What was met on the way through an output.
+/// What was found while walking through an output.
 struct Walked {
     documents: u64,
-    /// How many of them are on one line.
+    /// The number of documents that fit on one line.
     on_one_line: u64,
     lines: u64,
-    /// Whether the last document has no end.
+    /// Whether the last document is truncated.
     cut: bool,
-    /// Whether there is one that goes wrong.
+    /// Whether a document is invalid.
     broken: bool,
-    /// Whether they are as Python prints lists and dictionaries.
+    /// Whether the documents are lists and dictionaries as Python prints them.
     python: bool,
 }
 
 impl Walked {
-    /// Whether this is one document a line, which is for the kind of records.
+    /// Returns whether there is one document per line, which is a kind of its own.
     fn is_records(&self) -> bool {
         self.documents >= FEWEST_RECORDS && self.on_one_line == self.documents
     }
 }
 
-/// Goes through all documents of an output. Lines between them go to the log.
+/// Walks through all documents of an output. Lines between them go to the fold.
 fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut Fold) -> io::Result<Walked> {
     let mut reader = Reader::of(source.open()?);
     reader.lenient = true;
@@ -166,7 +166,7 @@ fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut F
     Ok(walked)
 }
 
-/// Reads one document. Returns whether all of it is JSON.
+/// Reads one document. Returns whether it is valid to its end.
 pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn Gather) -> io::Result<bool> {
     loop {
         match reader.next()? {
@@ -177,7 +177,7 @@ pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn Gather) -> io::
     }
 }
 
-/// Gives a line to the log.
+/// Gives a line to the fold.
 fn other(reader: &mut Reader<'_>, log: &mut Fold) -> io::Result<()> {
     let number = reader.line;
     let text = reader.rest_of_line()?;
@@ -187,7 +187,7 @@ fn other(reader: &mut Reader<'_>, log: &mut Fold) -> io::Result<()> {
     Ok(())
 }
 
-/// How many lines stand before the first document, if the sample is a document or the beginning of one.
+/// Returns the number of lines before the first document, if the sample is a document or the beginning of one.
 fn begin(sample: &Sample<'_>) -> Option<usize> {
     let mut place = 0;
     for (before, line) in sample.raw.split(|&byte| byte == b'\n').take(MOST_BEFORE).enumerate() {
@@ -201,7 +201,7 @@ fn begin(sample: &Sample<'_>) -> Option<usize> {
     None
 }
 
-/// Whether these bytes are mostly documents.
+/// Returns whether these bytes are mostly documents.
 fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
     let mut reader = Reader::on(bytes);
     reader.lenient = true;
@@ -220,7 +220,7 @@ fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
             }
         };
         if !whole {
-            // The sample ends in the middle of a document, or this is none.
+            // Either the sample ends in the middle of a document, or this is not one.
             if reader.cut && !sample.whole {
                 read = bytes.len();
             }
@@ -230,7 +230,7 @@ fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
         lines += u64::from(reader.line == line);
         read = reader.taken();
     }
-    // One document a line is for the kind of records, which knows logs.
+    // One document per line is a kind of its own, which understands logs.
     let records = documents >= FEWEST_RECORDS && lines == documents;
     values >= 8 && read * 5 >= bytes.len() * 3 && !records
 }
@@ -250,7 +250,7 @@ fn page(values: &Values<'_>, walked: &Walked) -> Page {
     }
     single.sort_by_key(|group| group.depth);
     let items = single.into_iter().flat_map(Group::items).collect();
-    page.push(Part::new("values that are there once, by the object they are in", Weight::Fact, items));
+    page.push(Part::new("values that occur once, by object", Weight::Fact, items));
     small.sort_by_key(|table| table.path.matches(['.', '[', '{']).count());
     let items = small.iter().flat_map(|table| few(table)).take(MOST_FEW).collect();
     let total = small.iter().map(|table| table.count).sum();
@@ -269,9 +269,9 @@ fn page(values: &Values<'_>, walked: &Walked) -> Page {
     page
 }
 
-/// Whether an array is shown best by its records.
+/// Returns whether an array is best shown record by record.
 fn is_small(table: &Rows) -> bool {
-    // What is inside of other records is told with them.
+    // Records nested in others are described with those.
     let is_outside = table.path.matches(['[', '{']).count() <= 1;
     is_outside
         && table.count <= FEW
@@ -279,7 +279,7 @@ fn is_small(table: &Rows) -> bool {
         && table.errors.count + table.warnings.count == 0
 }
 
-/// How much an array has to say: many records of many fields, not too deep inside.
+/// Returns how much an array has to say: many records with many fields, not too deeply nested.
 fn worth(table: &Rows) -> u64 {
     let depth = 1 + table.path.matches(['[', '{']).count() as u64;
     table.count.min(1_000).saturating_mul(table.columns.len() as u64) / (depth * depth)
@@ -302,18 +302,18 @@ fn what(values: &Values<'_>, walked: &Walked) -> String {
     format!("{name}: {documents}{records}{} values up to {} deep{beyond}{end}", values.count, values.deepest)
 }
 
-/// The values of one object that is there once.
+/// The values of one object that occurs once.
 struct Group {
     path: String,
     depth: usize,
     /// `name=value`
     values: Vec<String>,
-    /// Those that are 0, false, null or nothing.
+    /// The names and values of fields that are 0, false, null or empty.
     empty: Vec<(String, String)>,
 }
 
 impl Group {
-    /// Its values in lines that are not too long.
+    /// Returns its values in lines of limited length.
     fn items(self) -> Vec<Item> {
         let Self { path, mut values, empty, .. } = self;
         if empty.len() <= 3 {
@@ -336,7 +336,7 @@ impl Group {
     }
 }
 
-/// Puts the values of a table of one record into groups, by the object that they stand in.
+/// Groups the values of a table with one record by the object that contains them.
 fn facts(table: &Rows, into: &mut Vec<Group>) {
     let from = into.len();
     for column in &table.columns {

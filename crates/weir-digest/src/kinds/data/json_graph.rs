@@ -1,35 +1,35 @@
-//! Which places of a JSON document are alike: the elements of an array, the values of an object whose keys are data, and
-//! a place inside of another with the same name.
+//! Finds the similar places of a JSON document: the elements of an array, the values of an object whose keys are data,
+//! and a place nested in another of the same name.
 //!
-//! A first reading finds this out; a second gathers the values. Invariant: memory does not grow with the document.
+//! A first pass builds this graph; a second gathers the values. Invariant: memory does not grow with the document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many places are told apart.
+/// The maximum number of places that are distinguished.
 const MOST: usize = 20_000;
-/// How many keys of one object are told apart.
+/// The maximum number of keys of one object that are distinguished.
 const MOST_KEYS: usize = 64;
-/// Objects that all have so many keys in common are of one kind, whatever they are called.
+/// Objects that share at least this many keys are of one kind, whatever they are called.
 const SHARED: usize = 3;
-/// How many objects deep alike places are put together.
+/// The maximum depth to which similar places are joined.
 const DEEPEST: usize = 64;
 
 /// The places of a document.
 pub(super) struct Graph {
     places: Vec<Place>,
-    /// The places that are open, from the outside to the inside.
+    /// The open places, from the outermost to the innermost.
     open: Vec<(Option<usize>, What)>,
     key: String,
 }
 
-/// One place, which may stand for many that are alike.
+/// One place, which may represent many similar ones.
 #[derive(Default)]
 struct Place {
     key: String,
     fields: BTreeMap<String, usize>,
-    /// The place of the elements if it is an array.
+    /// The place of the elements, if it is an array.
     element: Option<usize>,
-    /// The place of the values if it is an object whose keys are data, or whose keys are too many.
+    /// The place of the values, if it is an object whose keys are data or too many.
     value: Option<usize>,
     is_map: bool,
     objects: u64,
@@ -38,7 +38,7 @@ struct Place {
     others: u64,
 }
 
-/// What stands at a place.
+/// The type of value at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     /// An object.
@@ -55,22 +55,22 @@ pub(super) enum What {
 pub(super) const ROOT: usize = 0;
 
 impl Graph {
-    /// A graph of nothing yet.
+    /// Creates an empty graph.
     pub(super) fn new() -> Self {
         Self { places: vec![Place::default()], open: Vec::new(), key: String::new() }
     }
 
-    /// A document begins, or the last one was broken.
+    /// Begins a document, whether or not the last one was complete.
     pub(super) fn begin(&mut self) {
         self.open.clear();
     }
 
-    /// A key was read.
+    /// Takes a key.
     pub(super) fn key(&mut self, key: &str) {
         key.clone_into(&mut self.key);
     }
 
-    /// A value begins.
+    /// Begins a value.
     pub(super) fn value(&mut self, what: What) {
         let place = self.next_place();
         if let Some(place) = place.and_then(|place| self.places.get_mut(place)) {
@@ -86,7 +86,7 @@ impl Graph {
         }
     }
 
-    /// An object or an array ended.
+    /// Ends an object or an array.
     pub(super) fn close(&mut self) {
         self.open.pop();
     }
@@ -118,7 +118,7 @@ impl Graph {
             self.places.get_mut(parent)?.value = Some(value);
             return Some(value);
         }
-        // What is inside of something with the same name is of the same kind.
+        // A value nested in another of the same name is of the same kind.
         let named = |place: usize| self.places.get(place).is_some_and(|of| of.key == self.key);
         let same = |open: &(Option<usize>, What)| open.0.filter(|&place| named(place));
         let around = if self.key.is_empty() { None } else { self.open.iter().rev().find_map(same) };
@@ -139,7 +139,7 @@ impl Graph {
         Some(self.places.len() - 1)
     }
 
-    /// Finds the objects whose keys are data, after everything was read.
+    /// Finds the objects whose keys are data, after everything has been read.
     pub(super) fn settle(&mut self) {
         let mut seen = BTreeSet::new();
         let mut waiting = vec![ROOT];
@@ -169,7 +169,7 @@ impl Graph {
         }
     }
 
-    /// Puts what is known of one place to that of another.
+    /// Adds what is known about one place to another.
     fn join(&mut self, into: usize, from: usize, depth: usize) {
         if into == from || depth > DEEPEST {
             return;
@@ -204,13 +204,13 @@ impl Graph {
         }
     }
 
-    /// Whether the keys of an object are data: many, and with values that are alike.
+    /// Returns whether the keys of an object are data: many, and with similar values.
     fn looks_like_map(&self, place: usize) -> bool {
         let Some(of) = self.places.get(place) else { return false };
         let count = of.fields.len();
         let values: Vec<&Place> = of.fields.values().filter_map(|&value| self.places.get(value)).collect();
         let stands: u64 = values.iter().map(|value| value.stands()).sum();
-        // Records have the same fields again and again.
+        // Records repeat the same fields.
         let shared = shared_keys(&values);
         let part = if shared >= SHARED { 75 } else { 50 };
         let is_record = of.objects > 1 && stands * 100 > of.objects * count as u64 * part;
@@ -238,23 +238,23 @@ impl Graph {
         (plain && (count >= 24 || is_sparse)) || (all(|value| value.arrays > 0) && (count >= 8 || as_data))
     }
 
-    /// The place of a field of an object.
+    /// Returns the place of a field of an object.
     pub(super) fn field_of(&self, place: Option<usize>, key: &str) -> Option<usize> {
         let of = self.places.get(place?)?;
         if of.is_map { of.value } else { of.fields.get(key).copied() }
     }
 
-    /// The place of the elements of an array.
+    /// Returns the place of the elements of an array.
     pub(super) fn element_of(&self, place: Option<usize>) -> Option<usize> {
         self.places.get(place?)?.element
     }
 
-    /// Whether the keys of an object are data.
+    /// Returns whether the keys of an object are data.
     pub(super) fn is_map(&self, place: Option<usize>) -> bool {
         place.and_then(|place| self.places.get(place)).is_some_and(|of| of.is_map)
     }
 
-    /// Whether an array has so many plain values that each is a record.
+    /// Returns whether an array has so many plain values that each counts as a record.
     pub(super) fn is_long(&self, array: Option<usize>) -> bool {
         let Some(of) = array.and_then(|place| self.places.get(place)) else { return false };
         let elements = of.element.and_then(|element| self.places.get(element));
@@ -262,14 +262,14 @@ impl Graph {
     }
 }
 
-/// How many keys all of these places have.
+/// Returns how many keys all of these places share.
 fn shared_keys(values: &[&Place]) -> usize {
     let Some((first, rest)) = values.split_first() else { return 0 };
     first.fields.keys().filter(|&key| rest.iter().all(|value| value.fields.contains_key(key))).count()
 }
 
 impl Place {
-    /// How often something stands here.
+    /// Returns how many values were found here.
     fn stands(&self) -> u64 {
         self.objects + self.arrays + self.texts + self.others
     }

@@ -1,21 +1,21 @@
-//! Reads JSON piece by piece, with the texts of numbers as they are and the numbers of lines.
+//! Reads JSON piece by piece, with numbers as written and with line numbers.
 //!
-//! It is not `serde_json` because a digest shows numbers as they were written, says on which line a record begins, and
-//! makes use of a document that is cut or followed by other text. Invariant: memory does not depend on the input, and
-//! every call reads on.
+//! `serde_json` does not suffice, because a digest shows numbers as they were written, reports the line on which a
+//! record begins, and uses documents that are truncated or followed by other text. Invariants: memory does not depend
+//! on the input, and every call advances.
 
 use std::io::{self, BufRead};
 
 use super::value::is_number;
 
-/// How much of a text or a number is kept.
+/// The maximum number of bytes kept of a string or a number.
 const LONGEST: usize = 4 << 10;
-/// How many objects and arrays may be open at once. What is deeper is taken for broken.
+/// The maximum number of open objects and arrays. Deeper nesting counts as broken.
 const DEEPEST: usize = 256;
-/// Values that are neither texts nor numbers, with the numbers that JSON itself does not have, and as Python has them.
+/// Values that are neither strings nor numbers, including the numbers that JSON lacks and Python's spellings.
 const WORDS: [&str; 9] = ["true", "false", "null", "NaN", "Infinity", "-Infinity", "True", "False", "None"];
 
-/// What comes next in a document.
+/// The next piece of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
     /// `{`
@@ -32,9 +32,9 @@ pub(super) enum Piece {
     Number,
     /// `true`, `false` or `null`, in [`Reader::text`].
     Word,
-    /// The document is complete.
+    /// The end of the document.
     End,
-    /// This is not JSON, or it ends too early.
+    /// Invalid JSON, or a premature end of input.
     Broken,
 }
 
@@ -43,21 +43,21 @@ pub(super) struct Reader<'a> {
     input: Option<Box<dyn BufRead + 'a>>,
     buffer: Vec<u8>,
     place: usize,
-    /// The line that is being read, from 1.
+    /// The current line, from 1.
     pub line: u64,
-    /// The text of the last piece: the first 4 KiB.
+    /// The text of the last piece; at most the first 4 KiB.
     pub text: String,
-    /// How long the text is in whole.
+    /// The full length of the text.
     pub length: usize,
     raw: Vec<u8>,
     /// For each open object or array, whether it is an object.
     open: Vec<bool>,
     state: State,
-    /// Whether a byte was wanted after the last one of the input.
+    /// Whether a byte was requested after the end of the input.
     at_end: bool,
-    /// Whether the last piece is broken only because the input ends here: with more input, it could be valid.
+    /// Whether the last piece is broken only because the input ends here: with more input, it might be valid.
     pub cut: bool,
-    /// Whether this may be, and is by its first key, what Python prints for lists and dictionaries.
+    /// Whether lists and dictionaries as Python prints them are accepted. The first key decides.
     pub lenient: bool,
     pub python: bool,
 }
@@ -66,11 +66,11 @@ pub(super) struct Reader<'a> {
 enum State {
     /// Before a document.
     Begin,
-    /// A value comes.
+    /// A value follows.
     Value,
-    /// The first value of an array comes, or its end.
+    /// The first value of an array follows, or its end.
     First,
-    /// A key comes, or the end of the object.
+    /// A key follows, or the end of the object.
     Name,
     /// After a value.
     After,
@@ -79,12 +79,12 @@ enum State {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads from the beginning of an input.
+    /// Creates a reader at the beginning of an input.
     pub(super) fn of(input: Box<dyn BufRead + 'a>) -> Self {
         Self { input: Some(input), ..Self::on(b"") }
     }
 
-    /// Reads from bytes.
+    /// Creates a reader of bytes.
     pub(super) fn on(bytes: &[u8]) -> Self {
         Self {
             input: None,
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Begins anew with these bytes, which are of this line.
+    /// Starts again with these bytes, which are from this line.
     pub(super) fn restart(&mut self, bytes: &[u8], line: u64) {
         self.buffer.clear();
         self.buffer.extend_from_slice(bytes);
@@ -113,19 +113,19 @@ impl<'a> Reader<'a> {
         self.begin();
     }
 
-    /// Makes ready for one more document.
+    /// Prepares for another document.
     pub(super) fn begin(&mut self) {
         self.open.clear();
         self.state = State::Begin;
     }
 
-    /// The first byte that is not blank, which is not taken.
+    /// Returns the first byte that is not blank, without taking it.
     pub(super) fn ahead(&mut self) -> io::Result<Option<u8>> {
         loop {
             match self.peek()? {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.step(),
                 Some(0x1b) => self.terminal_code()?,
-                // What some programs put before a document.
+                // The byte order mark that some programs write before a document.
                 Some(0xef) if self.line == 1 => self.step(),
                 Some(0xbb | 0xbf) if self.line == 1 => self.step(),
                 other => return Ok(other),
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over the rest of this line and returns its beginning.
+    /// Skips the rest of this line, and returns its beginning.
     pub(super) fn rest_of_line(&mut self) -> io::Result<String> {
         self.raw.clear();
         while let Some(byte) = self.peek()? {
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         Ok(String::from_utf8_lossy(&weir_core::terminal::clean(&self.raw)).trim_end_matches(['\r', '\n']).to_owned())
     }
 
-    /// The next piece.
+    /// Returns the next piece.
     pub(super) fn next(&mut self) -> io::Result<Piece> {
         self.at_end = false;
         let piece = self.piece()?;
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many bytes of those it reads on were taken.
+    /// Returns how many bytes of its buffer were taken.
     pub(super) fn taken(&self) -> usize {
         self.place
     }
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
     fn after(&mut self, byte: u8) -> io::Result<Piece> {
         match (byte, self.open.last()) {
             (b',', Some(true)) => self.state = State::Name,
-            // A comma before the end is forgiven.
+            // A trailing comma is accepted.
             (b',', Some(false)) => self.state = State::First,
             (b'}', Some(true)) | (b']', Some(false)) => return self.close(),
             _ => return Ok(Piece::Broken),
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
         Ok(Piece::Close)
     }
 
-    /// A value has ended.
+    /// Ends a value.
     fn ended(&mut self) {
         self.state = if self.open.is_empty() { State::Done } else { State::After };
     }
@@ -250,12 +250,12 @@ impl<'a> Reader<'a> {
         if is_number(text) {
             return Ok(Piece::Number);
         }
-        // What no word begins with is broken, whatever follows.
+        // A text that no word begins with is broken, whatever follows.
         self.at_end &= WORDS.iter().any(|word| word.starts_with(text));
         Ok(Piece::Broken)
     }
 
-    /// Reads a string into the text. Returns whether it ends.
+    /// Reads a string into the text. Returns whether it is terminated.
     fn string(&mut self, quote: u8) -> io::Result<bool> {
         self.step();
         self.raw.clear();
@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `\u0041`, or two of them for what does not fit into one.
+    /// Reads `\u0041`, or a surrogate pair.
     fn code(&mut self) -> io::Result<()> {
         let first = self.hex()?;
         let mut code = first;
@@ -347,7 +347,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `ESC [ 3 1 m`: some programs colour what they print.
+    /// Skips `ESC [ 3 1 m`: some programs colour what they print.
     fn terminal_code(&mut self) -> io::Result<()> {
         self.step();
         if self.peek()? != Some(b'[') {
@@ -378,7 +378,7 @@ impl<'a> Reader<'a> {
         self.place += 1;
     }
 
-    /// Makes sure that something is in the buffer that is not read yet. Returns whether there is.
+    /// Refills the buffer if all of it was read. Returns whether there are bytes to read.
     fn refill(&mut self) -> io::Result<bool> {
         if self.place >= self.buffer.len() {
             let Some(input) = &mut self.input else {
@@ -386,7 +386,7 @@ impl<'a> Reader<'a> {
                 return Ok(false);
             };
             let piece = input.fill_buf()?;
-            // A source of one piece is read in several, so that the buffer stays small.
+            // A source may return everything at once. Taking it in pieces keeps the buffer small.
             let used = piece.len().min(64 << 10);
             self.buffer.clear();
             self.buffer.extend_from_slice(piece.get(..used).unwrap_or_default());
@@ -453,7 +453,7 @@ mod tests {
             let end = document.trim_end().len();
             for length in 0..end {
                 let prefix = document.as_bytes().get(..length).unwrap();
-                // The same bytes at once, and one by one.
+                // The same bytes at once, and one at a time.
                 let small = io::BufReader::with_capacity(1, prefix);
                 for mut reader in [Reader::on(prefix), Reader::of(Box::new(small))] {
                     let last = loop {

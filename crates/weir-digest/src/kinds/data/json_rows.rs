@@ -1,5 +1,5 @@
-//! Gathers the values of JSON documents: every array and every object whose keys are data is a table of records, and what
-//! is there once is a table of one.
+//! Gathers the values of JSON documents: every array, and every object whose keys are data, is a table of records, and
+//! values that occur once form a table of one record.
 //!
 //! Invariant: memory does not grow with the document.
 
@@ -10,9 +10,9 @@ use super::row::{Field, Row, Sort};
 use super::rows::Rows;
 use super::value::Role;
 
-/// How many tables are told apart.
+/// The maximum number of tables that are distinguished.
 const MOST_TABLES: usize = 40;
-/// How long the path of a field may be.
+/// The maximum length of the path of a field.
 const LONGEST_PATH: usize = 200;
 
 /// The values of documents.
@@ -24,11 +24,11 @@ pub(super) struct Values<'g> {
     rows: Vec<Open>,
     spare: Vec<Row>,
     key: String,
-    /// How many values there are.
+    /// The number of values.
     pub count: u64,
-    /// How deep they go.
+    /// The maximum nesting depth.
     pub deepest: usize,
-    /// How many records are in arrays that are not told apart.
+    /// The number of records in arrays beyond the limit of tables.
     pub beyond: u64,
 }
 
@@ -40,9 +40,9 @@ struct Frame {
     is_long: bool,
     /// Whether its elements are the cells of a row.
     is_tuple: bool,
-    /// Whether a record ends with it.
+    /// Whether its end ends a record.
     has_row: bool,
-    /// How long the path was before it.
+    /// The length of the path before it.
     path: usize,
     elements: u64,
     records: u64,
@@ -56,7 +56,7 @@ struct Open {
 }
 
 impl<'g> Values<'g> {
-    /// Nothing yet.
+    /// Creates a gatherer without values.
     pub(super) fn new(graph: &'g Graph) -> Self {
         Self {
             graph,
@@ -72,21 +72,21 @@ impl<'g> Values<'g> {
         }
     }
 
-    /// A document begins.
+    /// Begins a document.
     pub(super) fn begin(&mut self, line: u64) {
         self.frames.clear();
         self.rows.clear();
         self.open_row(Some(ROOT), "", line);
     }
 
-    /// The document as it stands in the output, if it is a line of it.
+    /// Receives the document verbatim, if it is one line of the output.
     pub(super) fn raw(&mut self, raw: &str) {
         if let Some(open) = self.rows.first_mut() {
             open.row.raw.push_str(raw.get(..raw.floor_char_boundary(1_000)).unwrap_or_default());
         }
     }
 
-    /// The document ended, or is cut.
+    /// Ends the document, which may be truncated.
     pub(super) fn end(&mut self) {
         while !self.frames.is_empty() {
             self.close();
@@ -96,12 +96,12 @@ impl<'g> Values<'g> {
         }
     }
 
-    /// A key was read.
+    /// Takes a key.
     pub(super) fn key(&mut self, key: &str) {
         key.clone_into(&mut self.key);
     }
 
-    /// An object or an array begins.
+    /// Begins an object or an array.
     pub(super) fn open(&mut self, is_array: bool, line: u64) {
         self.count += 1;
         let in_array = self.frames.last().is_some_and(|frame| frame.is_array);
@@ -121,7 +121,7 @@ impl<'g> Values<'g> {
         self.deepest = self.deepest.max(self.frames.len());
     }
 
-    /// A string, a number or a word.
+    /// Takes a string, a number or a word.
     pub(super) fn value(&mut self, sort: Sort, value: (&str, usize), line: u64) {
         self.count += 1;
         let (_, path, new_row) = self.enter(line, false);
@@ -129,7 +129,7 @@ impl<'g> Values<'g> {
         self.leave(path, new_row);
     }
 
-    /// An object or an array ends.
+    /// Ends an object or an array.
     pub(super) fn close(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         let count = if frame.is_map { frame.elements } else { frame.records };
@@ -146,7 +146,8 @@ impl<'g> Values<'g> {
         self.leave(frame.path, frame.has_row);
     }
 
-    /// Goes to the place of the next value. Returns it, how long the path was, and whether a record begins.
+    /// Moves to the place of the next value. Returns the place, the previous length of the path, and whether a record
+    /// begins.
     fn enter(&mut self, line: u64, is_open: bool) -> (Option<usize>, usize, bool) {
         let length = self.rows.last().map_or(0, |open| open.path.len());
         let Some(frame) = self.frames.last_mut() else { return (Some(ROOT), length, false) };
@@ -182,7 +183,7 @@ impl<'g> Values<'g> {
         (place, length, is_map)
     }
 
-    /// Lengthens the path.
+    /// Extends the path.
     fn go(&mut self, key: &str) {
         let Some(open) = self.rows.last_mut() else { return };
         if !open.path.is_empty() {
@@ -191,7 +192,7 @@ impl<'g> Values<'g> {
         open.path.push_str(key.get(..key.floor_char_boundary(LONGEST_PATH)).unwrap_or_default());
     }
 
-    /// What a record is called: its key in an object whose keys are data, or what it is in.
+    /// Adds a field that names the record: its key in an object whose keys are data, or the record that contains it.
     fn named(&mut self, name: &str, value: &str) {
         if let Some(open) = self.rows.last_mut() {
             open.path.push_str(name);
@@ -232,7 +233,7 @@ impl<'g> Values<'g> {
         }
     }
 
-    /// What the record is called in which another begins. What is there once need not be called anything.
+    /// Returns the name of the record that contains the next one. A record that occurs once needs no name.
     fn around(&self) -> Option<String> {
         let open = self.rows.get(1..)?.last()?;
         let table = self.tables.get(open.table?)?;
@@ -253,7 +254,7 @@ impl<'g> Values<'g> {
         self.spare.push(open.row);
     }
 
-    /// The table of a place.
+    /// Returns the table of a place.
     fn table(&mut self, place: usize, mark: &str) -> Option<usize> {
         if let Some(&table) = self.of_place.get(&place) {
             return Some(table);

@@ -1,14 +1,14 @@
-//! Where the columns of a table are: by its rule, by its bars, by the gaps of its header, or by what stays blank.
+//! Finds the columns of a table: by its rule, its bars, the gaps of its header, or the positions that stay blank.
 
 mod cut;
 
 use cut::{cut_at, cut_before, last_word, pieces, split_words, starts_after_gaps, starts_of};
 
-/// How many rows are looked at.
+/// The maximum number of rows examined.
 const ROWS: usize = 300;
-/// How many columns a table may have.
+/// The maximum number of columns.
 const COLUMNS: usize = 200;
-/// How wide a table may be whose blank columns are looked for.
+/// The maximum width of a table that is searched for blank columns.
 const WIDTH: usize = 2_000;
 
 /// The columns of a table.
@@ -16,7 +16,7 @@ const WIDTH: usize = 2_000;
 pub(super) struct Layout {
     /// Their names.
     pub(super) names: Vec<String>,
-    /// How a row is taken apart.
+    /// How a row is split.
     cut: Cut,
     /// The line of the header.
     pub(super) header: String,
@@ -24,15 +24,15 @@ pub(super) struct Layout {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cut {
-    /// Each column begins here, in letters from the left.
+    /// Each column begins at one of these positions, counted in characters.
     Starts(Vec<usize>),
-    /// Columns are words, and the last has the rest.
+    /// Each column is one word, and the last column has the rest.
     Words,
-    /// This stands between them.
+    /// The character between columns.
     Bars(char),
 }
 
-/// Whether a line only draws a rule under a header.
+/// Returns whether a line is only a rule under a header.
 pub(super) fn is_rule(line: &str) -> bool {
     let text = line.trim();
     text.len() >= 3
@@ -72,19 +72,19 @@ pub(super) fn is_rule(line: &str) -> bool {
         && text.chars().filter(|c| matches!(c, '-' | '=' | '─' | '═' | '━')).count() >= 3
 }
 
-/// `(12 rows)`, after the last row.
+/// Recognises `(12 rows)`, after the last row.
 pub(super) fn is_end(line: &str) -> bool {
     let inner = line.strip_prefix('(').and_then(|line| line.strip_suffix(')'));
     inner.is_some_and(|inner| inner.ends_with(" rows") || inner.ends_with(" row"))
 }
 
-/// Finds the columns of a table that begins in the first lines.
+/// Finds the columns of a table that begins within the first lines.
 pub(super) fn find<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<Layout> {
     let first: Vec<&str> = lines.clone().take(10).collect();
     if let Some(rule) = first.iter().position(|line| is_rule(line)) {
         return ruled(&first, rule, lines);
     }
-    // What stands above a table is not much.
+    // Only a few lines may precede a table.
     for (place, header) in first.iter().enumerate().filter(|(_, line)| is_header(line)) {
         let rows: Vec<&str> = lines.clone().skip(place + 1).take(ROWS).collect();
         if rows.len() < 3 {
@@ -98,11 +98,11 @@ pub(super) fn find<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<L
     None
 }
 
-/// Last columns of these names have any text.
+/// The names of last columns that hold free text.
 const FREE: [&str; 8] = ["COMMAND", "CMD", "Description", "DESCRIPTION", "ARGS", "MESSAGE", "Message", "Command"];
 
 impl Layout {
-    /// The same with names of two words in one: nothing ever stands below the second.
+    /// Merges columns whose names are two words of one name: no row has anything below the second word.
     fn joined(mut self, rows: &[&str]) -> Self {
         let Cut::Starts(starts) = &self.cut else { return self };
         let cells: Vec<Vec<&str>> = rows.iter().filter_map(|row| cut_at(row, starts)).collect();
@@ -123,12 +123,12 @@ impl Layout {
         self
     }
 
-    /// Whether the last column may have any text.
+    /// Returns whether the last column holds free text.
     pub(super) fn is_free(&self) -> bool {
         self.names.last().is_some_and(|name| FREE.contains(&name.as_str()))
     }
 
-    /// The cells of a row, or nothing if this line cannot be one.
+    /// Returns the cells of a row, or `None` if the line cannot be a row.
     pub(super) fn cells<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
         let count = self.names.len();
         match &self.cut {
@@ -150,10 +150,10 @@ impl Layout {
     }
 }
 
-/// A table with a rule: dashes under each column, or bars between them.
+/// Finds the columns of a table with a rule: dashes under each column, or bars between them.
 fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) -> Option<Layout> {
     let drawn = first.get(rule).filter(|line| line.len() <= WIDTH * 3)?;
-    // Where the first line is a rule, the table is in a box and the header follows.
+    // If the first line is a rule, the table is in a box and the header follows.
     let header = if rule == 0 { *first.get(1)? } else { *first.get(rule - 1)? };
     let bar = ['│', '┃', '|'].into_iter().find(|bar| header.contains(*bar));
     let rows: Vec<&str> = lines.skip(rule + 1).filter(|line| !is_rule(line) && !is_end(line)).take(ROWS).collect();
@@ -161,12 +161,12 @@ fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) 
         Some(bar) => {
             let inner = header.trim().trim_start_matches(bar).trim_end_matches(bar);
             let names: Vec<String> = inner.split(bar).map(|name| name.trim().to_owned()).collect();
-            // Box drawings have a thin bar between the cells of a thick header.
+            // Box drawings separate the cells below a heavy header by light bars.
             let bar = if bar == '┃' { '│' } else { bar };
             Layout { names, cut: Cut::Bars(bar), header: header.to_owned() }
         }
         None => {
-            // Dpkg joins its columns with one dash, others leave a space.
+            // dpkg joins its columns with a dash; others leave a space.
             let gap = if drawn.contains('=') && drawn.contains('-') { '-' } else { ' ' };
             let starts = starts_of(drawn, gap);
             if starts.len() > COLUMNS {
@@ -186,7 +186,7 @@ fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) 
     (layout.names.len() >= 2 && named && bars_fit && rows.len() >= 3 && fit * 10 >= rows.len() * 9).then_some(layout)
 }
 
-/// Whether a first line names columns: words in capitals, or beginning with one, and no numbers.
+/// Returns whether a line names columns: words that are in capitals or capitalised, and no numbers.
 fn is_header(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let capital = |word: &&&str| word.starts_with(|c: char| c.is_uppercase() || matches!(c, '%' | '#'));
@@ -203,7 +203,7 @@ fn is_header(line: &str) -> bool {
             || line.contains("   ") && words.iter().filter(capital).count() * 10 >= count * 8)
 }
 
-/// Columns that begin under their names, which are at least two spaces apart.
+/// Finds columns that begin under their names, which are at least two spaces apart.
 fn gaps(header: &str, rows: &[&str]) -> Option<Layout> {
     let starts = starts_after_gaps(header);
     if starts.len() < 2 {
@@ -228,7 +228,7 @@ fn gaps(header: &str, rows: &[&str]) -> Option<Layout> {
         }
         true
     };
-    // Where numbers end under their names, the gaps lie elsewhere.
+    // Where numbers are right-aligned under their names, the gaps are elsewhere.
     let inside = |row: &&&str| {
         cut_at(row, &starts).is_some_and(|cells| cells.iter().filter(|cell| !cell.is_empty()).count() >= 2)
     };
@@ -242,7 +242,7 @@ fn gaps(header: &str, rows: &[&str]) -> Option<Layout> {
     (fit * 100 >= rows.len() * 95 && left).then(|| layout_at(header, divided(header, rows, starts)))
 }
 
-/// The same columns, where those are divided whose name and rows both have a blank in the same place.
+/// Splits the columns whose name and rows all have a blank at the same position.
 fn divided(header: &str, rows: &[&str], starts: Vec<usize>) -> Vec<usize> {
     let letters: Vec<char> = header.chars().collect();
     let mut all = Vec::new();
@@ -275,7 +275,7 @@ fn begins_at(row: &str, start: usize) -> bool {
     row.chars().nth(start).is_some_and(|letter| letter != ' ')
 }
 
-/// Columns between what stays blank in the header and in every row.
+/// Finds columns between the positions that are blank in the header and in every row.
 fn rivers(header: &str, rows: &[&str]) -> Option<Layout> {
     let last = last_word(header)?;
     if last > WIDTH {
@@ -302,7 +302,7 @@ fn rivers(header: &str, rows: &[&str]) -> Option<Layout> {
         let is_blank = blank(place);
         if let (true, Some(start)) = (is_blank, begin) {
             let any = filled.get(start..place).is_some_and(|counts| counts.iter().any(|&count| count > 0));
-            // One space after a word with nothing below it: a name of two words.
+            // A single space after a word with nothing below it is inside a name of two words.
             if any || blank(place + 1) {
                 starts.push(start);
                 begin = None;
@@ -318,15 +318,15 @@ fn rivers(header: &str, rows: &[&str]) -> Option<Layout> {
     (layout.names.len() >= 3 && named && fit * 100 >= rows.len() * 95).then_some(layout)
 }
 
-/// Columns that are words.
+/// Finds columns that are single words.
 fn words(header: &str, rows: &[&str]) -> Option<Layout> {
-    // The one name of two words that tools of this sort print.
+    // The only two-word name that tools of this sort print.
     let joined = header.replace("Mounted on", "Mounted");
     let names: Vec<String> = joined.split_whitespace().map(str::to_owned).collect();
     let count = names.len();
     let layout = Layout { names, cut: Cut::Words, header: header.to_owned() };
     let free = layout.is_free();
-    // With more words than names nobody knows which belong together, unless the last column may have any text.
+    // In a row with more words than names, the grouping is unknown, unless the last column holds free text.
     let fits = |row: &&&str| {
         let words = row.split_whitespace().count();
         words == count || free && words > count

@@ -1,4 +1,4 @@
-//! One JSON value a line: records of events and logs. What went wrong first, then what the fields hold.
+//! One JSON value per line: records of events and logs. What went wrong comes first, then what the fields hold.
 
 use std::io;
 
@@ -14,14 +14,14 @@ use crate::{Lines, Page, Source};
 
 pub(crate) const KIND: Kind = Kind { name: "ndjson", how: How::Whole { is, read } };
 
-/// How many tables inside of records are shown.
+/// The maximum number of tables inside records that are shown.
 const MOST_TABLES: usize = 3;
 
 fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(85, is_record)
 }
 
-/// Whether a line looks like one JSON value.
+/// Returns whether a line looks like one JSON value.
 fn is_record(line: &str) -> bool {
     let line = line.trim();
     let inner = line.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(str::trim_start);
@@ -46,7 +46,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     let cut = if cut > 0 { format!(", {cut} of them not read to their ends") } else { String::new() };
     let errors = match (records.errors.count, records.warnings.count) {
         (0, 0) => String::new(),
-        (errors, warnings) => format!(", {errors} that tell of errors, {warnings} of warnings"),
+        (errors, warnings) => format!(", {errors} mention errors, {warnings} warnings"),
     };
     let mut page = Page::new(format!("JSON lines: {} records{cut}{errors}", records.count));
     let mut gathered = Gathered::default();
@@ -61,7 +61,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     Ok(Some(page))
 }
 
-/// Goes through all lines. Those that are not JSON go to the log. Returns how many were not read to their ends.
+/// Walks through all lines. Lines that are not JSON go to the fold. Returns how many lines were not read to their end.
 fn walk(source: &dyn Source, gather: &mut dyn Gather, log: &mut Fold) -> io::Result<u64> {
     let mut lines = Lines::of(source)?;
     let mut reader = Reader::on(b"");

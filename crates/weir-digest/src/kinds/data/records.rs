@@ -1,5 +1,5 @@
-//! Records written as one field to a line: `psql -x`, `sqlite3 -line`, and `1. row` with `name: value` below it, as MySQL
-//! and MCP servers for databases have it.
+//! Records with one field per line: `psql -x`, `sqlite3 -line`, and `1. row` followed by `name: value`, as printed by
+//! MySQL and by MCP servers for databases.
 
 use super::converted::{self, Convert, put_text, put_value};
 use crate::kinds::{How, Kind};
@@ -13,7 +13,7 @@ pub(crate) const KIND: Kind = Kind {
     },
 };
 
-/// Whether a line begins a record: `-[ RECORD 1 ]---`, `*** 1. row ***`, `1. row`.
+/// Returns whether a line begins a record: `-[ RECORD 1 ]---`, `*** 1. row ***`, `1. row`.
 fn begins(line: &str) -> bool {
     let number = || line.trim_matches(['*', ' ']).strip_suffix(". row");
     line.starts_with("-[ RECORD ")
@@ -24,20 +24,20 @@ fn is_expanded(sample: &Sample<'_>) -> bool {
     sample.full_lines().next().is_some_and(begins)
 }
 
-/// Whether the output is blocks of `name = value`, each with the same first name.
+/// Returns whether the output is blocks of `name = value` that all begin with the same name.
 fn is_listed(sample: &Sample<'_>) -> bool {
     let Some((name, _)) = sample.full_lines().next().and_then(field) else { return false };
     let again = sample.full_lines().filter_map(field).filter(|(other, _)| *other == name).count();
     again >= 3 && sample.mostly(95, |line| line.contains(" = ") && field(line).is_some())
 }
 
-/// `name | value` or `name = value`.
+/// Parses `name | value` or `name = value`.
 fn field(line: &str) -> Option<(&str, &str)> {
     let at = line.find(" | ").or_else(|| line.find(" = ")).or_else(|| line.strip_suffix(" |").map(str::len))?;
     named(&line[..at], line.get(at + 3..).unwrap_or_default())
 }
 
-/// `name: value`
+/// Parses `name: value`.
 fn colon_field(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once(':')?;
     named(name, value)
@@ -50,13 +50,13 @@ fn named<'a>(name: &'a str, value: &'a str) -> Option<(&'a str, &'a str)> {
     is_name.then(|| (name, value.trim()))
 }
 
-/// Where between records and fields the output is.
+/// The position among records and fields.
 #[derive(Default)]
 struct Records {
     begun: bool,
     in_record: bool,
     fields: usize,
-    /// Whether a colon stands after the name of a field.
+    /// Whether the names of fields end with a colon.
     colons: bool,
 }
 

@@ -1,15 +1,15 @@
-//! One record of many: its fields while it is read, and as it is kept when there is something about it.
+//! One record of many: its fields while it is read, and the form in which a notable record is kept.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::text::clip;
 
-/// How much of a field is kept while its record is read.
+/// The maximum number of bytes kept of a field while its record is read.
 const LONGEST: usize = 600;
-/// How many fields of a record are looked at.
+/// The maximum number of fields examined in a record.
 const MOST_FIELDS: usize = 1_000;
-/// How much of a field, and of all its fields, is kept of a record that is shown.
+/// The maximum number of bytes of a field, and of all fields, that are kept of a record that is shown.
 const KEPT_FIELD: usize = 200;
 const KEPT: usize = 1_200;
 
@@ -29,10 +29,10 @@ pub(super) enum Sort {
 /// A value of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
-    /// Which column it is of.
+    /// The column it belongs to.
     pub column: usize,
     pub sort: Sort,
-    /// How long it is in whole.
+    /// Its full length.
     pub length: usize,
     start: usize,
     end: usize,
@@ -41,17 +41,17 @@ pub(super) struct Field {
 /// A record that is being read.
 #[derive(Default)]
 pub(super) struct Row {
-    /// Its line.
+    /// Its line number.
     pub line: u64,
-    /// How many came before it.
+    /// How many records came before it.
     pub index: u64,
-    /// How many records it is inside of, from 1 on. 0 where no record is inside of another.
+    /// The nesting depth among records, from 1. It is 0 where records are not nested.
     pub depth: usize,
-    /// The record as it stands in the output, where it is a line of it.
+    /// The record verbatim, if it is one line of the output.
     pub raw: String,
     text: String,
     pub fields: Vec<Field>,
-    /// Whether it tells of trouble, and so is shown with others that do.
+    /// Whether it reports trouble, in which case it is shown with others that do.
     pub troubled: bool,
     kept: OnceCell<Rc<Kept>>,
 }
@@ -67,7 +67,7 @@ pub(super) struct Kept {
 }
 
 impl Row {
-    /// Makes ready for the next record.
+    /// Prepares for the next record.
     pub(super) fn begin(&mut self, line: u64) {
         self.line = line;
         self.raw.clear();
@@ -76,7 +76,7 @@ impl Row {
         self.kept = OnceCell::new();
     }
 
-    /// Takes a value, of which `length` bytes were in the output.
+    /// Takes a value, which has `length` bytes in the output.
     pub(super) fn push(&mut self, column: usize, sort: Sort, value: (&str, usize)) {
         if self.fields.len() >= MOST_FIELDS {
             return;
@@ -87,12 +87,12 @@ impl Row {
         self.fields.push(Field { column, sort, length, start, end: self.text.len() });
     }
 
-    /// The text of a value, or its beginning.
+    /// Returns the text of a value, or its beginning.
     pub(super) fn text_of(&self, field: &Field) -> &str {
         self.text.get(field.start..field.end).unwrap_or_default()
     }
 
-    /// The record, to be kept.
+    /// Returns the record in the form in which it is kept.
     pub(super) fn keep(&self) -> Rc<Kept> {
         let make = || {
             let mut fields = Vec::with_capacity(self.fields.len().min(40));
@@ -115,12 +115,12 @@ impl Row {
 }
 
 impl Kept {
-    /// The value of a column.
+    /// Returns the value of a column.
     pub(super) fn get(&self, column: usize) -> Option<&str> {
         self.fields.iter().find(|field| field.0 == column).map(|field| field.1.as_str())
     }
 
-    /// These of its fields with their names, each in at most `most` bytes, and how many more there are.
+    /// Renders the fields of these columns with their names, each in at most `most` bytes, and how many more there are.
     pub(super) fn only<'a>(&self, name: impl Fn(usize) -> &'a str, columns: &[usize], most: usize) -> String {
         let shown: Vec<_> = self.fields.iter().filter(|field| columns.contains(&field.0)).collect();
         let more = self.fields.len() - shown.len() + self.left_out;
@@ -135,8 +135,8 @@ impl Kept {
         text
     }
 
-    /// Its fields with their names: `id=7 name="a b"`, those of `first` first, in about `most` bytes. Fields that say
-    /// nothing are not shown.
+    /// Renders its fields with their names: `id=7 name="a b"`, those of `first` first, in about `most` bytes. Fields
+    /// without information are omitted.
     pub(super) fn with_names<'a>(&self, name: impl Fn(usize) -> &'a str, first: &[usize], most: usize) -> String {
         let mut text = String::new();
         let (mut last, mut left_out) = (None, self.left_out);
@@ -160,7 +160,7 @@ impl Kept {
     }
 }
 
-/// Adds `name=value` to a text, or `,value` after a value of the same field.
+/// Appends `name=value` to a text, or `,value` after a value of the same field.
 fn named(text: &mut String, last: &mut Option<usize>, column: (usize, &str), value: &str) {
     if *last == Some(column.0) {
         text.push(',');

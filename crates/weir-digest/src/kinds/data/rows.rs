@@ -1,4 +1,4 @@
-//! Many records with the same fields, whatever they are written as: rows of a table, objects of an array, lines of JSON.
+//! Many records with the same fields, however they are written: rows of a table, objects of an array, lines of JSON.
 //!
 //! Invariant: memory does not grow with the number of records.
 
@@ -12,32 +12,32 @@ use super::row::{Kept, Row, Sort};
 use super::value::{Role, hash_without_numbers};
 use crate::trouble::Trouble;
 
-/// How many fields are told apart.
+/// The maximum number of fields that are distinguished.
 const MOST_COLUMNS: usize = 200;
-/// Of the first so many fields, so many different values are told apart, and of the others a few.
+/// The number of main fields, and the maximum number of different values of a main field and of any other.
 const MAIN_COLUMNS: usize = 16;
 const MOST_VALUES: usize = 10_000;
 const FEW_VALUES: usize = 300;
-/// How many kinds of trouble are told apart.
+/// The maximum number of groups of trouble that are distinguished.
 const MOST_GROUPS: usize = 300;
-/// How many of the first records are kept.
+/// The maximum number of first records kept.
 pub(super) const FIRST: usize = 12;
-/// How many of those that are inside of the fewest others are kept.
+/// The maximum number of outermost records kept.
 const TOPS: usize = 60;
 
 /// Records with the same fields.
 #[derive(Default)]
 pub(super) struct Rows {
-    /// What stands before the names of its fields: `lines[].`
+    /// The prefix of the names of its fields: `lines[].`
     pub path: String,
     pub count: u64,
     pub columns: Vec<Column>,
     places: HashMap<String, usize>,
-    /// How many values had a field that is not told apart.
+    /// The number of values whose field is beyond the limit.
     pub beyond: u64,
     pub first: Vec<Rc<Kept>>,
     last: Row,
-    /// The first records that are inside of the fewest others, and how many there are of these.
+    /// The first of the outermost records, and the total number of outermost records.
     pub tops: Vec<Rc<Kept>>,
     pub top_count: u64,
     top_depth: usize,
@@ -46,18 +46,18 @@ pub(super) struct Rows {
     pub cross: Cross,
 }
 
-/// Records that tell of trouble, those that say the same together.
+/// Records that report trouble, grouped by message.
 #[derive(Default)]
 pub(super) struct Groups {
-    /// How many records.
+    /// The number of records.
     pub count: u64,
-    /// Records that came when no more groups could be told apart.
+    /// The number of records that came after the limit of groups was reached.
     pub beyond: u64,
     pub found: Vec<Group>,
     places: HashMap<u64, usize>,
 }
 
-/// Records that say the same.
+/// Records with the same message.
 pub(super) struct Group {
     pub count: u64,
     pub first: Rc<Kept>,
@@ -65,12 +65,12 @@ pub(super) struct Group {
 }
 
 impl Rows {
-    /// No records yet, at this path.
+    /// Creates a table without records at this path.
     pub(super) fn at(path: String) -> Self {
         Self { path, ..Self::default() }
     }
 
-    /// The column of this name, if there are not too many.
+    /// Returns the column of this name, unless there are too many.
     pub(super) fn column(&mut self, name: &str) -> Option<usize> {
         if let Some(&place) = self.places.get(name) {
             return Some(place);
@@ -86,7 +86,7 @@ impl Rows {
         Some(place)
     }
 
-    /// Takes a record. What is given back is to be filled with the next.
+    /// Takes a record. The caller refills `row` with the next one.
     pub(super) fn add(&mut self, row: &mut Row) {
         row.index = self.count;
         self.count += 1;
@@ -111,7 +111,8 @@ impl Rows {
         std::mem::swap(row, &mut self.last);
     }
 
-    /// Of records that may be inside of their like, those on the outside are what was asked for.
+    /// Keeps the record if it is outermost. Of records that may be nested in others like them, the outermost are the
+    /// subject.
     fn keep_top(&mut self, row: &Row) {
         if row.depth == 0 {
             return;
@@ -129,12 +130,12 @@ impl Rows {
         }
     }
 
-    /// The last record.
+    /// Returns the last record.
     pub(super) fn last(&self) -> Option<Rc<Kept>> {
         (self.count > 0).then(|| self.last.keep())
     }
 
-    /// Whether a record tells of trouble, and what it says, so that those that say the same are counted together.
+    /// Returns whether a record reports trouble, with a key by which records with the same message are grouped.
     fn trouble(&self, row: &Row) -> Option<(Trouble, u64)> {
         let (mut level, mut other) = (None, None);
         for field in &row.fields {
@@ -157,7 +158,7 @@ impl Rows {
         Some((trouble, self.key(row)))
     }
 
-    /// What a record says, without the numbers in it.
+    /// Hashes the message of a record, without its numbers.
     fn key(&self, row: &Row) -> u64 {
         let mut hasher = DefaultHasher::new();
         let role = |column: usize| self.columns.get(column).map_or(Role::Other, |column| column.role);
@@ -178,7 +179,7 @@ impl Rows {
 }
 
 impl Groups {
-    /// How many there are, at most.
+    /// Returns the number of groups; it is an upper bound.
     pub(super) fn groups(&self) -> u64 {
         self.found.len() as u64 + self.beyond
     }
@@ -198,11 +199,11 @@ impl Groups {
     }
 }
 
-/// What a level says: nothing known, no trouble, or some.
+/// Returns what a level means: unknown, no trouble, or some.
 #[expect(clippy::option_option, reason = "a level that is no trouble is not the same as no level")]
 fn of_level(text: &str, sort: Sort) -> Option<Option<Trouble>> {
     if sort == Sort::Number {
-        // pino and bunyan count levels in tens.
+        // pino and bunyan number levels in tens.
         return match text {
             "10" | "20" | "30" => Some(None),
             "40" => Some(Some(Trouble::Warning)),
@@ -219,20 +220,20 @@ fn of_level(text: &str, sort: Sort) -> Option<Option<Trouble>> {
     })
 }
 
-/// Whether the value of an error field tells of one.
+/// Returns whether the value of an error field reports an error.
 fn says_error(text: &str) -> bool {
     !matches!(text, "" | "null" | "false" | "0" | "none" | "None" | "ok" | "[]" | "no" | "-" | "true")
         && !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Whether a value is nothing but a word for a bad end, whatever its field is called.
+/// Returns whether a value is just a word for a bad outcome, whatever its field is called.
 fn is_bad_word(text: &str) -> bool {
     const WORDS: [&str; 7] = ["fail", "failed", "failure", "error", "fatal", "critical", "crashed"];
     matches!(text.as_bytes().first(), Some(b'f' | b'F' | b'e' | b'E' | b'c' | b'C'))
         && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether something ended badly.
+/// Returns whether something ended badly.
 fn is_bad_end(text: &str) -> bool {
     let Some(lower) = text.get(..text.len().min(24)).map(str::to_ascii_lowercase) else { return false };
     ["fail", "error", "crash", "fatal", "panic", "timeout", "timed out", "timed_out", "critical", "broken"]

@@ -1,4 +1,4 @@
-//! Words what is known of many records: what is unusual first, then each field in a line, then both ends.
+//! Describes many records: what is unusual first, then each field in one line, then the first and last records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,20 +12,20 @@ use super::value::Role;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// How much of a record is shown as it stands.
+/// The maximum number of bytes shown of a verbatim record.
 const RECORD: usize = 420;
-/// How much of a record is shown by the names of its fields.
+/// The maximum number of bytes shown of a record by its fields.
 const NAMED: usize = 240;
-/// Up to this length, an unusual record is shown whole.
+/// The maximum length of an unusual record that is shown whole.
 const SHORT: usize = 150;
-/// How long a list of the names of records may be.
+/// The maximum length of a list of the names of records.
 const LIST: usize = 700;
-/// The fields that say most of a record beside its name.
+/// The fields that describe a record best, besides its name.
 const TELLING: [&str; 7] = ["version", "value", "status", "state", "Status", "type", "kind"];
-/// How many crossings of columns are shown.
+/// The maximum number of crossed columns shown.
 const MOST_CROSSINGS: usize = 12;
 
-/// What is known of several tables of records.
+/// What is known about several tables of records.
 #[derive(Default)]
 pub(super) struct Gathered {
     errors: Vec<Item>,
@@ -59,11 +59,11 @@ impl Gathered {
         }
     }
 
-    /// Puts everything on a page.
+    /// Adds everything to a page.
     pub(super) fn push(self, page: &mut Page) {
-        let errors = Part::new("errors, those that say the same together", Weight::Failure, self.errors);
+        let errors = Part::new("errors, grouped by message", Weight::Failure, self.errors);
         page.push(errors.of(self.error_groups));
-        let warnings = Part::new("warnings, those that say the same together", Weight::Fact, self.warnings);
+        let warnings = Part::new("warnings, grouped by message", Weight::Fact, self.warnings);
         page.push(warnings.of(self.warning_groups));
         page.push(Part::uncounted("which records there are", Weight::Fact, self.names));
         page.push(Part::new("unusual records", Weight::Fact, self.unusual));
@@ -77,12 +77,12 @@ impl Gathered {
     }
 }
 
-/// What the records of a table are called, if each has a name of its own.
+/// Returns the names of the records of a table, if each has its own.
 pub(super) fn names(rows: &Rows) -> Option<Item> {
     Words::of(rows).names()
 }
 
-/// The records of a table that has only a few, as they are.
+/// Returns the records of a table that has only a few, verbatim.
 pub(super) fn few(rows: &Rows) -> Vec<Item> {
     let words = Words::of(rows);
     let path = rows.path.trim_end_matches('.');
@@ -90,15 +90,15 @@ pub(super) fn few(rows: &Rows) -> Vec<Item> {
     rows.first.iter().map(|kept| Item::at(kept.line, format!("{path}: {}", clip(&text(kept), RECORD)))).collect()
 }
 
-/// A record that is not like the others.
+/// A record that differs from the others.
 struct Odd {
     kept: Rc<Kept>,
-    /// The columns in which it is not.
+    /// The columns in which it differs.
     columns: Vec<usize>,
 }
 
 impl<'a> Words<'a> {
-    /// A record, as it stands in the output if that is a line of it.
+    /// Returns a record as an item, verbatim if it is one line of the output.
     fn item(&self, kept: &Kept, first: &[usize], after: &str) -> Item {
         if !kept.raw.is_empty() {
             return Item::at(kept.line, clip(&kept.raw, RECORD) + after);
@@ -107,7 +107,7 @@ impl<'a> Words<'a> {
         self.at(kept, &(text + after))
     }
 
-    /// A record that is not like the others: whole if it is short, or else which one it is and what is unusual.
+    /// Returns an unusual record as an item: whole if it is short, otherwise which record it is and what is unusual.
     fn odd_item(&self, odd: &Odd) -> Item {
         let name = |column| self.name(column);
         let names: Vec<&str> = odd.columns.iter().map(|&column| self.name(column)).collect();
@@ -122,7 +122,7 @@ impl<'a> Words<'a> {
         self.at(&odd.kept, &text)
     }
 
-    /// A record by its line, or by its place among the others where they stand on one line.
+    /// Returns a record with its line number, or with its index where all records are on one line.
     fn at(&self, kept: &Kept, text: &str) -> Item {
         let same_line = self.rows.first.first().map(|first| first.line) == self.rows.last().map(|last| last.line);
         if same_line && self.rows.count > 1 {
@@ -131,7 +131,7 @@ impl<'a> Words<'a> {
         Item::at(kept.line, text)
     }
 
-    /// Where the records are, for those that have no line: `items`.
+    /// Returns where the records are, for those without a line number: `items`.
     fn base(&self) -> &str {
         self.rows.path.strip_suffix("[].").or(self.rows.path.strip_suffix("{}.")).unwrap_or_default()
     }
@@ -155,11 +155,11 @@ impl<'a> Words<'a> {
         of(Role::Message).or(of(Role::Error)).and_then(|column| kept.get(column))
     }
 
-    /// Records that are not like the others, and in which fields.
+    /// Returns the records that differ from the others, and in which fields.
     fn unusual(&self) -> Vec<Odd> {
         let mut found: BTreeMap<u64, Odd> = BTreeMap::new();
         let rare = self.rows.columns.iter().filter(|column| is_rare(column, self.rows.count)).count();
-        // Where many fields are rare, none of them is unusual.
+        // Where many fields are rare, a rare field is not unusual.
         let is_sparse = rare > 6.max(self.rows.columns.len() / 4);
         for (place, column) in self.rows.columns.iter().enumerate() {
             if column.name == "of" || (is_sparse && is_rare(column, self.rows.count)) {
@@ -179,7 +179,7 @@ impl<'a> Words<'a> {
         found
     }
 
-    /// What the records are called that are on the outside, if each has a name of its own, and what it is.
+    /// Returns the names of the outermost records, if each has its own, and what it is.
     fn names(&self) -> Option<Item> {
         let rows = self.rows;
         if rows.top_count < 3 || rows.tops.len() as u64 != rows.top_count {
@@ -208,7 +208,7 @@ impl<'a> Words<'a> {
         Some(Item::plain(clip(&text, LIST)).or(clip(&text, LIST / 2)))
     }
 
-    /// A line for each field.
+    /// Returns one line for each field.
     fn fields(&self, seen: &[u64]) -> Part {
         let rows = self.rows;
         let (mut items, mut same, mut none, mut once) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -216,7 +216,7 @@ impl<'a> Words<'a> {
             let value = constant(column).map(|value| format!("{}={}", column.name, one_line(value, VALUE)));
             match value {
                 _ if column.filled == 0 => none.push(column.name.clone()),
-                // Each record is in one of its own.
+                // Each record is nested in a different one.
                 _ if column.name == "of" && column.is_unique() => {}
                 Some(value) if column.missing(rows.count) == 0 && rows.count > 2 => same.push(value),
                 Some(value) if column.filled == 1 && rows.count > 2 => once.push(value),
@@ -249,7 +249,7 @@ impl<'a> Words<'a> {
         Part::new(format!("fields of {} records", rows.count), Weight::Fact, items)
     }
 
-    /// The numbers of some columns for each value of some others.
+    /// Returns the numbers of some columns for each value of some others.
     fn crossed(&self) -> Vec<Item> {
         let cross = &self.rows.cross;
         let mut items = Vec::new();
@@ -288,7 +288,7 @@ impl<'a> Words<'a> {
         items
     }
 
-    /// The first and the last records, or all if there are few.
+    /// Returns the first and the last records, or all of them if there are few.
     fn ends(&self, seen: &[u64]) -> Part {
         let few = self.rows.count <= FIRST as u64;
         let last = if few { None } else { self.rows.last() };
@@ -300,7 +300,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Which fields go first where there are many.
+/// Returns the rank by which fields are sorted where there are many.
 fn rank(column: &Column) -> u8 {
     match column.role {
         Role::Level | Role::Outcome | Role::Error => 0,
@@ -312,12 +312,12 @@ fn rank(column: &Column) -> u8 {
     }
 }
 
-/// Whether nearly no record has this field.
+/// Returns whether almost no record has this field.
 fn is_rare(column: &Column, records: u64) -> bool {
     (1..=3).contains(&column.filled) && column.filled * 10 <= records
 }
 
-/// The records that stand out by this field.
+/// Returns the records that stand out by this field.
 fn odd(column: &Column, records: u64) -> Vec<&Rc<Kept>> {
     let mut found = Vec::new();
     if records < 20 || column.filled == 0 {
@@ -347,7 +347,7 @@ fn odd(column: &Column, records: u64) -> Vec<&Rc<Kept>> {
     found
 }
 
-/// The only value there is.
+/// Returns the value of a column that has only one.
 fn constant(column: &Column) -> Option<&str> {
     let value = || column.values.sorted().first().map(|value| value.text);
     let is_one = column.values.distinct() == 1 && !column.values.is_varied();

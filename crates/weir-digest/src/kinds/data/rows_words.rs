@@ -1,4 +1,4 @@
-//! Words what the values of one field are, and which record it is that holds one of them.
+//! Describes the values of one field, and identifies the record that has one of them.
 
 use std::rc::Rc;
 
@@ -9,19 +9,19 @@ use super::value::{Role, ends_with_word};
 use crate::Item;
 use crate::text::clip;
 
-/// How many different values of a field are shown.
+/// The maximum number of different values shown of a field.
 const MOST_VALUES: usize = 14;
-/// How much of a value is shown among others.
+/// The maximum number of bytes shown of a value in a list.
 pub(super) const VALUE: usize = 60;
-/// How long the values of a field may be in all.
+/// The maximum length of all values of a field.
 const LINE: usize = 240;
 
-/// What is needed to word what is known of a table.
+/// What is needed to describe a table.
 pub(super) struct Words<'a> {
     pub rows: &'a Rows,
-    /// The columns whose values together say which record it is.
+    /// The columns whose values together identify a record.
     pub identity: Vec<usize>,
-    /// Whether they say it of nearly every record.
+    /// Whether they identify nearly every record.
     is_sure: bool,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Words<'a> {
         Item::plain(with(&full)).or(with(&brief))
     }
 
-    /// From where to where the values of a field go: with who holds the ends and their sum, and without.
+    /// Returns the range of the values of a field: with the records that have its ends and the sum, and without.
     fn range(&self, column: &Column, seen: &[u64]) -> Option<(String, String)> {
         if column.is_date() {
             let text = format!("{} to {}", column.earliest.1, column.latest.1);
@@ -85,14 +85,14 @@ impl<'a> Words<'a> {
         ))
     }
 
-    /// Which record it is.
+    /// Returns what identifies a record.
     pub(super) fn which(&self, kept: &Kept) -> Option<String> {
         let values = self.identity.iter().filter_map(|&place| kept.get(place)).filter(|value| !value.is_empty());
         let named = values.map(|value| one_line(value, VALUE)).collect::<Vec<_>>().join(" ");
         (!named.is_empty()).then_some(named)
     }
 
-    /// `ok ×412, failed ×3 (first, second, third)`
+    /// Lists values with their counts: `ok ×412, failed ×3 (first, second, third)`.
     fn listed(&self, column: &Column, with_holders: bool) -> String {
         let values = column.values.sorted();
         let holders = |value: &Counted<'_>| {
@@ -128,7 +128,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The columns whose values say which record it is.
+/// Returns the columns whose values identify a record.
 fn identity(rows: &Rows) -> Vec<usize> {
     let short = |column: &Column| column.longest <= 100 && column.filled > 0;
     let is_name = |column: &Column| !column.is_number() || column.is_identity();
@@ -157,14 +157,14 @@ fn identity(rows: &Rows) -> Vec<usize> {
     columns().filter(|(_, column)| tells(column)).map(|(place, _)| place).take(3).collect()
 }
 
-/// Whether the numbers of a field can be summed.
+/// Returns whether the numbers of a field can be summed.
 pub(super) fn is_amount(column: &Column) -> bool {
     let words = ["version", "year", "month", "day", "edition", "range[]", "status", "timestamp", "ts", "time"];
     let named = words.iter().any(|word| ends_with_word(&column.name, word));
     !column.is_identity() && column.role == Role::Other && !named
 }
 
-/// What texts of which there are many are like.
+/// Describes texts of which there are many.
 fn texts(column: &Column) -> String {
     let values = column.values.sorted();
     let repeated = values.first().is_some_and(|value| value.count > 1);
@@ -175,7 +175,7 @@ fn texts(column: &Column) -> String {
     format!("{}{long}, {} {examples}", distinct(column), if repeated { "most often" } else { "such as" })
 }
 
-/// `paid ×412`
+/// Returns a value with its count: `paid ×412`.
 fn times(value: &Counted<'_>) -> String {
     match (value.count, value.is_varied) {
         (1, _) => format!("{} ×1", one_line(value.text, VALUE)),
@@ -193,7 +193,7 @@ fn distinct(column: &Column) -> String {
     format!("{more}{} different{but}", column.values.distinct())
 }
 
-/// `11 empty, 29 NA, 3 absent`
+/// Returns the gaps with their counts: `11 empty, 29 NA, 3 absent`.
 fn gaps(column: &Column, records: u64) -> String {
     let gap = |(text, count): &(String, u64)| format!("{count} {}", if text.is_empty() { "empty" } else { text });
     let mut all: Vec<String> = column.gaps.iter().map(gap).collect();
@@ -204,7 +204,7 @@ fn gaps(column: &Column, records: u64) -> String {
     all.join(", ")
 }
 
-/// The moments that numbers stand for which count seconds, or parts of them, since 1970.
+/// Returns the moments that numbers represent if they count seconds, or fractions of them, since 1970.
 fn moments(column: &Column) -> String {
     let name = &column.name;
     let words = [
@@ -234,11 +234,11 @@ fn moments(column: &Column) -> String {
     }
 }
 
-/// A moment in seconds since 1970 as a date and a time, by the days of the civil calendar.
+/// Formats a moment in seconds since 1970 as a date and a time of the civil calendar.
 fn moment(seconds: f64) -> String {
     let seconds = seconds.max(0.0) as u64;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years are counted from March, so that the day that is sometimes there is the last.
+    // Years are counted from March, which makes the leap day the last day of the year.
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -251,7 +251,7 @@ fn moment(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// A value among others.
+/// Returns a value on one line, in at most `most` bytes.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let mut line = text.get(..text.floor_char_boundary(most)).unwrap_or_default().replace(['\n', '\r'], "⏎");
     if text.len() > most {

@@ -13,7 +13,7 @@ use crate::{Item, Lines, Page, Part, Source, Weight, trouble};
 pub(crate) const KIND: Kind = Kind { name: "table", how: How::Whole { is, read } };
 
 fn is(sample: &Sample<'_>) -> bool {
-    // Lines that state levels are a log, whatever table it begins with.
+    // Lines that state levels are a log, whatever table they begin with.
     !sample.mostly(50, |line| trouble::level(line).is_some()) && layout::find(sample.full_lines()).is_some()
 }
 
@@ -48,7 +48,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(Some(page))
 }
 
-/// What `dpkg` says of its letters.
+/// Recognises the lines in which `dpkg` explains its letters.
 fn is_legend(line: &str) -> bool {
     ["Desired=", "| Status=", "|/ Err?="].iter().any(|beginning| line.starts_with(beginning))
 }

@@ -1,30 +1,30 @@
-//! What one value is, as it is written: no value, a number, a date; and what the name of its field says of it.
+//! Classifies one value by how it is written: a gap, a number, a date; and by the name of its field.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
 use super::row::Sort;
 
-/// What the name of a field says of its values.
+/// What the name of a field implies about its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// How bad a record is: `level`, `severity`.
+    /// The severity of a record: `level`, `severity`.
     Level,
-    /// What it says: `msg`, `message`.
+    /// Its message: `msg`, `message`.
     Message,
     /// What went wrong: `error`, `exception`.
     Error,
     /// How something ended: `status`, `outcome`.
     Outcome,
-    /// What it is called: `name`, `path`.
+    /// What the record is called: `name`, `path`.
     Name,
-    /// Which one it is: `id`, `req_id`, `sha`.
+    /// What identifies it: `id`, `req_id`, `sha`.
     Id,
     /// Nothing in particular.
     Other,
 }
 
-/// What the name of a field says of its values.
+/// Returns what the name of a field implies about its values.
 pub(super) fn role(name: &str) -> Role {
     let last = name.rsplit('.').next().unwrap_or(name).trim_start_matches(['@', '_']);
     let lower = last.to_ascii_lowercase();
@@ -44,7 +44,7 @@ pub(super) fn role(name: &str) -> Role {
     }
 }
 
-/// Tells texts apart that differ in more than their numbers and the words with digits in them.
+/// Hashes a text without its numbers and the words that contain digits.
 pub(super) fn hash_without_numbers(text: &str, hasher: &mut impl Hasher) {
     for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
         let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
@@ -56,7 +56,7 @@ pub(super) fn hash_without_numbers(text: &str, hasher: &mut impl Hasher) {
     }
 }
 
-/// Whether a value says that there is none.
+/// Returns whether a value stands for a missing one.
 pub(super) fn is_gap(text: &str, sort: Sort) -> bool {
     match sort {
         Sort::Number => false,
@@ -72,22 +72,22 @@ pub(super) fn is_gap(text: &str, sort: Sort) -> bool {
     }
 }
 
-/// The number that a value is, if it is one.
+/// Parses a value as a number.
 pub(super) fn number(text: &str, sort: Sort) -> Option<f64> {
     let with_comma = || if sort == Sort::Cell { number_with_comma(text) } else { None };
     number_with_point(text, sort).or_else(with_comma)
 }
 
-/// The number that a value is whose point stands before the decimals.
+/// Parses a value as a number with a decimal point.
 fn number_with_point(text: &str, sort: Sort) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let first = digits.bytes().next().filter(|byte| byte.is_ascii_digit() || *byte == b'.')?;
-    // A string of digits in JSON is a name, or it would not be a string.
+    // A JSON string of digits is an identifier; otherwise it would be a number.
     if sort == Sort::Text && !digits.contains('.') {
         return None;
     }
     if sort != Sort::Number {
-        // `007` and `12e45` are names.
+        // `007` and `12e45` are identifiers.
         let plain = digits.len() <= 20 && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let padded = first == b'0' && digits.len() > 1 && !digits.starts_with("0.");
         let exponent = digits.contains('.') && (digits.contains("e-") || digits.contains("e+"));
@@ -98,7 +98,7 @@ fn number_with_point(text: &str, sort: Sort) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// The number that a cell is whose comma stands before the decimals: `-1.234,50`.
+/// Parses a cell as a number with a decimal comma: `-1.234,50`.
 fn number_with_comma(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, decimals) = digits.split_once(',')?;
@@ -111,7 +111,7 @@ fn number_with_comma(text: &str) -> Option<f64> {
     plain.parse().ok()
 }
 
-/// What a date is ordered by: `2026-09-01`, with or without a time, `01.09.2026`, or only a time, `09:30:00`.
+/// Returns the sort key of a date: `2026-09-01`, with or without a time, `01.09.2026`, or just a time, `09:30:00`.
 pub(super) fn date(text: &str) -> Option<Cow<'_, str>> {
     let bytes = text.as_bytes();
     let digits = |places: &[usize]| places.iter().all(|&place| bytes.get(place).is_some_and(u8::is_ascii_digit));
@@ -130,7 +130,7 @@ pub(super) fn date(text: &str) -> Option<Cow<'_, str>> {
         .then(|| format!("{}-{month}-{day}{}", rest.get(..4).unwrap_or(rest), rest.get(4..).unwrap_or_default()).into())
 }
 
-/// Whether a name ends with a word: `line`, `end_line` and `endLine`, but not `outline`.
+/// Returns whether a name ends with a word: `line`, `end_line` and `endLine`, but not `outline`.
 pub(super) fn ends_with_word(name: &str, word: &str) -> bool {
     let Some(start) = name.len().checked_sub(word.len()) else { return false };
     let (Some(before), Some(end)) = (name.get(..start), name.get(start..)) else { return false };
@@ -139,7 +139,7 @@ pub(super) fn ends_with_word(name: &str, word: &str) -> bool {
     is_new && end.eq_ignore_ascii_case(word)
 }
 
-/// Whether a word is a number as JSON has them, or nearly.
+/// Returns whether a word is a number as in JSON, or nearly.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     digits.bytes().next().is_some_and(|byte| byte.is_ascii_digit())

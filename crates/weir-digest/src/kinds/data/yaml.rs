@@ -12,7 +12,7 @@ pub(crate) const KIND: Kind = Kind {
     },
 };
 
-/// How many lines there must be.
+/// The minimum number of lines.
 const FEWEST: usize = 12;
 
 fn is(sample: &Sample<'_>) -> bool {
@@ -32,7 +32,7 @@ fn is_item(text: &str) -> bool {
     text == "-" || text.starts_with("- ")
 }
 
-/// `name: value`, `name:`, `"name": value`. Aligned values are another form.
+/// Parses `name: value`, `name:` and `"name": value`. Aligned values are another format.
 fn key(text: &str) -> Option<(&str, &str)> {
     let (name, value) = match text.strip_suffix(':') {
         Some(name) if !name.contains(": ") => (name, ""),
@@ -45,7 +45,7 @@ fn key(text: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, value))
 }
 
-/// What is open: how far its lines are indented, and whether it is a list.
+/// An open block: the indentation of its lines, and whether it is a list.
 struct Level {
     indent: usize,
     list: bool,
@@ -54,7 +54,7 @@ struct Level {
 #[derive(Default)]
 struct Yaml {
     open: Vec<Level>,
-    /// A key whose value is on the lines below it.
+    /// Whether the value of the last key is on the lines below it.
     pending: bool,
     /// The indentation of the key whose value is a text of several lines.
     text: Option<usize>,
@@ -96,10 +96,10 @@ impl Yaml {
     fn content(&mut self, indent: usize, content: &str, json: &mut String) {
         let item = is_item(content);
         if !item && key(content).is_none() {
-            // A value goes on.
+            // The line continues a value.
             return;
         }
-        // A list may stand as far to the left as the key that it belongs to.
+        // A list may be indented no further than the key that it belongs to.
         let deeper =
             self.open.last().is_none_or(|top| indent > top.indent || (item && !top.list && indent == top.indent));
         if !(self.pending && deeper) {
@@ -160,7 +160,7 @@ impl Yaml {
         }
     }
 
-    /// A key without a value has none.
+    /// Writes `null` for a key without a value.
     fn fill(&mut self, json: &mut String) {
         if std::mem::take(&mut self.pending) {
             json.push_str("null");

@@ -1,12 +1,12 @@
-//! A diagnostic whose lines are still being read: its first line, and what explains it.
+//! A diagnostic whose lines are still being read: its first line, and the lines that explain it.
 
 use super::found::{Found, Severity};
 use crate::text::clip;
 
-/// How much of each is kept.
+/// The maximum number of bytes kept of each.
 const LONGEST: usize = 400;
 
-/// A diagnostic's first line.
+/// The first line of a diagnostic.
 pub(super) struct Head<'a> {
     pub file: &'a str,
     pub place: &'a str,
@@ -23,16 +23,16 @@ pub(super) struct Block {
     place: String,
     code: String,
     message: String,
-    /// The first line, as it is shown.
+    /// The first line, as shown.
     pub text: String,
     /// The lines that explain it.
     pub more: String,
-    /// How many lines followed it.
+    /// The number of lines that followed it.
     pub follow: usize,
 }
 
 impl Block {
-    /// The one that begins on the line with this number.
+    /// Creates the diagnostic that begins on the line with this number.
     pub(super) fn of(number: u64, head: &Head<'_>, text: String) -> Self {
         Self {
             number,
@@ -47,7 +47,7 @@ impl Block {
         }
     }
 
-    /// What it says. One that says all in a line needs no number to be read on.
+    /// Returns the diagnostic. One without an explanation needs no line number, because there is nothing more to read.
     pub(super) fn found(&self) -> Found<'_> {
         Found {
             number: (!self.more.is_empty()).then_some(self.number),

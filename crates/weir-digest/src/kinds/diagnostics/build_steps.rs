@@ -1,8 +1,8 @@
-//! What make, cmake and ninja print around the compiler: the steps they do, and how they ended.
+//! What make, cmake and ninja print around the compiler: their steps, and how those ended.
 
 use crate::text::number;
 
-/// Whether this says how a step, or everything, ended.
+/// Returns whether a line says how a step, or the whole build, ended.
 pub(super) fn outcome(text: &str) -> bool {
     let make = text.starts_with("make") || text.starts_with("gmake") || text.starts_with("ninja: ");
     if make && (text.contains("*** ") || text.contains(" not remade because of errors") || text.starts_with("ninja: "))
@@ -18,7 +18,7 @@ pub(super) fn outcome(text: &str) -> bool {
         || text.starts_with("Undefined symbols for architecture")
 }
 
-/// The sort of a step that a build prints before it does it.
+/// Returns the sort of step that a build announces.
 pub(super) fn step(text: &str) -> Option<&'static str> {
     match *text.as_bytes().first()? {
         b'[' => {
@@ -63,7 +63,7 @@ pub(super) fn step(text: &str) -> Option<&'static str> {
     }
 }
 
-/// The target that make could not make: what stands before the closing bracket.
+/// Returns the target that make failed to build: the text before the closing bracket.
 pub(super) fn target(text: &str) -> Option<&str> {
     let (_, inner) = text.split_once("*** [")?;
     let (inner, _) = inner.split_once("] Error ")?;

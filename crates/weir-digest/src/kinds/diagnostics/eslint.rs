@@ -1,4 +1,5 @@
-//! Findings of eslint, stylish, unix and compact, and of the linters that print as it does (stylelint, next lint).
+//! Findings of eslint in the formats stylish, unix and compact, and of linters that print like it (stylelint, next
+//! lint).
 
 use super::found::{Diagnostics, Found, Severity};
 use crate::kinds::fold::Fold;
@@ -8,11 +9,11 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "eslint", how: How::Lines { opens, begin: || Box::new(Eslint::default()) } };
 
-/// How many lines of a crash are kept.
+/// The maximum number of lines kept of a crash.
 const KEPT: usize = 40;
-/// How many lines it says when it could not run.
+/// The maximum number of lines of a crash message.
 const CRASH: u64 = 60;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
@@ -21,18 +22,18 @@ fn opens(text: &str, _: About<'_>) -> bool {
         Some(b'/' | b'.' | b'A'..=b'Z' | b'a'..=b'z') => {
             is_file(text) || one_line(text).is_some() || text.starts_with("Oops! Something went wrong! :(")
         }
-        // The bytes that the cross in the last line begins with.
+        // The first byte of the cross that begins the last line.
         Some(0xe2) => total(text).is_some(),
         _ => false,
     }
 }
 
-/// Whether this is a finding for certain, and not perhaps the name of a file.
+/// Returns whether a line is certainly a finding, and not possibly the name of a file.
 pub(crate) fn is_finding(text: &str, _: About<'_>) -> bool {
     row(text).is_some() || one_line(text).is_some()
 }
 
-/// A finding: its place in the file, how bad it is, its message, and its rule.
+/// A finding: its place in the file, its severity, its message and its rule.
 struct Row<'a> {
     place: &'a str,
     severity: Severity,
@@ -46,7 +47,7 @@ fn row(text: &str) -> Option<Row<'_>> {
     let (_, after) = number(inner)?;
     let (_, rest) = number(after.strip_prefix(':')?)?;
     let place = inner.get(..inner.len() - rest.len())?;
-    // A time of day is followed by one space.
+    // Only one space follows a time of day.
     let rest = rest.strip_prefix("  ")?.trim_start();
     let (word, rest) = rest.split_once(' ')?;
     let severity = match word {
@@ -62,7 +63,7 @@ fn row(text: &str) -> Option<Row<'_>> {
     Some(Row { place, severity, message, rule })
 }
 
-/// Whether this is the name of a file that such linters look at, alone on its line.
+/// Returns whether a line is only the name of a file that such linters check.
 fn is_file(text: &str) -> bool {
     const ENDS: &[&str] = &[
         ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro", ".json", ".css",
@@ -111,7 +112,7 @@ fn severity_of(word: &str) -> Option<Severity> {
     }
 }
 
-/// The problems that the last line counts: `✖ 57 problems (40 errors, 17 warnings)`.
+/// Returns the number of problems in the last line: `✖ 57 problems (40 errors, 17 warnings)`.
 fn total(text: &str) -> Option<u64> {
     let (count, rest) = number(text.trim_start_matches(['✖', '×', '⚠', ' ']))?;
     let rest = rest.strip_prefix(" problem")?;
@@ -125,13 +126,13 @@ struct Eslint {
     found: Diagnostics,
     /// The file whose findings are being read.
     file: String,
-    /// The line that named it, until a finding proves that it did.
+    /// The line that named it, until a finding confirms that it is a file.
     unsure: Option<(u64, String)>,
     totals: Vec<Item>,
     crash: Vec<Item>,
     crash_count: u64,
     crashed: bool,
-    /// Lines that looked like the name of a file and were not.
+    /// Lines that looked like the name of a file but were not.
     strays: Fold,
     text: String,
 }
@@ -206,12 +207,12 @@ impl Eslint {
             return true;
         }
         self.crashed = text.starts_with("Oops! Something went wrong! :(");
-        // A message may go on below itself, set in.
+        // The message may continue on indented lines below.
         self.crashed && self.takes_crash(line)
             || (!self.found.is_empty() && self.unsure.is_none() && text.starts_with("      "))
     }
 
-    /// Takes what eslint says when it could not run.
+    /// Takes a line that eslint prints when it cannot run.
     fn takes_crash(&mut self, line: &Line<'_>) -> bool {
         if is_file(line.text) || total(line.text).is_some() || self.crash_count >= CRASH {
             self.crashed = false;
@@ -224,7 +225,7 @@ impl Eslint {
         true
     }
 
-    /// The line that looked like the name of a file was something else.
+    /// Treats the line that looked like the name of a file as something else.
     fn stray(&mut self) {
         if let Some((number, text)) = self.unsure.take() {
             self.file.clear();

@@ -1,8 +1,8 @@
-//! What compilers and linters have in common: a place, how bad it is, a code and a message.
+//! What compilers and linters have in common: a place, a severity, a code and a message.
 //!
-//! Owns the gathering of diagnostics into a few parts: how often each code came, one of each sort with the rarest first
-//! (what came once is what a flood hides), the files with the most, and then more of the frequent ones. Invariant:
-//! everything is counted, and only so much is kept as could be shown.
+//! Owns the gathering of diagnostics into a few parts: the count of each code, one diagnostic of each sort with the
+//! rarest first (a flood hides those that occur once), the files with the most, and then more of the frequent ones.
+//! Invariant: everything is counted, and no more is kept than could be shown.
 
 use std::collections::BTreeMap;
 
@@ -11,59 +11,59 @@ use crate::kinds::shared::kept::rows;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
-/// How many sorts of diagnostics are kept.
+/// The maximum number of sorts of diagnostics.
 const SORTS: usize = 400;
-/// How many more of a sort are kept after its first.
+/// The maximum number of diagnostics of a sort that are kept after its first.
 const OTHERS: usize = 12;
-/// How many of those are kept in all.
+/// The maximum number of those over all sorts.
 const ALL_OTHERS: usize = 300;
-/// How many names are counted.
+/// The maximum number of names that are counted.
 const NAMES: usize = 2_000;
-/// How much of a diagnostic's line is kept.
+/// The maximum number of bytes kept of a diagnostic's line.
 const LONGEST: usize = 400;
-/// How much of what follows it is kept.
+/// The maximum number of bytes kept of the lines after it.
 const LONGEST_MORE: usize = 900;
 
-/// How bad a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Severity {
     /// It stops the build, or the tool says so.
     Error,
-    /// It does not.
+    /// It does not stop the build.
     Warning,
-    /// It explains, or informs.
+    /// It explains or informs.
     Note,
 }
 
 /// One diagnostic.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found<'a> {
-    /// The number of its first line, where showing it helps to read on.
+    /// The number of its first line, if showing it helps to read on.
     pub number: Option<u64>,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// The file it is about, or nothing.
+    /// The file it is about; may be empty.
     pub file: &'a str,
-    /// The file with line and column, as the tool writes it.
+    /// The file with line and column, as written by the tool.
     pub place: &'a str,
-    /// The code or rule, or nothing.
+    /// The code or rule; may be empty.
     pub code: &'a str,
-    /// The message: what differs only in what it quotes is of one sort.
+    /// The message. Messages that differ only in what they quote are of one sort.
     pub message: &'a str,
-    /// The line that matters, with its place, as it is shown.
+    /// The line that matters, with its place, as shown.
     pub text: &'a str,
-    /// The lines that explain it, if there are any.
+    /// The lines that explain it; may be empty.
     pub more: &'a str,
 }
 
 /// All diagnostics of an output.
 #[derive(Default)]
 pub(super) struct Diagnostics {
-    /// How many there are of each severity.
+    /// The number of diagnostics of each severity.
     pub counts: [u64; 3],
     codes: [Codes; 2],
     files: BTreeMap<String, [u64; 2]>,
-    /// There are files beyond those that are counted one by one.
+    /// Whether there are more files than are counted one by one.
     more_files: bool,
     sorts: Vec<Sort>,
     by_key: BTreeMap<String, usize>,
@@ -73,8 +73,8 @@ pub(super) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Counts a line that belongs to a tool, since how much can be shown follows from how much there was. Answers whether
-    /// it does.
+    /// Counts the bytes of a line that belongs to a tool: how much can be shown depends on how much there was. Returns
+    /// `belongs`.
     pub(super) fn read(&mut self, line: &Line<'_>, belongs: bool) -> bool {
         if belongs {
             self.bytes = self.bytes.saturating_add(line.text.len() as u64 + 1);
@@ -82,12 +82,12 @@ impl Diagnostics {
         belongs
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.counts == [0; 3]
     }
 
-    /// How many there are of the worse two severities, in words.
+    /// Returns the number of errors and warnings, in words.
     pub(super) fn counted(&self) -> String {
         let [errors, warnings, _] = self.counts;
         let files = match self.files.len() as u64 {
@@ -101,7 +101,7 @@ impl Diagnostics {
         }
     }
 
-    /// Takes one more. Notes are only counted.
+    /// Takes a diagnostic. Notes are only counted.
     pub(super) fn add(&mut self, found: &Found<'_>) {
         let severity = found.severity;
         if let Some(count) = self.counts.get_mut(severity as usize) {
@@ -176,7 +176,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds the parts that tell of the diagnostics of a tool.
+    /// Adds the parts that describe the diagnostics of a tool.
     pub(super) fn write(mut self, page: &mut Page, tool: &str) {
         let of_tool = |what: &str| format!("{tool} {what}").trim_start().to_owned();
         let budget = crate::budget(self.bytes);
@@ -184,7 +184,7 @@ impl Diagnostics {
         let (errors, warnings): (Vec<Sort>, Vec<Sort>) =
             sorts.into_iter().partition(|sort| sort.severity == Severity::Error);
         let [error_codes, warning_codes] = std::mem::take(&mut self.codes);
-        // About how many bytes each may have: what is alone has nearly all.
+        // The approximate number of bytes for each. If there is only one of them, it gets nearly all.
         let both = self.counts[0] > 0 && self.counts[1] > 0;
         let (error_room, warning_room) = if both { (budget * 2, budget) } else { (budget * 3, budget * 3) };
         let mut errors = Shown::of(errors, of_tool("errors"), self.counts[0], error_room);
@@ -221,7 +221,7 @@ impl Diagnostics {
     }
 }
 
-/// How often each code came.
+/// The count of each code.
 #[derive(Default)]
 struct Codes {
     counts: BTreeMap<String, u64>,
@@ -240,7 +240,8 @@ impl Codes {
         }
     }
 
-    /// The counts, the highest first, several in a row; those that came once together. Nothing if all did.
+    /// Returns the counts, the highest first, several in a row, with codes that occur once listed together. Empty if
+    /// all occur once.
     fn part(&self, name: &str, weight: Weight) -> Part {
         let mut counts: Vec<(&String, u64)> = self.counts.iter().map(|(name, count)| (name, *count)).collect();
         let with: u64 = counts.iter().map(|(_, count)| count).sum();
@@ -265,17 +266,17 @@ impl Codes {
     }
 }
 
-/// A number with its word, as it stands in our own words.
+/// Returns a number with its noun, in our words.
 pub(crate) fn named(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// The beginning of a text, without saying that it was cut: for keys and short names only.
+/// Returns the beginning of a text without marking the cut: for keys and short names only.
 pub(super) fn clipped(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// Writes a message without what it quotes and without its numbers.
+/// Writes a message without its quotations and its numbers.
 fn template(message: &str, to: &mut String) {
     let mut closes = None;
     let mut before = ' ';
@@ -284,7 +285,7 @@ fn template(message: &str, to: &mut String) {
             Some(end) if character == end => closes = None,
             Some(_) => {}
             None => {
-                // An apostrophe inside a word is no quote.
+                // An apostrophe inside a word is not a quote.
                 closes = match character {
                     '`' => Some('`'),
                     '"' => Some('"'),
@@ -302,18 +303,18 @@ fn template(message: &str, to: &mut String) {
     }
 }
 
-/// Where a diagnostic is, as most tools write it: `path:12:5: rest`.
+/// The place of a diagnostic, as most tools write it: `path:12:5: rest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place<'a> {
     /// The path.
     pub path: &'a str,
     /// The path with line and column.
     pub whole: &'a str,
-    /// What follows, without the colon and the space.
+    /// The text after it, without the colon and the space.
     pub rest: &'a str,
 }
 
-/// The place that a line begins with.
+/// Parses the place at the beginning of a line.
 pub(super) fn place(text: &str) -> Option<Place<'_>> {
     let head = clipped(text, 400).as_bytes();
     if !head.first().is_some_and(u8::is_ascii_graphic) {

@@ -1,5 +1,5 @@
-//! Diagnostics of C compilers and of what prints like them (gcc, clang, MSVC, javac, swiftc), of linkers, and of make,
-//! cmake and ninja, whose steps are folded into counts.
+//! Diagnostics of C compilers and tools that print like them (gcc, clang, MSVC, javac, swiftc), of linkers, and of
+//! make, cmake and ninja, whose steps are reduced to counts.
 
 use super::block::{Block, Head};
 use super::build_steps::{outcome, step, target};
@@ -12,16 +12,16 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "gcc", how: How::Lines { opens, begin: || Box::new(Gcc::new()) } };
 
-/// How much explanation is gathered for one diagnostic.
+/// The maximum number of bytes of explanation for one diagnostic.
 const MORE: usize = 300;
-/// How many lines of code and marks may follow a diagnostic.
+/// The maximum number of lines of code and markers after a diagnostic.
 const FOLLOW: usize = 40;
-/// How many lines of a sort are kept.
+/// The maximum number of lines of a sort that are kept.
 const KEPT: usize = 60;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 400;
 
-/// Whether such lines begin here.
+/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
         None | Some(b' ' | b'\t') => step(text).is_some(),
@@ -34,7 +34,7 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
 /// Reads `a.c:1:2: error: m`, `a.c(1): error C1: m` and `CMake Error at a.txt:1 (f):`.
 fn head(text: &str) -> Option<Head<'_>> {
     if let Some(Place { path, rest, whole }) = place(text) {
-        // Python's checkers have the same form and their own kind, and so has rustc.
+        // Python's checkers and rustc use the same format, but are kinds of their own.
         if [".py", ".pyi", ".rs"].iter().any(|end| path.ends_with(end)) {
             return None;
         }
@@ -88,12 +88,12 @@ fn severity(said: &str) -> Option<(Severity, &str)> {
     Some((severity, message))
 }
 
-/// A message without the flag at its end that asked for it, and the flag.
+/// Splits a message into its text and the flag at its end that enabled it.
 fn flag(message: &str) -> (&str, &str) {
     let flagged = message.strip_suffix(']').and_then(|inner| inner.rsplit_once(" ["));
     match flagged {
         Some((message, flag)) if flag.starts_with('-') && !flag.contains(' ') => (message, flag),
-        // javac puts the group first.
+        // javac prints the group first.
         _ => match message.strip_prefix('[').and_then(|inner| inner.split_once("] ")) {
             Some((group, message)) if group.len() < 30 && !group.contains(' ') => (message, group),
             _ => (message, ""),
@@ -101,7 +101,7 @@ fn flag(message: &str) -> (&str, &str) {
     }
 }
 
-/// What a linker could not find or found twice: the sort of problem, and the symbol.
+/// Recognises what a linker did not find or found twice: the sort of problem, and the symbol.
 fn linker(text: &str) -> Option<(&'static str, &str)> {
     const SAID: &[(&str, &str)] = &[
         ("undefined reference to ", "undefined reference"),
@@ -112,7 +112,7 @@ fn linker(text: &str) -> Option<(&'static str, &str)> {
         ("unable to find library", "library not found"),
     ];
     let bytes = text.as_bytes();
-    // Linkers name themselves or an object; prose does neither.
+    // Linkers name themselves or an object; prose does not.
     if !(bytes.contains(&b':') && text.len() < 2_000) || text.starts_with(' ') {
         return None;
     }
@@ -124,7 +124,7 @@ fn linker(text: &str) -> Option<(&'static str, &str)> {
     })
 }
 
-/// Whether this says where the next diagnostic comes from.
+/// Returns whether a line says where the next diagnostic comes from.
 fn is_context(text: &str) -> bool {
     if text.starts_with("In file included from ") {
         return true;
@@ -147,7 +147,7 @@ struct Gcc {
     /// The column of its place.
     column: u64,
     outcomes: Kept,
-    /// Targets that make could not make.
+    /// The targets that make failed to build.
     targets: Vec<String>,
     target_count: u64,
     steps: Tally,
@@ -155,7 +155,7 @@ struct Gcc {
     last_step: Option<Item>,
 }
 
-/// The column of `a.c:12:5`.
+/// Returns the column of `a.c:12:5`.
 fn column(place: &str) -> Option<u64> {
     let mut numbers = place.rsplit(':');
     let column = numbers.next()?.parse().ok()?;
@@ -272,11 +272,11 @@ impl Gcc {
         }
         self.flush();
         self.block = Some(Block::of(line.number, head, line.clip(LONGEST)));
-        // Without a column there is no code to be shown, except in Java.
+        // Without a column, the compiler shows no code, except in Java.
         self.column = column(head.place).unwrap_or(if head.file.ends_with(".java") { 0 } else { u64::MAX });
     }
 
-    /// Takes what follows the first line: code, marks under it, and how it came to be compiled.
+    /// Takes the lines after the first: code, markers under it, and the chain of includes.
     fn goes_on(&mut self, text: &str) -> bool {
         let generated = text.ends_with(" generated.") && number(text).is_some();
         let counted =
@@ -286,11 +286,11 @@ impl Gcc {
             return true;
         }
         if text.is_empty() {
-            // cmake sets the message off by a blank line.
+            // cmake separates the message by a blank line.
             return true;
         }
         if !text.starts_with(' ') && !text.starts_with('\t') {
-            // Older compilers show the code as it is, without its number, right below.
+            // Older compilers print the code directly below, without a line number.
             let code =
                 self.block.as_ref().is_some_and(|block| block.more.is_empty() && self.column <= text.len() as u64 + 1);
             if code {
@@ -298,7 +298,7 @@ impl Gcc {
             }
             return code;
         }
-        // The rest of the files that include each other.
+        // The rest of a chain of includes.
         if text.trim_start().starts_with("from ") && text.ends_with([':', ',']) {
             return true;
         }

@@ -1,4 +1,4 @@
-//! Diagnostics of Python's type checkers: mypy, short and pretty, and pyright.
+//! Diagnostics of Python's type checkers: mypy, plain and pretty, and pyright.
 
 use super::found::{Diagnostics, Found, Severity, named, place};
 use crate::kinds::{How, Kind, Stretch};
@@ -7,23 +7,23 @@ use crate::{About, Line, Page};
 
 pub(crate) const KIND: Kind = Kind { name: "mypy", how: How::Lines { opens, begin: || Box::new(Mypy::default()) } };
 
-/// How much explanation is gathered for one diagnostic.
+/// The maximum number of bytes of explanation for one diagnostic.
 const MORE: usize = 700;
-/// How many lines may follow a diagnostic.
+/// The maximum number of lines after a diagnostic.
 const FOLLOW: usize = 40;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     head(text).is_some() || total(text).is_some() || pyright_file(text)
 }
 
-/// Whether this is a diagnostic for certain, and not perhaps the name of a file.
+/// Returns whether a line is certainly a diagnostic, and not possibly the name of a file.
 pub(crate) fn is_finding(text: &str, _: About<'_>) -> bool {
     head(text).is_some()
 }
 
-/// A diagnostic's first line.
+/// The first line of a diagnostic.
 struct Head<'a> {
     file: &'a str,
     place: &'a str,
@@ -60,7 +60,7 @@ fn severity(said: &str) -> Option<(Severity, &str)> {
     Some((severity, message))
 }
 
-/// The code at the end of a message, and the message without it.
+/// Splits a message into its text and the code at its end.
 fn code(message: &str) -> (&str, &str) {
     let marked = [("  [", ']'), (" (report", ')')];
     for (open, close) in marked {
@@ -74,7 +74,7 @@ fn code(message: &str) -> (&str, &str) {
     ("", message)
 }
 
-/// What the last line says: how many files were checked.
+/// Returns the number of files checked, according to the last line.
 fn total(text: &str) -> Option<u64> {
     if let Some(rest) = text.strip_prefix("Success: no issues found in ") {
         let (files, rest) = number(rest)?;
@@ -85,13 +85,13 @@ fn total(text: &str) -> Option<u64> {
         let (files, rest) = number(checked)?;
         return rest.starts_with(" source file").then_some(files);
     }
-    // The other checker does not say it.
+    // pyright does not state it.
     let (_, rest) = number(text)?;
     let words = rest.starts_with(" error") && rest.contains(" warning") && rest.contains(" information");
     (words && text.len() < 80).then_some(0)
 }
 
-/// The name of a file, alone on its line, under which pyright puts what it found there.
+/// Recognises the name of a file, alone on its line, under which pyright lists its findings.
 fn pyright_file(text: &str) -> bool {
     text.starts_with('/') && is_python(text) && !text.contains(": ")
 }
@@ -113,9 +113,9 @@ struct Block {
     text: String,
     more: String,
     complete: bool,
-    /// The rule, where a later line says it.
+    /// The rule, if a later line names it.
     rule: String,
-    /// How many lines followed it.
+    /// The number of lines that followed it.
     follow: usize,
 }
 
@@ -151,7 +151,7 @@ impl Mypy {
             self.pyright |= head.pyright;
             if head.severity == Severity::Note && self.block.as_ref().is_some_and(|block| block.file == head.file) {
                 self.found.counts[2] += 1;
-                // The place is that of the error, and a link explains nothing.
+                // A note has the place of its error, and a link does not explain anything.
                 if !head.message.starts_with("See https://") {
                     self.more(&format!("  note: {}", head.message));
                 }
@@ -185,7 +185,7 @@ impl Mypy {
         self.goes_on(text)
     }
 
-    /// Takes a line that pretty output adds: the rest of a long message, the code, and marks under it.
+    /// Takes a line that pretty output adds: the rest of a long message, the code, and markers under it.
     fn goes_on(&mut self, text: &str) -> bool {
         let Some(block) = &mut self.block else { return false };
         block.follow += 1;
@@ -193,7 +193,7 @@ impl Mypy {
             return false;
         }
         if self.pyright && text.starts_with("  ") {
-            // The last of these lines has the rule.
+            // The last of these lines names the rule.
             let rule = text.trim_end().strip_suffix(')').and_then(|inner| inner.rsplit_once(" (report"));
             if let Some((_, rule)) = rule.filter(|_| !block.text.ends_with(')')) {
                 block.rule = format!("report{}", clip(rule, 80));
@@ -202,7 +202,7 @@ impl Mypy {
             return true;
         }
         if text.starts_with("    ") {
-            // The code itself is not shown, since the place says where it is.
+            // The code is not shown, since the place says where it is.
             return true;
         }
         if block.complete {

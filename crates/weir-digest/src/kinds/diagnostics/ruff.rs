@@ -1,4 +1,4 @@
-//! Findings of Python's linters: ruff in all its formats, and those that print as it does (flake8, pylint).
+//! Findings of Python's linters: ruff in all its formats, and linters that print like it (flake8, pylint).
 
 use super::found::{Diagnostics, Found, Severity, named, place};
 use crate::kinds::fold::Fold;
@@ -8,20 +8,20 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "ruff", how: How::Lines { opens, begin: || Box::new(Ruff::default()) } };
 
-/// How much explanation is gathered for one finding.
+/// The maximum number of bytes of explanation for one finding.
 const MORE: usize = 700;
-/// How many lines may follow a finding: code, and what would be changed.
+/// The maximum number of lines after a finding: code, and the suggested change.
 const FOLLOW: usize = 300;
-/// How many lines of a sort are kept.
+/// The maximum number of lines of a sort that are kept.
 const KEPT: usize = 60;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 400;
 
-/// Whether such lines begin here.
+/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
         Some(b'A'..=b'Z') if code(text).is_some_and(|(_, rest)| !rest.is_empty()) => {
-            // A code at the beginning of a line may be anything, unless it is one that ruff can fix.
+            // A code at the beginning of a line may be anything, unless ruff marks it as fixable.
             text.contains(" [*] ") || crate::text::runs(about.command, "ruff") || is_known(text)
         }
         Some(b'u' | b'i') if code(text).is_some() => true,
@@ -34,7 +34,8 @@ pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
     }
 }
 
-/// The rule that a text begins with, and what follows: two to nine letters and digits, as `F401`, `PLR0913`.
+/// Parses the rule at the beginning of a text, and returns it with the rest: one to five capitals and two to five
+/// digits, such as `F401` and `PLR0913`.
 pub(super) fn code(text: &str) -> Option<(&str, &str)> {
     let letters = text.bytes().take_while(u8::is_ascii_uppercase).count();
     let digits = text.bytes().skip(letters).take_while(u8::is_ascii_digit).count();
@@ -49,7 +50,7 @@ pub(super) fn code(text: &str) -> Option<(&str, &str)> {
     Some((code, rest))
 }
 
-/// The families of rules that a code may have without a file before it.
+/// Returns whether a code belongs to a family of rules that may occur without a file before it.
 fn is_known(text: &str) -> bool {
     let letters = text.bytes().take_while(u8::is_ascii_uppercase).count();
     const FAMILIES: &[&str] = &[
@@ -61,20 +62,20 @@ fn is_known(text: &str) -> bool {
     text.get(..letters).is_some_and(|family| FAMILIES.contains(&family))
 }
 
-/// A finding on one line, of a file of Python: `a.py:1:2: F401 message`.
+/// Returns the code of a finding on one line, in a Python file: `a.py:1:2: F401 message`.
 fn one_line(text: &str) -> Option<&str> {
     let place = place(text)?;
     let is_python = [".py", ".pyi", ".ipynb"].iter().any(|end| place.path.ends_with(end));
     code(place.rest).filter(|_| is_python).map(|(code, _)| code)
 }
 
-/// The file that stands alone above its findings: `src/a.py:`.
+/// Recognises the file that is alone on a line above its findings: `src/a.py:`.
 fn file_above(text: &str) -> Option<&str> {
     let path = text.strip_suffix(':')?;
     (path.ends_with(".py") && path.len() < 300 && !path.contains([' ', '"', '\''])).then_some(path)
 }
 
-/// What a line says of the whole run.
+/// What a line says about the whole run.
 enum Said {
     Findings(u64),
     Fixable,
@@ -119,7 +120,7 @@ struct Ruff {
     fixable: u64,
     pylint: bool,
     full: bool,
-    /// The file whose findings stand below it, and the line that named it until one does.
+    /// The file whose findings follow, and the line that named it until one does.
     file: String,
     unsure: Option<u64>,
     strays: Fold,
@@ -133,7 +134,7 @@ struct Block {
     place: String,
     more: String,
     full: bool,
-    /// How many lines followed it.
+    /// The number of lines that followed it.
     follow: usize,
 }
 
@@ -221,7 +222,7 @@ impl Ruff {
         self.block.as_mut().is_some_and(|block| block.take(text))
     }
 
-    /// A finding below its file: `  12:5 F401 message`.
+    /// Parses a finding below its file: `  12:5 F401 message`.
     fn row<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
         let inner = text.strip_prefix("  ").filter(|_| !self.file.is_empty())?.trim_start();
         let (place, rest) = inner.split_once(' ')?;
@@ -231,7 +232,7 @@ impl Ruff {
         code(rest).map(|_| (place, rest))
     }
 
-    /// The line that looked like the name of a file was something else.
+    /// Treats the line that looked like the name of a file as something else.
     fn stray(&mut self) {
         if let Some(number) = self.unsure.take() {
             self.strays.take(&Line { number, text: &format!("{}:", self.file), left_out: 0 });
@@ -289,13 +290,13 @@ impl Ruff {
     }
 }
 
-/// How bad a finding is. Only one of these tools says so, by the first letter of its longer codes.
+/// Returns the severity of a finding. Only pylint states it, by the first letter of its longer codes.
 fn severity(code: &str, said: &str) -> Severity {
     let graded = code.len() == 5 && said.starts_with(':') && code.starts_with(['C', 'R', 'W', 'I']);
     if graded { Severity::Warning } else { Severity::Error }
 }
 
-/// The path of a place, with or without something after it.
+/// Returns the path of a place, with or without text after it.
 fn file(place: &str) -> &str {
     let bytes = place.as_bytes();
     let colon =

@@ -1,4 +1,4 @@
-//! Diagnostics of rustc, as cargo and clippy print them: long with the code, or one line each.
+//! Diagnostics of rustc, as printed by cargo and clippy: long with the code, or one line each.
 
 use std::collections::BTreeMap;
 
@@ -9,67 +9,68 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "rustc", how: How::Lines { opens, begin: || Box::new(Rustc::default()) } };
 
-/// How many lines that tell of a whole crate are kept.
+/// The maximum number of lines kept about whole crates.
 const CRATES: usize = 200;
-/// How much explanation is gathered for one diagnostic.
+/// The maximum number of bytes of explanation for one diagnostic.
 const MORE: usize = 1_200;
-/// How many messages are remembered with their lint.
+/// The maximum number of messages that are remembered with their lint.
 const LINTS: usize = 1_000;
-/// How many indented lines may follow a message that has no place: other programs begin their messages in the same way.
+/// The maximum number of indented lines after a message without a place: other programs begin their messages in the
+/// same way.
 const LOOSE: usize = 4;
-/// How many may follow where it is certain whose message it is.
+/// The same where the message is certainly rustc's.
 const LOOSE_IN_BLOCK: usize = 60;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 400;
 
 fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
-        // `error: ` alone is said by many programs; what git says is not for a compiler.
+        // Many programs print a bare `error: `; those of git are not for a compiler.
         Some(b'e' | b'w') => header(text).is_some() && !crate::text::runs(about.command, "git"),
         _ => short(text).is_some(),
     }
 }
 
-/// Whether this is a diagnostic for certain: it has a code, or a place in a file of Rust.
+/// Returns whether a line is certainly a diagnostic: it has a code, or a place in a Rust file.
 pub(crate) fn is_finding(text: &str, _: About<'_>) -> bool {
     header(text).is_some_and(|(_, code, _)| code.starts_with('E')) || short(text).is_some()
 }
 
-/// The severity and code that a first line of a diagnostic has, and its message.
+/// Returns the severity, the code and the message of the first line of a diagnostic.
 fn header(text: &str) -> Option<(Severity, &str, &str)> {
     let (severity, rest) = match text.strip_prefix("error") {
         Some(rest) => (Severity::Error, rest),
         None => (Severity::Warning, text.strip_prefix("warning")?),
     };
     if let Some(message) = rest.strip_prefix(": ") {
-        // A compiler that was killed, or whose own code is wrong, speaks in the same way.
+        // A compiler that was killed or has a bug prints messages in the same form.
         return Some((severity, "", message));
     }
     let (code, message) = rest.strip_prefix('[')?.split_once("]: ")?;
     (code.len() <= 60 && !code.contains(' ')).then_some((severity, code, message))
 }
 
-/// A diagnostic on one line, of a file of Rust: `src/a.rs:1:2: error[E0425]: message`.
+/// Parses a diagnostic on one line, in a Rust file: `src/a.rs:1:2: error[E0425]: message`.
 fn short(text: &str) -> Option<(super::found::Place<'_>, Severity, &str, &str)> {
     let place = place(text).filter(|place| place.path.ends_with(".rs"))?;
     let (severity, code, message) = header(place.rest)?;
     Some((place, severity, code, message))
 }
 
-/// The diagnostics so far, and the one that is being read.
+/// The diagnostics so far, and the current one.
 #[derive(Default)]
 struct Rustc {
     found: Diagnostics,
     block: Option<Block>,
-    /// Which lint a message without its quotes belongs to: only the first of each says it.
+    /// The lint of each message, without its quotations: only the first message of each names it.
     lints: BTreeMap<String, String>,
-    /// What was said of whole crates: that they could not be compiled, and how many warnings they have.
+    /// Lines about whole crates: those that could not be compiled, and how many warnings they have.
     failed: Vec<String>,
     failed_count: u64,
     warned: Vec<String>,
     warned_count: u64,
     clippy: bool,
-    /// Something was said that only rustc or cargo says.
+    /// Whether a line was found that only rustc or cargo prints.
     certain: bool,
 }
 
@@ -85,9 +86,9 @@ struct Block {
     lint: String,
     clippy: bool,
     more: String,
-    /// The first look at the code is over, and what follows explains.
+    /// Whether the first excerpt of code is over, and what follows explains.
     explains: bool,
-    /// How many lines that only their indent makes part of this may still follow.
+    /// How many more lines may follow that belong here only by their indentation.
     loose: usize,
 }
 
@@ -111,7 +112,7 @@ impl Stretch for Rustc {
         let mut page = Page::new(format!("{said}{}", self.found.counted()));
         let total = self.failed_count + self.warned_count;
         let Self { failed, warned, found, .. } = *self;
-        // A crate that failed says its warnings too.
+        // A crate that failed states its warnings too.
         let said = |line: &String| failed.iter().any(|failure| subject(failure) == subject(line));
         let repeated = warned.iter().filter(|line| said(line)).count() as u64;
         let rest = warned.iter().filter(|line| !said(line)).cloned();
@@ -122,7 +123,7 @@ impl Stretch for Rustc {
     }
 }
 
-/// The crate that a line is about, with its target: what stands in backticks and the words in brackets after it.
+/// Returns the crate that a line is about, with its target: the text in backticks and the words in brackets after it.
 fn subject(line: &str) -> &str {
     let from = line.find('`').unwrap_or(0);
     let rest = line.get(from..).unwrap_or_default();
@@ -158,7 +159,7 @@ impl Rustc {
         }
     }
 
-    /// Takes a line that tells of a whole crate or of the whole run.
+    /// Takes a line about a whole crate or the whole run.
     fn of_crate(&mut self, severity: Severity, text: &str, message: &str) -> bool {
         let over = message.starts_with("aborting due to")
             || message.starts_with("build failed, waiting")
@@ -186,7 +187,7 @@ impl Rustc {
         warned
     }
 
-    /// The diagnostic that was being read is complete.
+    /// Completes the current diagnostic.
     fn flush(&mut self) {
         let Some(block) = self.block.take() else { return };
         let message = block.header.get(block.message_at..).unwrap_or_default();
@@ -225,7 +226,7 @@ impl Rustc {
     }
 }
 
-/// The words of a message before the first thing it quotes.
+/// Returns the words of a message before its first quotation.
 fn message_start(message: &str) -> &str {
     message.split('`').next().unwrap_or(message)
 }
@@ -294,7 +295,7 @@ impl Block {
         goes_on
     }
 
-    /// A line of the code, or what is drawn under it.
+    /// Takes a line of code, or the markers under it.
     fn code_line(&mut self, text: &str, code: &str) {
         if self.label.is_empty()
             && !self.explains
@@ -308,7 +309,7 @@ impl Block {
         }
     }
 
-    /// Whether this says which lint found it, and nothing else.
+    /// Returns whether a line only names the lint.
     fn says_lint(&mut self, said: &str) -> bool {
         if let Some((_, anchor)) = said.split_once("rust-clippy/").and_then(|(_, url)| url.split_once('#')) {
             self.lint = clip(anchor, 80);
@@ -338,7 +339,7 @@ impl Block {
     }
 }
 
-/// What stands right of the line numbers, where a line shows code or points at it.
+/// Returns the text to the right of the line numbers, in a line that shows code or points at it.
 fn gutter(inner: &str) -> Option<&str> {
     if let Some(code) = inner.strip_prefix('|') {
         return Some(code);

@@ -1,29 +1,28 @@
-//! Chooses which diagnostics are shown: all where they are few, else one of each sort, the first of all and the most frequent ones before the rare ones, and
-//! then places.
+//! Chooses which diagnostics are shown: all if they are few; otherwise one of each sort, with the first of all and the
+//! most frequent ones before the rare ones, and then further places.
 
 use std::collections::BTreeMap;
 
 use super::found::{Severity, clipped};
 use crate::{Item, Part, Weight};
 
-/// How many places stand on one line.
-/// How many of the most frequent sorts come before the rare ones.
+/// How many of the most frequent sorts come before the rare ones, and how many places share one line.
 const FREQUENT: usize = 3;
 const IN_A_ROW: usize = 4;
 
 /// Diagnostics that differ only in what they quote.
 pub(super) struct Sort {
-    /// How bad they are.
+    /// Their severity.
     pub severity: Severity,
-    /// Their code, or nothing.
+    /// Their code; may be empty.
     pub code: String,
     /// The message of the first.
     pub message: String,
-    /// How many there are.
+    /// The number of diagnostics.
     pub count: u64,
-    /// The first.
+    /// The first one.
     pub first: One,
-    /// What explains the first.
+    /// The explanation of the first.
     pub more: String,
     /// Some of the others.
     pub others: Vec<One>,
@@ -31,23 +30,23 @@ pub(super) struct Sort {
 
 /// A diagnostic that is kept.
 pub(super) struct One {
-    /// How many were kept before it: the order of the output.
+    /// How many were kept before it, which is the order of the output.
     pub order: usize,
-    /// The number of its line, if it is shown.
+    /// Its line number, if it is shown.
     pub number: Option<u64>,
     /// The line that matters.
     pub text: String,
-    /// Where it is, if nothing else tells it from the first of its sort.
+    /// Its place, if nothing else distinguishes it from the first of its sort.
     pub place: Option<String>,
-    /// How often the very same came.
+    /// How often exactly this diagnostic occurred.
     pub times: u64,
 }
 
-/// What is shown of the diagnostics of one severity.
+/// The diagnostics of one severity that are shown.
 pub(super) struct Shown {
     name: String,
     total: u64,
-    /// There are so few that each is shown.
+    /// Whether there are so few that each is shown.
     pub all: bool,
     sorts: u64,
     items: Vec<Item>,
@@ -55,7 +54,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// `room` is how many bytes the digest has for them, more or less.
+    /// Chooses from `sorts`. `room` is the approximate number of bytes that the digest has for them.
     pub(super) fn of(sorts: Vec<Sort>, name: String, total: u64, room: usize) -> Self {
         let kept: u64 =
             sorts.iter().flat_map(|sort| std::iter::once(&sort.first).chain(&sort.others)).map(|one| one.times).sum();
@@ -71,7 +70,7 @@ impl Shown {
         shown
     }
 
-    /// Shows all of them in the order of the output, with explanations as long as there is room.
+    /// Shows all of them in the order of the output, with explanations while there is room.
     fn each(&mut self, sorts: Vec<Sort>, mut room: usize) {
         let mut all: Vec<(One, String)> = Vec::new();
         for sort in sorts {
@@ -93,7 +92,7 @@ impl Shown {
         }
         let many =
             |sort: &Sort| codes.get(&sort.code).copied().filter(|(count, _)| *count > 4 && !sort.code.is_empty());
-        // What came once or twice surprises; of the rest, what came most matters most.
+        // Diagnostics that occur once or twice are surprising; of the others, the most frequent matter most.
         let rare = (self.total / 50).max(2);
         let count = |sort: &Sort| many(sort).map_or(sort.count, |(_, all)| all.max(sort.count));
         let begin = sorts.iter().map(|sort| sort.first.order).min();
@@ -117,7 +116,7 @@ impl Shown {
         let mut left = room.saturating_sub(whole);
         self.sorts = first.len() as u64;
         for mut sort in first {
-            // What does not even fit in one of each is not followed by more of them.
+            // If not even one of each sort fits, no further ones are added.
             if whole < room {
                 self.more_of(&mut sort);
             }
@@ -128,7 +127,7 @@ impl Shown {
         }
     }
 
-    /// The others of a sort: only their places where they say the same.
+    /// Adds the others of a sort: only their places if their texts are equal.
     fn more_of(&mut self, sort: &mut Sort) {
         let (places, texts): (Vec<One>, Vec<One>) =
             std::mem::take(&mut sort.others).into_iter().partition(|one| one.place.is_some());
@@ -139,7 +138,7 @@ impl Shown {
         self.others.extend(texts.into_iter().map(|one| explained(one.times, one, "", &mut 0)));
     }
 
-    /// The diagnostics themselves.
+    /// Returns the diagnostics themselves.
     pub(super) fn part(&mut self, weight: Weight) -> Part {
         let name = match self.all {
             true => self.name.clone(),
@@ -148,16 +147,16 @@ impl Shown {
         Part::new(name, weight, std::mem::take(&mut self.items)).of(self.sorts)
     }
 
-    /// More of the frequent ones.
+    /// Returns more of the frequent ones.
     pub(super) fn others(&mut self, weight: Weight) -> Part {
         let items = std::mem::take(&mut self.others);
-        // Nothing is said where nothing could be shown: the total stands in the first line.
+        // An empty part states nothing; the total is in the first line.
         let total = if items.is_empty() { 0 } else { self.total.saturating_sub(self.sorts) };
         Part::new(format!("more {}", self.name), weight, items).of(total)
     }
 }
 
-/// A diagnostic as an item, with its explanation if there is room.
+/// Returns a diagnostic as an item, with its explanation if there is room.
 fn explained(times: u64, one: One, more: &str, room: &mut usize) -> Item {
     let brief = if times > 1 { format!("×{times} {}", one.text) } else { one.text };
     let more = fitting(more, *room / 2);
@@ -169,7 +168,7 @@ fn explained(times: u64, one: One, more: &str, room: &mut usize) -> Item {
     Item { line: one.number, ..item }
 }
 
-/// As many lines of an explanation as fit, and how many more there are. Nothing if not even the first does.
+/// Returns as many lines of an explanation as fit, and how many more there are. Empty if not even the first fits.
 fn fitting(more: &str, room: usize) -> String {
     if more.len() <= room {
         return more.to_owned();

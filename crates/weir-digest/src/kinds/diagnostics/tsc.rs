@@ -8,18 +8,18 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "tsc", how: How::Lines { opens, begin: || Box::new(Tsc::default()) } };
 
-/// How much explanation is gathered for one diagnostic.
+/// The maximum number of bytes of explanation for one diagnostic.
 const MORE: usize = 900;
-/// How many lines may follow a diagnostic.
+/// The maximum number of lines after a diagnostic.
 const FOLLOW: usize = 60;
-/// How many lines about projects and figures are kept.
+/// The maximum number of lines kept about projects and figures.
 const KEPT: usize = 60;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 400;
 
-/// Whether such lines begin here.
+/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
-    // Other tools say how many errors they found in the same words, but not in how many files.
+    // Other tools state the number of errors in the same words, but not the number of files.
     diagnostic(text).is_some()
         || found_total(text).is_some_and(|(_, files)| files.is_some())
         || is_figure_start(text)
@@ -28,7 +28,7 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
 
 /// Reads `src/a.ts(1,2): error TS1: m`, `src/a.ts:1:2 - error TS1: m` and `error TS1: m`.
 fn diagnostic(text: &str) -> Option<Head<'_>> {
-    // Nearly every line of any output is turned away here.
+    // Nearly every line of any output is rejected here.
     let at = memchr::memmem::find(text.as_bytes(), b" TS").map(|at| at + 1).filter(|&at| at < 600)?;
     let (code, message) = text.get(at..)?.split_once(": ")?;
     if code.len() > 9 || !code.bytes().skip(2).all(|byte| byte.is_ascii_digit()) || code.len() < 3 {
@@ -51,15 +51,15 @@ fn diagnostic(text: &str) -> Option<Head<'_>> {
         let place = before.get(..place.len() + 1)?;
         return Some(Head { file, place, severity, code, message });
     }
-    // What precedes a pretty one may be a build tool's mark.
+    // A pretty diagnostic may follow the marker of a build tool.
     let position = before.strip_suffix(" - ")?;
     let file = position.rsplitn(3, ':').nth(2)?;
     Some(Head { file, place: position, severity, code, message })
 }
 
-/// The totals at the end: errors and, where it says so, files.
+/// Returns the totals at the end: errors and, if stated, files.
 fn found_total(text: &str) -> Option<(u64, Option<u64>)> {
-    // In watch mode the time stands before it.
+    // In watch mode, a time precedes it.
     let text = text.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(text, |(_, rest)| rest);
     let (errors, rest) = number(text.strip_prefix("Found ")?)?;
     let rest = rest.strip_prefix(" error")?;
@@ -67,7 +67,7 @@ fn found_total(text: &str) -> Option<(u64, Option<u64>)> {
     match rest.strip_prefix(" in ") {
         Some(rest) => match number(rest) {
             Some((files, " files." | " file.")) => Some((errors, Some(files))),
-            // Another type checker ends in the same words and says what it checked.
+            // Another type checker ends with the same words and adds what it checked.
             Some(_) => None,
             None => Some((errors, Some(1))),
         },
@@ -79,7 +79,7 @@ fn is_figure_start(text: &str) -> bool {
     text.strip_prefix("Files:").is_some_and(|rest| rest.starts_with("   ") && number(rest.trim()).is_some())
 }
 
-/// A line of the figures: words, a colon, and a number with its unit.
+/// Returns whether a line is a figure: words, a colon, and a number with its unit.
 fn is_figure(text: &str) -> bool {
     text.split_once(':').is_some_and(|(name, value)| {
         let value = value.trim_start();
@@ -87,7 +87,7 @@ fn is_figure(text: &str) -> bool {
     })
 }
 
-/// What a build of several projects says about one: `[10:00:00 AM] Building project '…'`.
+/// Returns what a build of several projects says about one: `[10:00:00 AM] Building project '…'`.
 fn project(text: &str) -> Option<&str> {
     let (_, said) = text
         .strip_prefix('[')
@@ -113,7 +113,7 @@ fn project(text: &str) -> Option<&str> {
 struct Tsc {
     found: Diagnostics,
     block: Option<Block>,
-    /// Totals that it printed, added up: a build of several projects has several.
+    /// The sum of the totals printed: a build of several projects prints several.
     said: u64,
     said_files: u64,
     figures: Vec<Item>,
@@ -121,7 +121,7 @@ struct Tsc {
     in_figures: bool,
     projects: Vec<Item>,
     projects_count: u64,
-    /// The table of files at the end is being read.
+    /// Whether the table of files at the end is being read.
     in_table: bool,
 }
 
@@ -143,7 +143,7 @@ impl Stretch for Tsc {
             (said, files) => format!(", {said} in {} by its own count", named(files, "file", "files")),
         };
         let mut page = Page::new(format!("tsc: {}{said}", self.found.counted()));
-        // Times and memory are what is asked for.
+        // Times and memory are what the reader wants.
         self.figures.sort_by_key(|item| {
             let text = item.text.as_str();
             (!text.starts_with("Total"), !(text.contains(" time:") || text.starts_with("Memory")))
@@ -195,7 +195,7 @@ impl Tsc {
         self.explains(text)
     }
 
-    /// Takes what follows the first line of a diagnostic.
+    /// Takes the lines after the first line of a diagnostic.
     fn explains(&mut self, text: &str) -> bool {
         let inner = text.trim();
         if inner.is_empty() {
@@ -203,7 +203,7 @@ impl Tsc {
         }
         let Some(block) = &mut self.block else { return false };
         let indented = text.starts_with(' ');
-        // Pretty output shows the line of code with its number, and marks below it.
+        // Pretty output shows the line of code with its number, and markers below it.
         let code = number(text).is_some_and(|(_, rest)| rest.starts_with(' ') || rest.is_empty());
         let code = code && block.text.contains(" - ");
         block.follow += 1;

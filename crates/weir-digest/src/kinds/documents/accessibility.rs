@@ -1,5 +1,5 @@
-//! What a browser shows, as its accessibility tree: the page, alerts, headings, everything that can be clicked or filled
-//! in with its reference, and tables by their columns.
+//! The accessibility tree of a browser page: the page, alerts, headings, everything that can be clicked or filled in
+//! with its reference, and tables by their columns.
 
 use std::io;
 
@@ -19,17 +19,17 @@ use node::Node;
 
 pub(crate) const KIND: Kind = Kind { name: "accessibility", how: How::Whole { is, read } };
 
-/// How many facts of each sort are kept.
+/// The maximum number of facts kept of each sort.
 const KEPT: usize = 80;
-/// How deep the tree is followed.
+/// The maximum depth to which the tree is followed.
 const DEEPEST: usize = 200;
-/// How many tables are shown by their columns.
+/// The maximum number of tables shown by their columns.
 const TABLES: usize = 4;
-/// How much of a cell is kept, and how many cells of a row.
+/// The maximum number of bytes of a cell, and of cells of a row.
 const CELL: usize = 200;
 const CELLS: usize = 40;
 
-/// Whether this is such a tree: nearly all lines are nodes, or what belongs to one.
+/// Returns whether this is such a tree: nearly all lines are nodes or belong to one.
 fn is(sample: &Sample<'_>) -> bool {
     let (mut lines, mut nodes, mut sure) = (0, 0, 0);
     for line in sample.full_lines() {
@@ -51,7 +51,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(Some(tree.page()))
 }
 
-/// An element around others.
+/// An enclosing element.
 struct Around {
     indent: usize,
     sort: Sort,
@@ -61,7 +61,7 @@ struct Around {
 enum Sort {
     Alert,
     Status,
-    /// A part of the page with controls of its own.
+    /// A part of the page with its own controls.
     Group,
     Table,
     Row,
@@ -96,7 +96,7 @@ struct Table {
     grid: Grid,
     cells: Vec<String>,
     header: bool,
-    /// What the row is shown as: its cells, and what can be clicked in it.
+    /// The text of the row: its cells, and what can be clicked in it.
     text: String,
     line: u64,
 }
@@ -137,7 +137,7 @@ impl Tree {
             return;
         }
         if !node.is_known() && self.nodes == 0 {
-            // `- Page URL: …` stands before the tree.
+            // `- Page URL: …` precedes the tree.
             self.page.push(Item::at(line.number, clip(line.text.trim().trim_start_matches("- "), 300)));
             return;
         }
@@ -149,7 +149,7 @@ impl Tree {
         }
     }
 
-    /// Leaves the elements that do not enclose what stands this deep.
+    /// Leaves the elements that do not enclose this indentation.
     fn leave(&mut self, indent: usize) {
         while let Some(last) = self.around.last().filter(|last| last.indent >= indent) {
             match last.sort {
@@ -166,7 +166,7 @@ impl Tree {
         self.around.iter().any(|around| around.sort == sort)
     }
 
-    /// `/url: …` and `/placeholder: …` belong to the control before them.
+    /// Adds `/url: …` or `/placeholder: …` to the control before it.
     fn property(&mut self, node: &Node<'_>) {
         let value = clip(node.value.trim_matches('"'), 120);
         if self.table.is_some() || value.is_empty() {
@@ -274,7 +274,7 @@ impl Tree {
         }
         let Some(group) = self.groups.get_mut(self.group) else { return Sort::Control };
         if is_option {
-            // What can be chosen belongs to the choice, the one that is chosen with its mark.
+            // Options belong to the control before them; the selected one is marked.
             if let Some(last) = group.items.last_mut().filter(|last| last.len() < 2 * LINE) {
                 let name = if node.name.is_empty() { node.value } else { node.name };
                 let mark = if node.states().any(|state| state == "selected") { "*" } else { "" };

@@ -1,18 +1,18 @@
-//! Tables of documents: their rows where they are few, else what is told of any rows of cells.
+//! Tables of documents: their rows if there are few, otherwise a description of their columns.
 //!
-//! Unlike those of tables that programs read, cells hold text for people: `+94 min`, `271.42 EUR`.
+//! Unlike in tables for programs, cells hold text for people: `+94 min`, `271.42 EUR`.
 
 use crate::kinds::data::cells::Cells;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// How many columns are looked at.
+/// The maximum number of columns examined.
 const MOST_COLUMNS: usize = 30;
-/// A table with so few rows is shown by its rows.
+/// The maximum number of rows of a table that is shown by its rows.
 pub(super) const FEW: usize = 40;
-/// How much of a row is kept.
+/// The maximum number of bytes kept of a row.
 const ROW: usize = 300;
-/// How long a line of several rows is.
+/// The length of a line of several rows.
 const LINE: usize = 120;
 
 /// A table.
@@ -22,7 +22,7 @@ pub(super) struct Grid {
     pub rows: u64,
     width: usize,
     cells: Option<Cells>,
-    /// The first rows as they are shown.
+    /// The first rows, as shown.
     pub first: Vec<(u64, String)>,
 }
 
@@ -40,19 +40,19 @@ impl Grid {
         }
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub(super) fn width(&self) -> usize {
         self.width.max(self.header.len())
     }
 
-    /// Adds its parts to a page: rows if there are few; or else what is told of many.
+    /// Adds its parts to a page: the rows if there are few, otherwise a description of them.
     pub(super) fn push(self, page: &mut Page, name: &str) {
         if self.rows as usize <= FEW {
             let title = format!("{name}, {} rows, several on a line", self.rows);
             page.push(Part::new(title, Weight::Fact, self.compact()));
             return;
         }
-        // A table of two columns rather lists what is set than what happened.
+        // A table of two columns lists settings rather than events.
         let settings = self.width() <= 2;
         let mut told = Page::default();
         if let Some(cells) = self.cells {
@@ -65,7 +65,7 @@ impl Grid {
         }
     }
 
-    /// The rows, several on a line, after the header.
+    /// Returns the rows, several on a line, after the header.
     fn compact(&self) -> Vec<Item> {
         let mut items = Vec::new();
         let mut line =
@@ -86,7 +86,7 @@ impl Grid {
     }
 }
 
-/// A cell without the unit of its number, so that numbers can be compared.
+/// Returns a cell without the unit of its number, so that numbers can be compared.
 fn plain(cell: &str) -> std::borrow::Cow<'_, str> {
     match number(cell).filter(|_| cell.contains([' ', '+', '%', '$', '€', '£'])) {
         Some(number) => number.to_string().into(),
@@ -94,7 +94,7 @@ fn plain(cell: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The number in a cell, if it has exactly one: `+94 min`, `271.42 EUR`, `1,200`.
+/// Returns the number in a cell that has exactly one: `+94 min`, `271.42 EUR`, `1,200`.
 fn number(cell: &str) -> Option<f64> {
     if cell.len() > 30 {
         return None;

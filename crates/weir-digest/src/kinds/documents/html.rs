@@ -1,6 +1,7 @@
-//! Web pages: title and alerts, headings, what the text says, forms with their fields, tables by their columns, links.
+//! Web pages: title and alerts, headings, the most informative text, forms with their fields, tables by their columns,
+//! links.
 //!
-//! Invariant: no tree is built, and whatever a page holds, memory is bounded.
+//! Invariant: no tree is built, and memory is bounded, whatever a page contains.
 
 use std::io;
 
@@ -24,10 +25,10 @@ use tokens::Tokens;
 
 pub(crate) const KIND: Kind = Kind { name: "html", how: How::Whole { is, read } };
 
-/// How many lines may stand before a page that begins as a whole one does.
+/// The maximum number of lines before a complete page.
 const MOST_BEFORE: usize = 3;
 
-/// Whether this is a web page, or a part of one, with or without the headers of an answer before it.
+/// Returns whether this is a web page or a part of one, with or without the headers of a response.
 fn is(sample: &Sample<'_>) -> bool {
     let raw = sample.raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&sample.raw);
     let body = after_headers(after_words(raw)).trim_ascii_start();
@@ -61,7 +62,7 @@ fn is(sample: &Sample<'_>) -> bool {
     tags.iter().any(|tag| head.starts_with(tag)) && count >= 2 && (has(b"class=") || has(b"</"))
 }
 
-/// What follows a few lines that say where a page comes from.
+/// Skips a few lines that say where a page comes from.
 fn after_words(raw: &[u8]) -> &[u8] {
     let begins = |line: &&[u8]| {
         [&b"<!doctype"[..], b"<html", b"<?xml"]
@@ -72,7 +73,7 @@ fn after_words(raw: &[u8]) -> &[u8] {
     ends.into_iter().find(begins).unwrap_or(raw)
 }
 
-/// What follows the headers of an HTTP answer, if there are any.
+/// Skips the headers of an HTTP response, if there are any.
 fn after_headers(raw: &[u8]) -> &[u8] {
     if !raw.starts_with(b"HTTP/") {
         return raw;

@@ -1,4 +1,4 @@
-//! Markdown documents: how they begin, warnings and notes, the outline, what is said only once, and what repeats.
+//! Markdown documents: the beginning, warnings and notes, the outline, what is said only once, and what repeats.
 
 use std::io;
 
@@ -20,11 +20,11 @@ use marks::{
 
 pub(crate) const KIND: Kind = Kind { name: "markdown", how: How::Whole { is: detect::is, read } };
 
-/// How many facts of each sort are kept.
+/// The maximum number of facts kept of each sort.
 const KEPT: usize = 40;
-/// How many of the first entries of a changelog are kept.
+/// The maximum number of first entries of a changelog.
 const NEWEST: usize = 12;
-/// How much of a line is shown.
+/// The maximum number of bytes shown of a line.
 const LONGEST: usize = 420;
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
@@ -36,12 +36,12 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(Some(document.page()))
 }
 
-/// What the lines are inside of.
+/// The context of a line.
 enum Inside {
     Text,
-    /// Between the marks at the beginning, which is closed by the same mark.
+    /// Between the marks at the beginning. It ends with the same mark.
     FrontMatter(&'static str),
-    /// Between fences: the byte of the mark, and how many of it.
+    /// Between fences: the byte of the fence, and how many of it.
     Code(u8, usize),
     Comment,
 }
@@ -54,11 +54,11 @@ struct Document {
     front: Vec<Item>,
     front_total: u64,
     beginning: Vec<Item>,
-    /// Items of lists under the first versions of a changelog.
+    /// List items under the first versions of a changelog.
     newest: Vec<Item>,
     notes: Vec<Item>,
     note_total: u64,
-    /// The lines after `> [!NOTE]` belong to it.
+    /// Whether lines belong to a preceding `> [!NOTE]`.
     in_note: bool,
     open_tasks: u64,
     done_tasks: u64,
@@ -67,7 +67,7 @@ struct Document {
     code: Blocks,
     tables: Blocks,
     rows: u64,
-    /// The line before, which may be the header of a table.
+    /// The previous line, which may be the header of a table.
     before: String,
     in_table: bool,
     links: u64,
@@ -184,7 +184,7 @@ impl Document {
     }
 
     fn begin_table(&mut self, number: u64) {
-        // What looked like a paragraph was the header.
+        // What looked like a paragraph was the header of a table.
         if self.paragraph.lines() <= 1 {
             self.paragraph.clear();
         }
@@ -202,7 +202,7 @@ impl Document {
             if let Some((done, task)) = task(item) {
                 self.task(line, text, task, done);
             } else if !is_contents(item) {
-                // Of a changelog, what is new is what is looked for.
+                // In a changelog, readers look for what is new.
                 if (1..=3).contains(&self.outline.versions_so_far()) && self.newest.len() < NEWEST {
                     self.newest.push(Item::at(line.number, clip(text, 240)));
                 }
@@ -299,7 +299,7 @@ impl Document {
         page.push(passages.part("most telling passages", Weight::Fact));
         let mut repeated = tables.repeated();
         repeated.extend(code.repeated());
-        page.push(Part::new("headers and languages that come again", Weight::Shape, repeated));
+        page.push(Part::new("repeated headers and languages", Weight::Shape, repeated));
         page
     }
 

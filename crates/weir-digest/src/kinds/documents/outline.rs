@@ -1,4 +1,4 @@
-//! The headings of a document, whatever it is written in, and the versions of a changelog.
+//! The headings of a document in any format, and the versions of a changelog.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use crate::kinds::shared::dates;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// How many headings are kept.
+/// The maximum number of headings.
 const MOST: usize = 2_000;
-/// How long a row of headings is.
+/// The length of a row of headings.
 const ROW: usize = 160;
-/// How many rows are kept.
+/// The maximum number of rows.
 const ROWS: usize = 60;
-/// From so many headings with a version on, a document is a changelog.
+/// The minimum number of headings with a version that make a document a changelog.
 const VERSIONS: usize = 3;
 
 /// The headings of a document.
@@ -24,7 +24,7 @@ pub(super) struct Outline {
     version_total: u64,
 }
 
-/// Whether headings are shown with the numbers of their lines.
+/// Whether headings are shown with their line numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbered {
     Yes,
@@ -35,7 +35,7 @@ struct Heading {
     line: u64,
     level: usize,
     title: String,
-    /// How many items its lists have.
+    /// The number of items in its lists.
     entries: u64,
 }
 
@@ -63,7 +63,7 @@ impl Outline {
         }
     }
 
-    /// Takes the date of a version from a short line right below it: `Released 2025-05-10`.
+    /// Takes the date of a version from a short line directly below it: `Released 2025-05-10`.
     pub(super) fn dated(&mut self, line: u64, text: &str) {
         let date = || {
             text.split(' ')
@@ -81,17 +81,17 @@ impl Outline {
         }
     }
 
-    /// Whether headings are versions.
+    /// Returns whether headings are versions.
     pub(super) fn has_versions(&self) -> bool {
         self.version_level().is_some()
     }
 
-    /// How many versions there are so far.
+    /// Returns the number of versions so far.
     pub(super) fn versions_so_far(&self) -> u64 {
         self.version_total
     }
 
-    /// Counts an item of a list under the last heading.
+    /// Counts a list item under the last heading.
     pub(super) fn entry(&mut self) {
         if self.kept.len() as u64 == self.total
             && let Some(heading) = self.kept.last_mut()
@@ -100,7 +100,7 @@ impl Outline {
         }
     }
 
-    /// The parts: versions, the upper headings, the lower ones.
+    /// Returns the parts: versions, the upper headings, the lower ones.
     pub(super) fn parts(self, passages: &mut Passages, numbered: Numbered) -> Vec<Part> {
         let mut parts = Vec::new();
         let version_level = self.version_level();
@@ -112,7 +112,7 @@ impl Outline {
         let mut levels: Vec<usize> = others.iter().map(|heading| heading.level).collect();
         levels.sort_unstable();
         levels.dedup();
-        // A single title says little about the order of the rest.
+        // A single title says little about the structure of the rest.
         let single = others.iter().filter(|heading| Some(&heading.level) == levels.first()).count() == 1;
         let upper = levels.get(usize::from(single && levels.len() > 1)).copied().unwrap_or(1);
         let (above, below): (Vec<&Heading>, Vec<&Heading>) =
@@ -130,7 +130,7 @@ impl Outline {
             let total = headings.len() as u64 + beyond;
             let name = format!("{name}, {total} in all, rows");
             let count = rows.len() as u64;
-            // Where there is no line to go to, a few say what the rest is like.
+            // Without line numbers to go to, a few headings suffice to describe the rest.
             let most = if weight == Weight::Shape && numbered == Numbered::No { 2 } else { ROWS };
             Part::new(name, weight, rows.into_iter().take(most).collect()).of(count)
         };
@@ -143,7 +143,7 @@ impl Outline {
         parts
     }
 
-    /// The level at which headings are versions.
+    /// Returns the level at which headings are versions.
     fn version_level(&self) -> Option<usize> {
         (1..=4).find(|level| {
             let of_level = || self.kept.iter().filter(|heading| heading.level == *level);
@@ -175,7 +175,7 @@ impl Outline {
             let brief = format!("{}: {entries}", heading.title);
             items.push(Item::at(heading.line, format!("{brief} entries{sorts}")).or(brief));
         }
-        // The first and the last say from where to where it goes.
+        // The first and the last show the range.
         let last = if items.len() > 2 { items.pop() } else { None };
         let mut shown: Vec<Item> = Vec::new();
         let mut row = String::new();
@@ -204,10 +204,10 @@ impl Outline {
     }
 }
 
-/// From so many headings that begin with the same word on, they are folded.
+/// The minimum number of headings with the same first word that are folded.
 const ALIKE: usize = 4;
 
-/// Headings in rows, those that begin alike as one: `×13 34 GET /flags … 1950 GET /roles/{id}`.
+/// Returns headings in rows, with those that share their first word folded: `×13 34 GET /flags … 1950 GET /roles/{id}`.
 fn folded(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
     let first = |heading: &Heading| heading.title.split(' ').next().unwrap_or_default().to_owned();
     let mut counts: BTreeMap<String, Vec<&Heading>> = BTreeMap::new();
@@ -228,7 +228,7 @@ fn folded(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
     items
 }
 
-/// Headings in rows: `12 Install; 40 Usage`.
+/// Returns headings in rows: `12 Install; 40 Usage`.
 fn rows(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
     let mut rows: Vec<Item> = Vec::new();
     let mut row = String::new();
@@ -248,7 +248,7 @@ fn rows(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
     rows
 }
 
-/// A title without the targets of its links, and without links that have no words: `[¶](#install "Permalink")`.
+/// Returns a title without the targets of its links, and without links that have no words: `[¶](#install "Permalink")`.
 fn unlinked(title: &str) -> String {
     let mut text = String::new();
     let mut rest = title;
@@ -264,7 +264,7 @@ fn unlinked(title: &str) -> String {
     text
 }
 
-/// Whether a title names a version: `[1.2.0] - 2026-01-02`, `v2.0`, `Unreleased`.
+/// Returns whether a title names a version: `[1.2.0] - 2026-01-02`, `v2.0`, `Unreleased`.
 fn has_version(title: &str) -> bool {
     let bare = title.trim_start_matches(['[', ' ']);
     if bare.get(..10).is_some_and(|start| start.eq_ignore_ascii_case("unreleased")) {

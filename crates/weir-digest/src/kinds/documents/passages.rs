@@ -1,33 +1,34 @@
-//! Passages of a text, those that say the most first.
+//! Passages of a text, the most informative first.
 //!
-//! A passage says much where its words are rare in this text and have not been shown yet: what every section repeats
-//! goes last, whatever the text is about. Invariants: bounded memory; time linear in the text; no order of a map is seen.
+//! A passage is informative if its words are rare in this text and have not been shown yet: what every section repeats
+//! comes last, whatever the text is about. Invariants: memory is bounded; time is linear in the text; the result does
+//! not depend on the order of a map.
 
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// How many passages are kept before those that say the least are dropped, and how many stay then.
+/// The number of passages at which the least informative are dropped, and how many remain.
 const MOST: usize = 3_000;
 const STAY: usize = 1_000;
-/// How many different words are counted.
+/// The maximum number of different words counted.
 const MOST_WORDS: usize = 60_000;
-/// How much of a passage is kept.
+/// The maximum number of bytes kept of a passage.
 const LONGEST: usize = 420;
-/// How many passages go on a page.
+/// The maximum number of passages on a page.
 const SHOWN: usize = 120;
-/// So many of equal rank stand in the order of the text.
+/// This many passages at a time are put into the order of the text.
 const TIER: usize = 6;
-/// How often a score is looked at again.
+/// The maximum number of times that scores are recomputed.
 const MOST_SCORES: usize = 10_000;
-/// The usual worth of a passage, in hundredths.
+/// The usual worth of a passage, in percent.
 pub(super) const USUAL: u64 = 100;
 
 /// Passages of a text.
 #[derive(Default)]
 pub(super) struct Passages {
-    /// In how many passages a word stands, by its hash.
+    /// For each word, by its hash, the number of passages that contain it.
     words: HashMap<u64, u64>,
     kept: Vec<Passage>,
     total: u64,
@@ -43,7 +44,7 @@ struct Passage {
 }
 
 impl Passages {
-    /// Adds a passage that begins on this line. `worth` is [`USUAL`] unless something speaks for it or against it.
+    /// Adds a passage that begins on this line. `worth` is [`USUAL`] unless something speaks for or against it.
     pub(super) fn add(&mut self, line: Option<u64>, text: &str, worth: u64) {
         let text = text.trim();
         hashes(text, &mut self.scratch);
@@ -64,7 +65,7 @@ impl Passages {
         self.kept.push(Passage { line, text: clip(text, LONGEST), worth });
     }
 
-    /// Says that this text is shown in any case, so that passages with the same words say less.
+    /// Marks this text as shown in any case, which lowers the score of passages with the same words.
     pub(super) fn cover(&mut self, text: &str) {
         hashes(text, &mut self.scratch);
         if self.covered.len() < MOST_WORDS {
@@ -72,11 +73,11 @@ impl Passages {
         }
     }
 
-    /// The part: those that say the most first, a few at a time in the order of the text.
+    /// Returns the part: the most informative first, in groups that follow the order of the text.
     pub(super) fn part(self, name: &str, weight: Weight) -> Part {
         let total = self.total;
         let items = self.items();
-        // Where nothing is left that others do not show, there is no such part.
+        // If nothing remains that others do not show, the part is empty.
         let total = if items.is_empty() { 0 } else { total };
         Part::new(name, weight, items).of(total)
     }
@@ -91,7 +92,7 @@ impl Passages {
         while chosen.len() < SHOWN {
             let Some((_, at)) = heap.pop() else { break };
             let place = usize::MAX - at;
-            // Words that were shown meanwhile count no more, so a score can only fall.
+            // Words shown in the meantime no longer count, so a score can only fall.
             let score = self.score(place, &covered);
             if score == 0 {
                 continue;
@@ -130,7 +131,7 @@ impl Passages {
         self.kept.retain(|_| stays.next().unwrap_or(false));
     }
 
-    /// What a passage says beyond what is covered, for what it costs.
+    /// Returns what a passage says beyond what is covered, relative to its cost.
     fn score(&self, place: usize, covered: &HashSet<u64>) -> u64 {
         let Some(passage) = self.kept.get(place) else { return 0 };
         let mut words = Vec::new();
@@ -141,20 +142,20 @@ impl Passages {
         };
         let says: u64 = words.iter().map(rarity).sum();
         let length = passage.text.len() as f64 + 24.0;
-        // Between a sum, which long passages win, and a mean, which short ones win.
+        // Between a sum, which favours long passages, and a mean, which favours short ones.
         let cost = length.sqrt() * length.sqrt().sqrt();
         (says as f64 * passage.worth as f64 / cost) as u64
     }
 }
 
-/// The logarithm in sixteenths, by whole numbers, so that it is the same everywhere.
+/// Returns the binary logarithm in sixteenths, in integer arithmetic, which gives the same result everywhere.
 fn log2(number: u64) -> u64 {
     let Some(whole) = number.checked_ilog2() else { return 0 };
     let rest = if whole >= 4 { number >> (whole - 4) } else { number << (4 - whole) };
     u64::from(whole) * 16 + (rest & 15)
 }
 
-/// The different words of a text. Numbers and words of one or two letters say nothing.
+/// Hashes the different words of a text. Numbers and words of one or two letters are skipped.
 fn hashes(text: &str, into: &mut Vec<u64>) {
     into.clear();
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
@@ -172,20 +173,20 @@ fn hashes(text: &str, into: &mut Vec<u64>) {
     into.dedup();
 }
 
-/// `1 table`, `2 tables`.
+/// Returns `1 table`, `2 tables`.
 pub(super) fn counted(count: u64, name: &str) -> String {
     if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
 }
 
-/// A paragraph whose lines come one by one.
+/// A paragraph whose lines arrive one at a time.
 #[derive(Default)]
 pub(super) struct Paragraph {
     text: String,
-    /// Where in the text each line begins, and its number.
+    /// Where each line begins in the text, and its number.
     lines: Vec<(usize, u64)>,
 }
 
-/// How much of a paragraph is kept.
+/// The maximum number of bytes kept of a paragraph.
 const PARAGRAPH: usize = 4_000;
 
 impl Paragraph {
@@ -197,12 +198,12 @@ impl Paragraph {
         &self.text
     }
 
-    /// The number of its first line.
+    /// Returns the number of its first line.
     pub(super) fn line(&self) -> u64 {
         self.lines.first().map_or(0, |line| line.1)
     }
 
-    /// How many lines it has.
+    /// Returns the number of its lines.
     pub(super) fn lines(&self) -> usize {
         self.lines.len()
     }
@@ -225,7 +226,7 @@ impl Paragraph {
         self.lines.clear();
     }
 
-    /// Its sentences, each with the number of the line that it begins on.
+    /// Returns its sentences, each with the number of the line on which it begins.
     pub(super) fn sentences(&self) -> impl Iterator<Item = (u64, &str)> {
         let mut rest = 0;
         std::iter::from_fn(move || {
@@ -242,7 +243,7 @@ impl Paragraph {
     }
 }
 
-/// Where the first sentence of a text ends. Very short ones are taken together with the next.
+/// Returns where the first sentence of a text ends. A very short sentence is joined with the next.
 fn sentence_end(text: &str) -> usize {
     const SHORT: usize = 24;
     let bytes = text.as_bytes();
@@ -303,7 +304,7 @@ mod tests {
             found,
             [
                 (7, "The first one has e.g. an example and goes on, to the next line."),
-                // What is very short stays with what is before it.
+                // A very short sentence stays with the one before it.
                 (8, "The second begins there. Short.")
             ]
         );

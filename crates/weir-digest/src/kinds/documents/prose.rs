@@ -1,4 +1,4 @@
-//! Plain text for people: how it begins, its sections, lines with a label, and what is said only once.
+//! Plain text for people: the beginning, sections, labelled lines, and what is said only once.
 
 use std::io;
 
@@ -13,14 +13,14 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "prose", how: How::Whole { is, read } };
 
-/// How many facts of each sort are kept.
+/// The maximum number of facts kept of each sort.
 const KEPT: usize = 40;
-/// How much of a line is shown.
+/// The maximum number of bytes shown of a line.
 const LONGEST: usize = 600;
-/// How long a title can be.
+/// The maximum length of a title.
 const TITLE: usize = 90;
 
-/// Whether this is text for people: paragraphs of sentences, and hardly a line that a program would write.
+/// Returns whether this is text for people: paragraphs of sentences, and hardly a line that a program would print.
 fn is(sample: &Sample<'_>) -> bool {
     let (mut bytes, mut in_sentences, mut lines, mut other, mut joined, mut ends) = (0, 0, 0, 0, 0, 0);
     let (mut open, mut before, mut levels) = (false, 0, 0);
@@ -35,7 +35,7 @@ fn is(sample: &Sample<'_>) -> bool {
         let sentence = is_sentence(text);
         if sentence {
             in_sentences += text.len();
-            // A line that goes on where the one before it ended is of a paragraph.
+            // A line that continues the sentence of the previous line belongs to a paragraph.
             let goes_on = text.starts_with(char::is_lowercase) || before >= 60;
             joined += usize::from(open && goes_on);
             let ended = text.ends_with(['.', '!', '?', ':', '"', '”', '’', ')']) && !text.ends_with("...");
@@ -59,7 +59,7 @@ fn is(sample: &Sample<'_>) -> bool {
         && (joined * 6 >= lines || ends * 2 >= lines)
 }
 
-/// Whether a line is of a sentence: many words of letters, and few signs.
+/// Returns whether a line is part of a sentence: many words of letters, and little punctuation.
 fn is_sentence(text: &str) -> bool {
     let (mut words, mut letters, mut plain) = (0, 0, 0);
     for word in text.split_ascii_whitespace() {
@@ -77,7 +77,7 @@ fn is_sentence(text: &str) -> bool {
     words >= 4 && letters * 4 >= words * 3 && plain * 2 >= words
 }
 
-/// Whether a line may be a title: short, without an end.
+/// Returns whether a line may be a title: short, and without a closing punctuation mark.
 fn is_title(text: &str) -> bool {
     text.len() <= TITLE
         && !text.ends_with(['.', ';', ',', '{', '}'])
@@ -85,13 +85,13 @@ fn is_title(text: &str) -> bool {
         && text.chars().filter(|c| c.is_alphabetic() || *c == ' ').count() * 10 >= text.chars().count() * 6
 }
 
-/// `2. Staff and training`
+/// Recognises `2. Staff and training`.
 fn is_point(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     text.len() <= 60 && rest.len() < text.len() && rest.starts_with([' ', ')']) && text.split(' ').count() <= 9
 }
 
-/// A line of one sign: `=====`.
+/// Recognises a line of one repeated character: `=====`.
 fn is_rule(text: &str) -> bool {
     let Some(first) = text.bytes().next() else { return false };
     text.len() >= 3
@@ -99,7 +99,7 @@ fn is_rule(text: &str) -> bool {
         && text.bytes().all(|byte| byte == first)
 }
 
-/// `ACTION: …`, `Next meeting: …`, `DECISION 7: …`: the words before the colon.
+/// Returns the words before the colon of `ACTION: …`, `Next meeting: …` and `DECISION 7: …`.
 fn label(text: &str) -> Option<&str> {
     let end = text.as_bytes().iter().take(32).position(|byte| *byte == b':')?;
     let name = text.get(..end)?;
@@ -123,9 +123,9 @@ struct Text {
     paragraph: Paragraph,
     passages: Passages,
     beginning: Vec<Item>,
-    /// Titles with a rule under them, or in capitals.
+    /// Titles that are underlined or in capitals.
     sections: Sections,
-    /// Titles with a number, without it.
+    /// Numbered titles, without their number.
     points: Tally,
     titles: Sections,
     labels: Tally,
@@ -154,7 +154,7 @@ impl Sections {
     }
 
     fn part(mut self, name: &str) -> Part {
-        // The first and the last say from where to where it goes.
+        // The first and the last show the range.
         let last = self.last.take().or_else(|| if self.kept.len() > 2 { self.kept.pop() } else { None });
         let first = (!self.kept.is_empty()).then(|| self.kept.remove(0));
         let mut items: Vec<Item> = first.into_iter().chain(last).collect();
@@ -245,7 +245,7 @@ impl Text {
                 self.passages.add(Some(number), sentence, worth(sentence));
             }
         }
-        // Its memory is used again.
+        // Its buffer is reused.
         paragraph.clear();
         self.paragraph = paragraph;
     }
@@ -270,7 +270,7 @@ impl Text {
         ));
         let Self { mut passages, beginning, sections, points, titles, labels, mut labelled, .. } = self;
         page.push(Part::new("beginning", Weight::Fact, beginning));
-        // A label that is rare marks what matters more.
+        // A rare label marks something more important.
         labelled.sort_by_key(|(item, name)| (labels.get(name), item.line));
         let total = labelled.iter().map(|(_, name)| name.as_str()).collect::<std::collections::BTreeSet<_>>();
         let total: u64 = total.iter().map(|name| labels.get(name)).sum();
@@ -298,13 +298,13 @@ impl Text {
     }
 }
 
-/// Whether a title is in capitals.
+/// Returns whether a title is in capitals.
 fn is_capitals(text: &str) -> bool {
     let letters = || text.chars().filter(|c| c.is_alphabetic());
     letters().count() >= 2 && letters().all(|c| !c.is_lowercase())
 }
 
-/// What speaks for a sentence: that something was decided, is to be done, or went wrong; numbers.
+/// Returns the worth of a sentence. Decisions, tasks, failures and numbers raise it.
 fn worth(text: &str) -> u64 {
     const WORDS: [&str; 16] = [
         "decided",

@@ -1,5 +1,5 @@
-//! A source file that was printed: what it says of itself, its types with their members and functions with their lines,
-//! its constants, its errors, and what is still to be done in it.
+//! A printed source file: its description of itself, its types with their members and functions with their lines, its
+//! constants, its errors, and its open tasks.
 
 use std::io;
 
@@ -18,15 +18,15 @@ use language::{Found, Language, Sort};
 
 pub(crate) const KIND: Kind = Kind { name: "source", how: How::Whole { is, read } };
 
-/// How many definitions are kept.
+/// The maximum number of definitions.
 const MOST: usize = 2_000;
-/// How many other facts of each sort are kept.
+/// The maximum number of other facts of each sort.
 const KEPT: usize = 60;
-/// How much of a line is shown.
+/// The maximum number of bytes shown of a line.
 const LONGEST: usize = 240;
-/// How many lines of a signature are joined.
+/// The maximum number of lines joined into a signature.
 const JOINED: usize = 12;
-/// Whether this is a source file.
+/// Returns whether this is a source file.
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     language::of(sample).is_some()
 }
@@ -42,27 +42,27 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok((!file.definitions.is_empty()).then(|| file.page()))
 }
 
-/// Something that the file defines.
+/// A definition of the file.
 struct Definition {
     line: u64,
     sort: Sort,
     name: String,
     text: String,
     indent: usize,
-    /// Its last line, where that was seen.
+    /// Its last line, if it was found.
     end: u64,
-    /// What a type holds.
+    /// The members of a type.
     members: String,
 }
 
 impl Definition {
-    /// How many lines it has.
+    /// Returns the number of its lines.
     fn length(&self) -> u64 {
         (self.end + 1).saturating_sub(self.line)
     }
 }
 
-/// A definition whose signature goes on.
+/// A definition whose signature continues.
 struct Open {
     definition: Definition,
     depth: i64,
@@ -77,12 +77,12 @@ struct File {
     imports: Vec<String>,
     import_total: u64,
     document: Vec<Item>,
-    /// Whether only comments have been seen so far, and whether a text in quotes is open.
+    /// Whether only comments have been found so far, and whether a quoted text is open.
     at_start: bool,
     in_quotes: bool,
     marks: Vec<Item>,
     mark_total: u64,
-    /// Whether what is defined next is deprecated.
+    /// Whether the next definition is deprecated.
     deprecated: bool,
     comments: u64,
     /// The first line of the last comment.
@@ -90,7 +90,7 @@ struct File {
     spans: Spans,
     members: Option<Members>,
     errors: Errors,
-    /// Whether this is inside of `const (…)`.
+    /// Whether this is inside `const (…)`.
     in_block: bool,
 }
 
@@ -171,7 +171,7 @@ impl File {
         }
     }
 
-    /// What is still to be done, or not to be used any more.
+    /// Takes a line that marks an open task or a deprecation.
     fn mark(&mut self, line: &Line<'_>, text: &str) {
         let deprecated = is_deprecated(text);
         if !deprecated && !is_mark(text) {
@@ -184,7 +184,7 @@ impl File {
         }
     }
 
-    /// The lines of `const (…)` and `var (…)`, of which those without a value go with the one before.
+    /// Takes the lines of `const (…)` and `var (…)`. Lines without a value belong to the previous one.
     fn block(&mut self, line: &Line<'_>, text: &str) -> bool {
         if self.language != Language::Go {
             return false;
@@ -214,7 +214,7 @@ impl File {
         true
     }
 
-    /// What belongs to the type that is open.
+    /// Takes a line of the open type.
     fn member(&mut self, line: &str, defines: bool) {
         if self.members.as_mut().is_some_and(|members| !members.line(line, defines, self.language)) {
             self.end_members();
@@ -234,7 +234,7 @@ impl File {
         }
     }
 
-    /// What the file says of itself before anything else: comments, or a text in quotes.
+    /// Takes the description of the file at its beginning: comments, or a quoted text.
     fn opens_file(&mut self, line: &Line<'_>, text: &str) -> bool {
         if !self.at_start {
             return false;
@@ -268,7 +268,7 @@ impl File {
         {
             mark.text.push_str(&format!(" → {}", clip(text, 120)));
         }
-        // What the first type says of itself is what the file is for.
+        // The description of the first type says what the file is for.
         let is_first = self.counts[0] == 1 && sort == Sort::Type;
         if let Some(said) = self.said.take().filter(|_| is_first) {
             self.document.push(said);
@@ -318,7 +318,7 @@ impl File {
     }
 }
 
-/// How many brackets a text opens and does not close.
+/// Returns how many brackets a text leaves open.
 fn depth(text: &str) -> i64 {
     text.bytes().fold(0, |depth, byte| match byte {
         b'(' | b'[' => depth + 1,
@@ -327,14 +327,14 @@ fn depth(text: &str) -> i64 {
     })
 }
 
-/// Whether a line says that what follows is not to be used any more.
+/// Returns whether a line marks what follows as deprecated.
 fn is_deprecated(text: &str) -> bool {
     ["@Deprecated", "@deprecated", "#[deprecated", "* @deprecated", "// Deprecated:", "[Obsolete"]
         .iter()
         .any(|start| text.starts_with(start))
 }
 
-/// Whether a line says that something is to be done.
+/// Returns whether a line marks an open task.
 fn is_mark(text: &str) -> bool {
     ["TODO", "FIXME", "XXX", "HACK"].iter().any(|mark| {
         text.find(mark).is_some_and(|at| {

@@ -1,4 +1,4 @@
-//! Bytes that are no text, such as an image or a database that was printed.
+//! Bytes that are not text, such as a printed image or database.
 
 use std::io::{self, BufRead};
 
@@ -17,12 +17,12 @@ fn is(sample: &Sample<'_>) -> bool {
     let odd = head.iter().take(4_096).filter(|byte| matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f)).count();
     let looked = head.len().clamp(1, 4_096);
     let known = magic::name(head).is_some() && !is_utf8(head.get(..looked).unwrap_or_default());
-    // Lists of names between NULs are text.
+    // Lists of names separated by NULs are text.
     let names = terminal::is_binary(head) && odd * 8 < looked && is_utf8(head);
     (terminal::is_binary(head) && !names) || known || odd * 10 > looked
 }
 
-/// Whether these bytes are text as far as they go: the last character may be cut.
+/// Returns whether these bytes are valid UTF-8, except that the last character may be cut.
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
 }

@@ -1,4 +1,4 @@
-//! Bytes that are no text: what they are, how many, and the text that can be read in them.
+//! Bytes that are not text: their type, their number, and the readable text in them.
 //!
 //! Invariant: memory does not grow with the number of bytes.
 
@@ -10,16 +10,16 @@ use crate::text::clip;
 use crate::trouble;
 use crate::{Item, Page, Part, Weight};
 
-/// How much of the beginning and of the end is kept.
+/// The maximum number of bytes kept from the beginning and from the end.
 const HEAD: usize = 64 << 10;
 const TAIL: usize = 16;
-/// From how many characters on a text counts, and how much of it is kept.
+/// The minimum number of characters of a text, and the maximum that is kept.
 const SHORTEST: usize = 6;
 const LONGEST: usize = 600;
-/// How many different texts are told apart.
+/// The maximum number of different texts.
 const MOST: usize = 2_000;
 
-/// Bytes, one after the other.
+/// A stream of bytes.
 #[derive(Default)]
 pub(super) struct Bytes {
     pub count: u64,
@@ -29,12 +29,12 @@ pub(super) struct Bytes {
     run_length: usize,
     texts: Vec<Text>,
     places: HashMap<u64, usize>,
-    /// How many texts there are, and how many of them came when no more could be told apart.
+    /// The number of texts, and how many of them came after the limit was reached.
     found: u64,
     beyond: u64,
 }
 
-/// Texts of the same words.
+/// Texts with the same words.
 struct Text {
     first: String,
     count: u64,
@@ -62,7 +62,7 @@ impl Bytes {
         self.tail.drain(..more);
     }
 
-    /// Counts bytes that nobody has.
+    /// Counts bytes that are missing.
     pub(super) fn skip(&mut self, count: u64) {
         if count > 0 {
             self.end_run();
@@ -70,7 +70,7 @@ impl Bytes {
         }
     }
 
-    /// Facts from the first and the last of them, in our words and theirs.
+    /// Returns facts from the first and the last bytes.
     pub(super) fn facts(&self) -> Vec<String> {
         magic::facts(&self.head, &self.tail)
     }
@@ -107,12 +107,12 @@ impl Bytes {
         }
     }
 
-    /// What they are, in our words.
+    /// Returns the name of their type, in our words.
     pub(super) fn name(&self) -> Option<&'static str> {
         magic::name(&self.head)
     }
 
-    /// The first bytes that can be read, if all of them can.
+    /// Returns the first bytes as text, if all of them are readable.
     pub(super) fn as_text(&self) -> Option<&str> {
         let end =
             if self.count as usize > self.head.len() { self.head.len().saturating_sub(4) } else { self.head.len() };
@@ -143,19 +143,19 @@ impl Bytes {
 
 fn items(texts: &[&Text]) -> Vec<Item> {
     let item = |text: &&Text| {
-        let times = if text.count > 1 { format!(" ×{}, in much the same words", text.count) } else { String::new() };
+        let times = if text.count > 1 { format!(" ×{}, similar", text.count) } else { String::new() };
         Item::plain(format!("at byte {}: {}{times}", text.at, clip(shown(&text.first), 300)))
     };
     texts.iter().take(40).map(item).collect()
 }
 
-/// Tables of a database stand between other words and a byte that may be readable.
+/// Extracts the definition of a database table, which other words and a possibly readable byte surround.
 fn shown(text: &str) -> &str {
     let Some(table) = text.find("CREATE ").and_then(|start| text.get(start..)) else { return text };
     table.rfind(')').and_then(|end| table.get(..=end)).unwrap_or(table)
 }
 
-/// How much a text may matter.
+/// Ranks a text by how much it may matter.
 fn rank(text: &str) -> u8 {
     let lower = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -183,7 +183,7 @@ fn rank(text: &str) -> u8 {
     3
 }
 
-/// Whether a text can be one: instructions have bytes that happen to be letters.
+/// Returns whether a text is plausible: machine code contains bytes that happen to be letters.
 fn is_readable(text: &str) -> bool {
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     let in_words = text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || b" _./:-,".contains(byte)).count();
@@ -191,7 +191,7 @@ fn is_readable(text: &str) -> bool {
     letters * 4 >= text.len() && in_words * 10 >= text.len() * 7 && (small || text.contains([' ', '.', '/', '_', '-']))
 }
 
-/// Whether a text is words rather than chance.
+/// Returns whether a text consists of words rather than random letters.
 fn is_wording(text: &str) -> bool {
     let good = text.bytes().filter(|byte| byte.is_ascii_alphabetic() || *byte == b' ').count();
     text.len() >= 10 && good * 10 >= text.len() * 8 && text.contains(' ')

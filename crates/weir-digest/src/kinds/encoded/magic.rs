@@ -1,6 +1,6 @@
-//! What bytes are by the ones they begin with, in our words, and a few facts that stand there.
+//! Identifies bytes by their beginning, in our words, and extracts a few facts from it.
 
-/// What these bytes are the beginning of: `PNG image`.
+/// Returns the name of the format that these bytes begin: `PNG image`.
 pub(super) fn name(head: &[u8]) -> Option<&'static str> {
     let own = NAMES.iter().find(|(bytes, _)| head.starts_with(bytes)).map(|(_, name)| *name);
     let own = own.or_else(|| (head.get(257..262) == Some(b"ustar")).then_some("tar archive"));
@@ -8,7 +8,7 @@ pub(super) fn name(head: &[u8]) -> Option<&'static str> {
     own.or_else(|| infer::get(head).map(|kind| kind.mime_type()))
 }
 
-/// How known files begin for which there is a better name than their MIME type.
+/// The beginnings of formats for which there is a better name than their MIME type.
 const NAMES: &[(&[u8], &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "PNG image"),
     (b"\xff\xd8\xff", "JPEG image"),
@@ -33,7 +33,7 @@ const NAMES: &[(&[u8], &str)] = &[
     (b"\x30\x82", "DER data"),
 ];
 
-/// Whether what follows such a beginning is packed, so that text in it is chance.
+/// Returns whether the contents of such a format are compressed, so that text in them is accidental.
 pub(super) fn is_packed(name: Option<&str>) -> bool {
     const BEGIN: [&str; 6] = ["image/", "audio/", "video/", "font/", "PDF", "WOFF"];
     const END: [&str; 5] = [" image", "gzip data", "bzip2 data", "xz data", "zstd data"];
@@ -45,7 +45,7 @@ pub(super) fn is_packed(name: Option<&str>) -> bool {
     })
 }
 
-/// Facts that stand in the first bytes and in the last ones.
+/// Returns facts from the first and the last bytes.
 pub(super) fn facts(head: &[u8], tail: &[u8]) -> Vec<String> {
     let found = match name(head) {
         Some("PNG image") => png(head),
@@ -164,7 +164,7 @@ fn pcap(head: &[u8]) -> Option<String> {
     Some(format!("version {major}.{minor}, up to {most} bytes a packet, {link}"))
 }
 
-/// The names and sizes of the first files of an archive.
+/// Returns the names and sizes of the first files of an archive.
 fn tar(head: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut place = 0_usize;
@@ -184,7 +184,7 @@ fn tar(head: &[u8]) -> Vec<String> {
     found
 }
 
-/// The names of the first files of an archive.
+/// Returns the names of the first files of an archive.
 fn zip(head: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut place = 0;

@@ -1,4 +1,4 @@
-//! Minified code: who wrote it, what it gives to others, what it calls and what it complains about.
+//! Minified code: its authors, its exports, what it calls, and its error messages.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -6,14 +6,14 @@ use std::io::{self, Read};
 use crate::text::clip;
 use crate::{Item, Page, Part, Source, Weight};
 
-/// How much is looked at.
+/// The maximum number of bytes examined.
 const MOST: u64 = 4 << 20;
-/// How long a line is that nobody wrote.
+/// The minimum length of a line that no person wrote.
 const LONG: usize = 800;
-/// How many names or messages of a sort are kept.
+/// The maximum number of names or messages kept of a sort.
 const KEPT: usize = 300;
 
-/// Whether the beginning of an output is minified code.
+/// Returns whether the beginning of an output is minified code.
 pub(super) fn is(raw: &[u8]) -> bool {
     let long: usize = raw.split(|&byte| byte == b'\n').map(<[u8]>::len).filter(|&length| length > LONG).sum();
     if raw.len() < 1_000 || long * 10 < raw.len() * 7 || raw.trim_ascii_start().starts_with(b"<") {
@@ -129,7 +129,7 @@ fn push_style(page: &mut Page, text: &str) {
     push(page, "classes", Weight::Shape, &joined(classes.into_iter().map(str::to_owned).collect()));
 }
 
-/// Comments that minifiers keep.
+/// Returns the comments that minifiers keep.
 fn banners(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (place, _) in text.match_indices("/*").take(2_000) {
@@ -150,7 +150,7 @@ fn banners(text: &str) -> Vec<String> {
     found
 }
 
-/// Names that other code can use.
+/// Returns the names that other code can use.
 fn exports(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut code = text.trim_start();
@@ -172,7 +172,7 @@ fn exports(text: &str) -> Vec<String> {
             }
         }
     }
-    // `{Name:()=>x}` is how bundlers export.
+    // Bundlers export as `{Name:()=>x}`.
     for (place, _) in text.match_indices(":()=>") {
         let before = text.get(text.floor_char_boundary(place.saturating_sub(80))..place).unwrap_or_default();
         let start = before.rfind(|c: char| !is_in_name(c)).map_or(0, |start| start + 1);
@@ -189,7 +189,7 @@ fn exports(text: &str) -> Vec<String> {
     found
 }
 
-/// What stands in `Error(…)`.
+/// Returns the arguments of `Error(…)`.
 fn errors(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (place, _) in text.match_indices("Error(") {
@@ -198,7 +198,7 @@ fn errors(text: &str) -> Vec<String> {
             continue;
         }
         let end = rest.find([')', ';']).unwrap_or(rest.len());
-        // A bracket may stand inside of the text.
+        // The text may contain a bracket.
         let quote = rest.chars().next().unwrap_or('"');
         let close = rest.get(1..).and_then(|inner| inner.find(quote)).map_or(end, |close| close + 2);
         let end = if close > end { close } else { end };
@@ -207,7 +207,7 @@ fn errors(text: &str) -> Vec<String> {
     found
 }
 
-/// Texts in quotes that stand after one of these.
+/// Returns quoted texts that follow one of these marks.
 fn after_any(text: &str, marks: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for mark in marks {
@@ -223,7 +223,7 @@ fn after_any(text: &str, marks: &[&str]) -> Vec<String> {
     found
 }
 
-/// Texts in quotes that are like this.
+/// Returns quoted texts for which `is` holds.
 fn strings(text: &str, is: fn(&str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     let mut place = 0;
@@ -244,7 +244,7 @@ fn strings(text: &str, is: fn(&str) -> bool) -> Vec<String> {
     found
 }
 
-/// What follows a place, so much of it that looking for its end takes no time.
+/// Returns the text after a position, limited so that searching it takes little time.
 fn near(text: &str, place: usize, most: usize) -> &str {
     let end = text.floor_char_boundary(place.saturating_add(most));
     text.get(place..end).unwrap_or_default()
@@ -260,7 +260,7 @@ fn is_address(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Whether a text is for people.
+/// Returns whether a text is written for people.
 fn is_wording(text: &str) -> bool {
     let good = text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || b" .,:'!?-".contains(byte)).count();
     text.len() >= 12
@@ -285,7 +285,7 @@ fn add(found: &mut Vec<String>, text: &str) {
     }
 }
 
-/// Short texts side by side.
+/// Joins short texts into lines.
 fn joined(texts: Vec<String>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for text in texts {

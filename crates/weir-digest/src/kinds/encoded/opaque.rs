@@ -1,4 +1,5 @@
-//! Text that nobody reads: base64, hex dumps and minified code. What is in it, and the text around it.
+//! Text that is not meant for reading: base64, hex dumps and minified code. Shows what it contains, and the text around
+//! it.
 //!
 //! Invariant: memory does not grow with the output.
 
@@ -13,23 +14,23 @@ use crate::{Item, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "opaque", how: How::Whole { is: |sample| form(sample).is_some(), read } };
 
-/// How many blocks are told apart, and how many lines around them are kept.
+/// The maximum number of blocks that are distinguished, and of lines kept around them.
 const MOST_BLOCKS: usize = 20;
 const MOST_AROUND: usize = 120;
-/// In which bases offsets are written.
+/// The bases in which offsets are written.
 const BASES: [u32; 3] = [16, 10, 8];
-/// How long the lines of a dump without offsets are.
+/// The length of the lines of a dump without offsets.
 const PLAIN: usize = 60;
-/// How many bytes are taken of lines that are left out because they repeat.
+/// The maximum number of bytes taken from lines that are omitted because they repeat.
 const MOST_REPEATED: u64 = 1 << 20;
-/// From how many characters on a line may be base64.
+/// The minimum length of a line of base64.
 const SHORTEST: usize = 56;
 
-/// What an output is.
+/// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Base64,
-    /// Its offsets are written in this base.
+    /// A dump whose offsets are written in this base.
     Dump(u32),
     Plain,
     Minified,
@@ -57,7 +58,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     }
 }
 
-/// Lines around something, as they are.
+/// The lines around something, verbatim.
 #[derive(Default)]
 struct Around {
     items: Vec<Item>,
@@ -86,7 +87,7 @@ struct Block {
     last: u64,
     decoder: Decoder,
     bytes: Bytes,
-    /// How many characters were not read because their line is too long.
+    /// The number of characters that were not read because their line is too long.
     left_out: u64,
 }
 
@@ -156,7 +157,7 @@ fn base64_page(around: Around, blocks: Vec<Block>, count: u64) -> Page {
     page
 }
 
-/// Turns base64 into bytes.
+/// Decodes base64.
 #[derive(Default)]
 struct Decoder {
     bits: u32,
@@ -178,7 +179,7 @@ impl Decoder {
     }
 }
 
-/// The six bits of a character of base64, as in mails or as in addresses.
+/// Returns the six bits of a base64 character, in the standard or the URL-safe alphabet.
 fn value(byte: u8) -> Option<u8> {
     match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -190,7 +191,7 @@ fn value(byte: u8) -> Option<u8> {
     }
 }
 
-/// Whether a line is nothing but base64, and long.
+/// Returns whether a line is long and consists only of base64.
 fn is_encoded(line: &str) -> bool {
     if line.len() < SHORTEST {
         return false;
@@ -201,11 +202,11 @@ fn is_encoded(line: &str) -> bool {
         && has(u8::is_ascii_uppercase)
         && has(u8::is_ascii_lowercase)
         && has(u8::is_ascii_digit)
-        // Numbers in hex are names of something, one a line.
+        // Hex numbers, one per line, are identifiers.
         && has(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit())
 }
 
-/// Whether most of the sample is base64 in lines of one length, or in one long line.
+/// Returns whether most of the sample is base64 in lines of one length, or in one long line.
 fn is_base64(sample: &Sample<'_>) -> bool {
     let (mut encoded, mut all) = (0, 0);
     let mut lengths: Vec<(usize, usize)> = Vec::new();
@@ -269,7 +270,7 @@ fn read_dump(source: &dyn Source, form: Form) -> io::Result<Option<Page>> {
         return Ok(None);
     }
     let name = bytes.name().map(|name| format!(", {name}")).unwrap_or_default();
-    let folded = if folded > 0 { format!(", {folded} times lines that repeat") } else { String::new() };
+    let folded = if folded > 0 { format!(", {folded} runs of repeated lines") } else { String::new() };
     let mut page = Page::new(format!("hex dump of {} bytes{name}{folded}", bytes.count));
     page.push(around.part());
     first.extend(last);
@@ -278,8 +279,8 @@ fn read_dump(source: &dyn Source, form: Form) -> io::Result<Option<Page>> {
     Ok(Some(page))
 }
 
-/// Takes the bytes of lines that are left out because they repeat the last one. Returns how many more may be taken; what
-/// is beyond is only counted.
+/// Takes the bytes of omitted lines, which repeat the last one. Returns how many more may be taken; the rest is only
+/// counted.
 fn repeat(bytes: &mut Bytes, line: &[u8], gap: u64, room: u64) -> u64 {
     let taken = if line.is_empty() { 0 } else { gap.min(room) };
     let mut left = taken;
@@ -292,7 +293,8 @@ fn repeat(bytes: &mut Bytes, line: &[u8], gap: u64, room: u64) -> u64 {
     room - taken
 }
 
-/// The base in which the offsets of a dump are written, if each is as many bytes after the one before as that has.
+/// Returns the base in which the offsets of a dump are written: the one in which each offset equals the previous one
+/// plus the bytes of its line.
 fn base(sample: &Sample<'_>) -> Option<u32> {
     if !sample.mostly(85, |line| dump(line).is_some() || line == "*") {
         return None;
@@ -319,7 +321,7 @@ fn base(sample: &Sample<'_>) -> Option<u32> {
     votes.into_iter().find(|(_, count)| pairs > 0 && count * 10 >= pairs * 8).map(|(base, _)| base)
 }
 
-/// The offset and the bytes of a line of a dump, as `xxd`, `hexdump`, `od` and `objdump -s` print them.
+/// Parses the offset and the bytes of a line of a dump, as printed by `xxd`, `hexdump`, `od` and `objdump -s`.
 fn dump(line: &str) -> Option<(&str, Vec<u8>)> {
     let indented = line.starts_with(' ');
     let line = line.trim_start();
@@ -332,11 +334,11 @@ fn dump(line: &str) -> Option<(&str, Vec<u8>)> {
         return Some((offset, Vec::new()));
     }
     let bare = rest.strip_prefix(':');
-    // Without a colon, groups of several bytes are numbers, whose last byte comes first.
+    // Without a colon, groups of several bytes are little-endian numbers.
     let turned = bare.is_none() && !indented;
     let rest = bare.unwrap_or(rest).strip_prefix(' ')?.trim_start();
     let mut data = Vec::with_capacity(16);
-    // What is readable stands after two blanks, and `hexdump -C` sets the halves apart.
+    // The readable column follows two blanks, and `hexdump -C` separates the halves.
     for word in rest.split('|').next()?.split(' ') {
         let is_end = word.is_empty() && data.len() != 8;
         if is_end || data.len() >= 64 || (!word.is_empty() && !group(word, turned, &mut data)) {
@@ -346,7 +348,7 @@ fn dump(line: &str) -> Option<(&str, Vec<u8>)> {
     (!data.is_empty()).then_some((offset, data))
 }
 
-/// Adds the bytes of a group: pairs of hex digits, or two bytes as six octal ones. Returns whether it is one.
+/// Adds the bytes of a group: pairs of hex digits, or two bytes as six octal digits. Returns whether it is one.
 fn group(word: &str, turned: bool, data: &mut Vec<u8>) -> bool {
     if turned && word.len() == 6 {
         let number = u32::from_str_radix(word, 8).ok().and_then(|number| u16::try_from(number).ok());
@@ -361,7 +363,7 @@ fn group(word: &str, turned: bool, data: &mut Vec<u8>) -> bool {
     is_hex
 }
 
-/// Adds the bytes that are written as pairs of hex digits. Returns whether there is nothing else.
+/// Adds the bytes written as pairs of hex digits. Returns whether there is nothing else.
 fn pairs(text: &str, data: &mut Vec<u8>) -> bool {
     let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_hex {
@@ -373,7 +375,7 @@ fn pairs(text: &str, data: &mut Vec<u8>) -> bool {
     is_hex
 }
 
-/// The bytes of a line as `xxd -p` prints it: nothing but hex digits.
+/// Returns the bytes of a line as printed by `xxd -p`: only hex digits.
 fn plain(line: &str) -> Option<Vec<u8>> {
     let mut data = Vec::with_capacity(PLAIN / 2);
     (!line.is_empty() && line.len() <= PLAIN && pairs(line, &mut data)).then_some(data)

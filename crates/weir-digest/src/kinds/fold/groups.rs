@@ -1,16 +1,17 @@
-//! Groups of lines that are alike, each shown where its first line stands.
+//! Groups of similar lines, each shown at the position of its first line.
 
 use super::{APART, Bodies, KEPT, LONGEST, steps};
 use crate::Item;
 use crate::template::Template;
 use crate::text::clip;
 
-/// Errors or warnings: those of a small group each by itself, of a larger one the first with how many there are and in
-/// what they differ, and with each what explains it. Beside them, how many there are.
+/// Returns errors or warnings with their explanations, and how many there are: each member of a small group separately;
+/// of a larger group, the first with the count and the values that differ.
 pub(super) fn of_trouble(mut groups: Vec<&Template>, bodies: &Bodies) -> (Vec<Item>, u64) {
     let apart = |group: &Template| group.count > 1 && group.count <= APART && group.is_kept();
     let total = groups.iter().map(|group| if apart(group) { group.count } else { 1 }).sum();
-    // What a script marked as an error itself, then the first of all and the few most frequent; then as they came.
+    // First what a script itself marked as an error, then the very first and the most frequent ones, then the others in
+    // order.
     let begin = groups.iter().map(|group| group.first.0).min();
     let marked = |group: &Template| steps::is_marked(&group.first.1);
     groups.sort_by_key(|group| (!marked(group), Some(group.first.0) != begin, u64::MAX - group.count, group.first.0));
@@ -29,7 +30,7 @@ pub(super) fn of_trouble(mut groups: Vec<&Template>, bodies: &Bodies) -> (Vec<It
     (items, total)
 }
 
-/// One error with what explains it.
+/// Returns one error with its explanation.
 fn single(number: u64, line: &str, bodies: &Bodies) -> Item {
     let mut text = line.to_owned();
     explain(&mut text, number, bodies);
@@ -66,7 +67,7 @@ fn trouble(group: &Template, bodies: &Bodies) -> Item {
     Item::at(*number, text).until(group.last.0).or(brief)
 }
 
-/// In what the lines of a group differ, if values come again.
+/// Returns the values in which the lines of a group differ, if values repeat.
 fn values(group: &Template) -> String {
     let mut parts = Vec::new();
     for (before, slot) in group.slots() {
@@ -82,12 +83,13 @@ fn values(group: &Template) -> String {
     parts.join("; ")
 }
 
-/// What stands in brackets is a process or a thread, which tells nothing.
+/// Returns whether the text before a value ends or begins with a bracket, as before a process or a thread, which is not
+/// informative.
 fn is_process(before: &str) -> bool {
     before.starts_with('[') || before.ends_with(['[', '(', '#'])
 }
 
-/// Lines that come again and again, the most frequent first: what they share, or else the first of them.
+/// Returns repeated lines, the most frequent first: the words they share, or else the first of them.
 pub(super) fn of_many(mut often: Vec<&Template>) -> Vec<Item> {
     often.sort_by_key(|template| (u64::MAX - template.count, template.first.0));
     let items = often.into_iter().take(KEPT).map(|template| {
@@ -100,7 +102,7 @@ pub(super) fn of_many(mut often: Vec<&Template>) -> Vec<Item> {
     items.collect()
 }
 
-/// Of lines that no words hold together, the first ones after the very first, and those with the greatest numbers.
+/// Returns, of lines that share no informative words, those after the very first, and those with the greatest numbers.
 pub(super) fn samples(often: &[&Template]) -> Vec<Item> {
     let shapeless = often.iter().filter(|template| !template.is_telling());
     let mut items: Vec<Item> = Vec::new();

@@ -1,4 +1,4 @@
-//! Which of the lines that hardly come twice are shown first: what stands before an error, how it began and how it ended.
+//! Ranks the lines that rarely repeat: those before an error, the beginning and the end come first.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::template::Template;
 use crate::text::clip;
 use crate::trouble::{self, Level};
 
-/// Words of lines that say what a program does with itself.
+/// Words of lines in which a program reports its own state.
 const EVENTS: &str = "start stop shut boot ready listening exit finish complet resum accepted version signal terminat migrat \
     deploy rollback total took elapsed done slow reload upgrade recover connected lost unclean result summary \
     built created removed install added updated deleted destroy success skipp changed passed warnings";
@@ -21,10 +21,10 @@ fn tells_of_event(line: &str) -> bool {
     })
 }
 
-/// What is told for those who look for a fault only comes last.
+/// The rank of debug messages, which come last.
 const DEBUG_RANK: u8 = 3;
 
-/// How much a rare line tells: the very first and what stands before an error, what tells of an event, the rest.
+/// Ranks a rare line: the very first and those before an error, then events, then the rest.
 fn rank(template: &Template, near: &BTreeSet<u64>) -> u8 {
     let (number, text) = &template.first;
     if *number == 1 || near.contains(number) {
@@ -38,7 +38,7 @@ fn rank(template: &Template, near: &BTreeSet<u64>) -> u8 {
     }
 }
 
-/// Puts the first and the last in turn, until the middle.
+/// Reorders lines to alternate between the first and the last, towards the middle.
 fn both_ends(lines: &mut [&Template]) {
     let count = lines.len();
     let order = (0..count).map(|place| if place % 2 == 0 { place / 2 } else { count - 1 - place / 2 });
@@ -46,10 +46,10 @@ fn both_ends(lines: &mut [&Template]) {
     lines.copy_from_slice(&ordered);
 }
 
-/// Lines that hardly come twice, those that tell most first. Beside them, how many there are.
+/// Returns lines that rarely repeat, the most informative first, and how many there are.
 pub(super) fn rare_items(mut rare: Vec<&Template>, near: &BTreeSet<u64>) -> (Vec<Item>, u64) {
     rare.sort_by_cached_key(|template| (rank(template, near), template.first.0));
-    // Of what tells most, both ends before the middle: how it began and how it ended.
+    // Of the most informative, both ends come before the middle: how it began and how it ended.
     let telling = rare.iter().filter(|template| rank(template, near) < DEBUG_RANK - 1).count();
     both_ends(rare.get_mut(..telling).unwrap_or_default());
     let mut items = Vec::new();

@@ -1,15 +1,15 @@
-//! Lines that tell of something that took long.
+//! Lines that report a long duration.
 
 use crate::Item;
 use crate::text::clip;
 
-/// How many are kept.
+/// The maximum number of lines kept.
 const KEPT: usize = 4;
 
-/// The slowest things that lines tell of.
+/// The slowest operations that lines report.
 #[derive(Default)]
 pub(super) struct Slow {
-    /// How many lines told how long something took, and the sum in milliseconds.
+    /// The number of lines that reported a duration, and the sum in milliseconds.
     count: u64,
     sum: f64,
     kept: Vec<Kept>,
@@ -19,12 +19,12 @@ struct Kept {
     took: f64,
     number: u64,
     text: String,
-    /// Of the text without its digits: of lines that are alike the longest is enough.
+    /// The hash of the text without its digits: of similar lines, the slowest is enough.
     alike: u64,
 }
 
 impl Slow {
-    /// Takes the longest time that a line tells of.
+    /// Takes the longest duration in a line.
     pub(super) fn add(&mut self, number: u64, text: &str) {
         let Some(took) = took(text) else { return };
         self.count += 1;
@@ -47,7 +47,7 @@ impl Slow {
         self.kept.truncate(KEPT);
     }
 
-    /// Those that took far longer than usual, the longest first.
+    /// Returns those that took far longer than usual, the longest first.
     pub(super) fn items(self) -> Vec<Item> {
         let mean = self.sum / self.count.max(1) as f64;
         let far = |took: f64| took > mean * 3.0 && took >= 100.0;
@@ -56,7 +56,7 @@ impl Slow {
     }
 }
 
-/// The longest time in a line, in milliseconds. What is only planned is none: `retry in 600 s`.
+/// Returns the longest duration in a line, in milliseconds. A planned one does not count: `retry in 600 s`.
 fn took(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let end = bytes.len().min(400);
@@ -85,7 +85,7 @@ fn took(text: &str) -> Option<f64> {
     longest
 }
 
-/// The milliseconds of the unit that a text begins with, perhaps after a space.
+/// Returns the milliseconds of the unit at the beginning of a text, after an optional space.
 fn unit(rest: &[u8]) -> Option<f64> {
     let rest = rest.strip_prefix(b" ").unwrap_or(rest);
     let length = rest.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Who wrote the lines of a log: the program, the unit or the logger that stands between the time and the text.
+//! The sources of the lines of a log: the program, the unit or the logger named between the time and the text.
 //!
 //! Invariant: memory does not grow with the log.
 
@@ -8,14 +8,14 @@ use crate::Item;
 use crate::text::clip;
 use crate::trouble::{Level, Trouble};
 
-/// How many are told apart, and how many are shown.
+/// The maximum number of sources that are distinguished, and that are shown.
 const MOST: usize = 200;
 const SHOWN: usize = 10;
-/// How many words after the time may stand before the name.
+/// The maximum number of words after the time in which the name may be, and the maximum length of a name.
 const WORDS: usize = 4;
 const LONGEST: usize = 60;
 
-/// How many lines each of them wrote.
+/// The number of lines of each source.
 #[derive(Default)]
 pub(super) struct Sources {
     lines: u64,
@@ -31,7 +31,7 @@ struct Count {
 }
 
 impl Sources {
-    /// Takes what stands after the time of a line.
+    /// Takes the text after the time of a line.
     pub(super) fn add(&mut self, rest: &str, trouble: Option<Trouble>) {
         self.lines += 1;
         let Some(name) = name(rest) else { return };
@@ -48,7 +48,7 @@ impl Sources {
         }
     }
 
-    /// `sshd 412 (3 errors), cron 60`, if nearly all lines have a name and there are several.
+    /// Returns `sshd 412 (3 errors), cron 60`, if nearly all lines have a name and there are several names.
     pub(super) fn item(&self) -> Option<(usize, Item)> {
         let count = self.of.len();
         if self.named * 10 < self.lines * 7 || !(2..=60).contains(&count) || self.named < count as u64 * 3 {
@@ -68,7 +68,7 @@ impl Sources {
     }
 }
 
-/// The name in `host sshd[12]: text`, `INFO shop.orders - text`, `[main] WARN o.a.Client: text`.
+/// Returns the name in `host sshd[12]: text`, `INFO shop.orders - text`, `[main] WARN o.a.Client: text`.
 fn name(rest: &str) -> Option<&str> {
     let rest = rest.get(..rest.floor_char_boundary(200)).unwrap_or(rest);
     for word in rest.split_ascii_whitespace().take(WORDS) {
@@ -91,7 +91,7 @@ fn name(rest: &str) -> Option<&str> {
     None
 }
 
-/// Whether a part of a name with dots can be one: no number, and nothing of a path.
+/// Returns whether a part of a dotted name is plausible: not a number, and not part of a path.
 fn is_part(part: &str) -> bool {
     part.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic()) && !part.contains('/')
 }

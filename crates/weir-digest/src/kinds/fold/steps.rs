@@ -1,6 +1,6 @@
-//! Lines by which a script says what it does next.
+//! Lines in which a script announces its next step.
 
-/// Whether a line announces a step: `== build`, `$ npm test`, `+ cargo build`, `##[group]Run tests`.
+/// Returns whether a line announces a step: `== build`, `$ npm test`, `+ cargo build`, `##[group]Run tests`.
 pub(super) fn is_step(text: &str) -> bool {
     let Some(&first) = text.as_bytes().first() else { return false };
     match first {
@@ -21,27 +21,27 @@ pub(super) fn is_step(text: &str) -> bool {
     }
 }
 
-/// Whether a script or its runner marked a line as an error: `##[error]…`, `::error file=a::…`.
+/// Returns whether a script or its runner marked a line as an error: `##[error]…`, `::error file=a::…`.
 pub(super) fn is_marked(text: &str) -> bool {
     let head = text.get(..text.floor_char_boundary(60)).unwrap_or(text);
     head.contains("##[error]") || head.contains("::error")
 }
 
-/// `== build`, `==> build`, `===== build =====`; but not a line of signs only.
+/// Recognises `== build`, `==> build` and `===== build =====`, but not a line of signs only.
 fn is_title(text: &str) -> bool {
     let rest = text.trim_start_matches('=').trim_start_matches('>');
     let signs = text.len() - rest.len();
     signs >= 2 && rest.starts_with(' ') && rest.trim_matches(['=', ' ']).len() >= 2
 }
 
-/// `## build`, `### build ###`.
+/// Recognises `## build` and `### build ###`.
 fn is_heading(text: &str) -> bool {
     let rest = text.trim_start_matches('#');
     let signs = text.len() - rest.len();
     (2..=6).contains(&signs) && rest.starts_with(' ') && rest.len() <= 80
 }
 
-/// `--- build ---`, `----- build -----`.
+/// Recognises `--- build ---` and `----- build -----`.
 fn is_ruled(text: &str) -> bool {
     let text = text.trim_end();
     text.starts_with("---")
@@ -51,7 +51,8 @@ fn is_ruled(text: &str) -> bool {
         && text.len() <= 120
 }
 
-/// ` npm test`: a word that could be a program, after one space. A difference and a plan of changes begin so too.
+/// Recognises ` npm test`: a word that could be a program, after one space. Diffs and plans of changes begin in the
+/// same way.
 fn command(rest: Option<&str>) -> bool {
     let Some(rest) = rest.and_then(|rest| rest.trim_start_matches('+').strip_prefix(' ')) else { return false };
     let changes = [" - ", " \"", " = "].iter().any(|mark| rest.contains(mark)) && rest.len() < 100;
@@ -59,7 +60,7 @@ fn command(rest: Option<&str>) -> bool {
     begins && rest.len() >= 2 && !changes
 }
 
-/// ` shop@1.0.0 test`: npm announces a script so.
+/// Recognises ` shop@1.0.0 test`, as npm announces a script.
 fn package(rest: Option<&str>) -> bool {
     let Some(rest) = rest.and_then(|rest| rest.strip_prefix(' ')) else { return false };
     let first = rest.split(' ').next().unwrap_or_default();
@@ -68,19 +69,19 @@ fn package(rest: Option<&str>) -> bool {
     versioned || (first.starts_with(|c: char| c.is_ascii_lowercase()) && rest.contains(' '))
 }
 
-/// `1/4] …`.
+/// Recognises `1/4] …`.
 fn counter(rest: Option<&str>) -> bool {
     let Some((_, rest)) = rest.and_then(|rest| crate::text::number(rest.trim_start())) else { return false };
     let last = rest.strip_prefix('/').and_then(crate::text::number);
     last.is_some_and(|(count, rest)| count < 100 && rest.starts_with("] "))
 }
 
-/// `3/9 : RUN …`, `2: build`.
+/// Recognises `3/9 : RUN …` and `2: build`.
 fn numbered(rest: &str) -> bool {
     crate::text::number(rest).is_some_and(|(_, rest)| rest.starts_with(['/', ':', ' ', '.']))
 }
 
-/// `#12 [build 3/9] RUN …`.
+/// Recognises `#12 [build 3/9] RUN …`.
 fn is_layer(text: &str) -> bool {
     let rest = text.get(1..).and_then(crate::text::number);
     rest.is_some_and(|(_, rest)| rest.starts_with(" [") && rest.contains("] "))

@@ -1,4 +1,4 @@
-//! Folded lines: what is shown of them, and what is not taken for an error.
+//! Tests of folded lines: what is shown of them, and what is not taken for an error.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! From when to when a log goes, and where it stood still.
+//! The time span of a log, and its longest pause.
 
 use crate::Item;
 use crate::kinds::shared::stamp::Stamp;
@@ -6,22 +6,22 @@ use crate::kinds::shared::stamp::Stamp;
 /// The times of the lines seen so far.
 #[derive(Default)]
 pub(super) struct Times {
-    /// How many lines had one.
+    /// The number of lines with a time.
     pub count: u64,
     first: String,
     last: String,
     begin: f64,
     now: f64,
-    /// The longest time between two lines, and the number of the second.
+    /// The longest pause between two lines, and the number of the second.
     gap: (f64, u64),
-    /// Lines in the minute that is going on, which is named by its number.
+    /// The current minute, and the number of its lines.
     minute: (u64, u64),
     /// The minute with the most lines: how many, and its first time.
     busiest: (u64, String),
     minute_began: String,
 }
 
-/// A gap is worth a word when it is so many times as long as the usual one, and not short.
+/// A gap is reported if it is this many times as long as the usual one, and not short.
 const LONG: f64 = 20.0;
 
 impl Times {
@@ -52,7 +52,7 @@ impl Times {
         }
     }
 
-    /// What is to be said of them, if a good part of the lines had one and they do not go back.
+    /// Returns a description of the times, if enough lines had one and they do not go backwards.
     pub(super) fn item(mut self, lines: u64) -> Option<Item> {
         if self.count < 2 || self.count * 4 < lines || self.now < self.begin {
             return None;
@@ -75,7 +75,7 @@ impl Times {
     }
 }
 
-/// A time span in the unit that a person would use.
+/// Formats a duration in the unit that a person would use.
 pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         ..10.0 => format!("{seconds:.2} s"),

@@ -4,7 +4,7 @@ use crate::kinds::shared::kept::Kept;
 use crate::text::number;
 use crate::{Line, Part, Weight};
 
-/// Lines that state totals, and what test runners without a kind of their own count in them.
+/// Lines that state totals, and the counts in them of test runners that have no kind.
 #[derive(Default)]
 pub(super) struct Totals {
     lines: Kept,
@@ -12,7 +12,7 @@ pub(super) struct Totals {
     failed: Option<u64>,
 }
 
-/// What a line of totals begins with.
+/// How lines of totals begin.
 const BEGINNINGS: [&str; 8] = [
     "SUMMARY: ",
     "ERROR SUMMARY: ",
@@ -25,7 +25,7 @@ const BEGINNINGS: [&str; 8] = [
 ];
 
 impl Totals {
-    /// Takes a line that states a total.
+    /// Takes a line that states a total. Returns whether it does.
     pub(super) fn take(&mut self, line: &Line<'_>, text: &str) -> bool {
         let text = text.trim_start_matches(['=', ' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'].as_slice());
         let counted = self.count(line.text.trim());
@@ -36,7 +36,7 @@ impl Totals {
         is_total
     }
 
-    /// `# pass 163` of TAP, `ℹ fail 5` of node, `58 passing (42ms)` of mocha.
+    /// Recognises `# pass 163` of TAP, `ℹ fail 5` of node, `58 passing (42ms)` of mocha.
     fn count(&mut self, text: &str) -> bool {
         if let Some(rest) = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ ")) {
             let Some((name, count)) = rest.split_once(' ') else { return false };
@@ -59,19 +59,19 @@ impl Totals {
         rest.starts_with(' ')
     }
 
-    /// `tests: 163 passed, 5 failed`.
+    /// Returns `tests: 163 passed, 5 failed`.
     pub(super) fn what(&self) -> Option<String> {
         let passed = self.passed?;
         Some(format!("tests: {passed} passed, {} failed", self.failed.unwrap_or(0)))
     }
 
-    /// The lines.
+    /// Returns the lines.
     pub(super) fn part(self) -> Part {
         self.lines.part("totals", Weight::Fact)
     }
 }
 
-/// `  1) basket adds an item:`, as mocha numbers what failed.
+/// Recognises `  1) basket adds an item:`, as mocha numbers failures.
 fn is_numbered(text: &str) -> bool {
     let rest = text.trim_start();
     text.len() >= rest.len() + 2 && number(rest).is_some_and(|(_, rest)| rest.starts_with(") "))

@@ -1,4 +1,4 @@
-//! `git blame`: who wrote how many lines, in which commits, when, and who last changed the definitions.
+//! `git blame`: the authors and their number of lines, the commits, the dates, and who last changed the definitions.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::{Item, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "git blame", how: How::Whole { is, read } };
 
-/// How many lines of one sort are kept.
+/// The maximum number of lines kept of one sort.
 const KEPT: usize = 200;
 const LONGEST: usize = 200;
 
@@ -21,7 +21,7 @@ fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(95, |line| parse(line).is_some())
 }
 
-/// What a line says of itself before its text.
+/// The annotation of a line.
 struct Blamed<'a> {
     hash: &'a str,
     path: &'a str,
@@ -31,7 +31,7 @@ struct Blamed<'a> {
     text: &'a str,
 }
 
-/// `^1a2b3c4d path (author 2025-01-06 13:43:00 +0000 12) text`.
+/// Parses `^1a2b3c4d path (author 2025-01-06 13:43:00 +0000 12) text`.
 fn parse(line: &str) -> Option<Blamed<'_>> {
     let (hash, rest) = line.split_once(' ')?;
     let digits = hash.strip_prefix('^').unwrap_or(hash);
@@ -42,7 +42,7 @@ fn parse(line: &str) -> Option<Blamed<'_>> {
     if let Some((_, text)) = numbered(rest) {
         return Some(Blamed { hash, path: "", author: "", date: "", when: None, text });
     }
-    // The text may have brackets too, so the head ends with the first that a number stands before.
+    // The text may contain brackets too, so the annotation ends at the first bracket that follows a number.
     let open = rest.find('(')?;
     let path = rest.get(..open)?.trim();
     let inner = rest.get(open + 1..)?;
@@ -62,14 +62,14 @@ fn parse(line: &str) -> Option<Blamed<'_>> {
     }
 }
 
-/// `12) text`, which is all that `-s` leaves.
+/// Parses `12) text`, which is all that remains with `-s`.
 fn numbered(rest: &str) -> Option<(u64, &str)> {
     let (number, text) = number(rest.trim_start())?;
     let text = text.strip_prefix(')')?;
     Some((number, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// The author ends where the date begins.
+/// Splits the annotation into the author and the date.
 fn author_and_date(head: &str) -> Option<(&str, &str)> {
     let mut from = 0;
     while let Some(at) = head.get(from..).and_then(|rest| rest.find(' ')) {
@@ -83,7 +83,7 @@ fn author_and_date(head: &str) -> Option<(&str, &str)> {
     dates::iso(head).map(|_| ("", head.trim()))
 }
 
-/// `Mon Jan 6 13:43:00 2025 +0000`, `3 days ago`, or seconds.
+/// Recognises `Mon Jan 6 13:43:00 2025 +0000`, `3 days ago`, or seconds.
 fn is_worded(date: &str) -> bool {
     let day = date.get(..3).is_some_and(|day| ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&day));
     let seconds = number(date).is_some_and(|(value, rest)| value > 100_000_000 && rest.starts_with(" +"));
@@ -140,7 +140,7 @@ impl Blame {
         if !line.author.is_empty() {
             self.authors.add(line.author);
         }
-        // What came first is told with the commit's own lines; a name and a day make it readable.
+        // The hash identifies the commit; a name and a day make it readable.
         let day = line.when.map_or_else(|| line.date.to_owned(), Stamp::day);
         self.commits.add(format!("{} {} {day}", line.hash, line.author).trim_end());
         if !line.path.is_empty() {

@@ -1,43 +1,43 @@
-//! Gathers commits: who made how many, when, which are unusual, and what they say, in the order of the output.
+//! Gathers commits: their authors, their dates, the unusual ones, and their messages, in the order of the output.
 
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{Range, Stamp};
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// How many commits are kept, beside the last.
+/// The maximum number of commits kept, besides the last.
 const KEPT: usize = 3_000;
-/// How many lines of a message are kept.
+/// The maximum number of lines kept of a message.
 const BODY: usize = 30;
-/// How many of them are shown where the commit is one of many.
+/// The maximum number of them shown if the commit is one of many.
 const BODY_SHOWN: usize = 6;
 
 /// One commit.
 #[derive(Default, Clone)]
 pub(super) struct Commit {
-    /// Where it begins.
+    /// The line on which it begins.
     pub(super) line: u64,
     /// Its hash, at full length.
     pub(super) hash: String,
-    /// The branches and tags that stand beside it.
+    /// The branches and tags next to it.
     pub(super) refs: String,
-    /// Who wrote it.
+    /// Its author.
     pub(super) author: String,
-    /// When, as it is printed.
+    /// Its date, as printed.
     pub(super) date: String,
-    /// When, if that could be read.
+    /// Its date, if it could be parsed.
     pub(super) when: Option<Stamp>,
     /// Whether it has several parents.
     pub(super) merge: bool,
     /// The first line of its message.
     pub(super) subject: String,
-    /// The next lines.
+    /// The other lines of its message.
     pub(super) body: Vec<String>,
-    /// How many files it touches.
+    /// The number of files it touches.
     pub(super) files: u64,
-    /// How many lines it adds.
+    /// The number of lines it adds.
     pub(super) added: u64,
-    /// How many lines it removes.
+    /// The number of lines it removes.
     pub(super) removed: u64,
 }
 
@@ -59,12 +59,12 @@ impl Commit {
         self.hash.get(..8.min(self.hash.len())).unwrap_or(&self.hash)
     }
 
-    /// `1a2b3c4d subject`.
+    /// Returns `1a2b3c4d subject`.
     fn brief(&self) -> String {
         if self.hash.is_empty() { self.subject.clone() } else { format!("{} {}", self.short(), self.subject) }
     }
 
-    /// With everything that its head says.
+    /// Returns the commit with everything in its header.
     fn told(&self) -> String {
         let refs = if self.refs.is_empty() { String::new() } else { format!(" {}", self.refs) };
         let date = if self.date.is_empty() { String::new() } else { format!(" {}", self.date) };
@@ -72,7 +72,7 @@ impl Commit {
         format!("{}{refs}{date}{author} {}{}", self.short(), self.subject, self.counts())
     }
 
-    /// In the words of `--stat`.
+    /// Returns its counts in the words of `--stat`.
     fn counts(&self) -> String {
         if self.files == 0 {
             return String::new();
@@ -89,7 +89,7 @@ impl Commit {
         text
     }
 
-    /// With its message.
+    /// Returns the commit with its message.
     fn whole(&self) -> Item {
         let mut text = self.told();
         for line in &self.body {
@@ -99,7 +99,7 @@ impl Commit {
         Item::at(self.line, text).or(self.told())
     }
 
-    /// With its author and the beginning of its message, since it is unlike the others.
+    /// Returns the commit with its author and the beginning of its message, because it differs from the others.
     fn unusual(&self) -> Item {
         let author = if self.author.is_empty() { String::new() } else { format!(" ({})", self.author) };
         let head = format!("{}{author}{}", self.brief(), self.counts());
@@ -132,7 +132,7 @@ impl Default for Commits {
 }
 
 impl Commits {
-    /// Takes one more.
+    /// Takes a commit.
     pub(super) fn add(&mut self, mut commit: Commit) {
         self.count += 1;
         self.merges += u64::from(commit.merge || commit.subject.starts_with("Merge "));
@@ -156,12 +156,12 @@ impl Commits {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of commits.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// What they are, in numbers.
+    /// Describes them in numbers.
     pub(super) fn what(&self, command: &str) -> String {
         let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
         let mut texts = vec![plural(self.count, "commit")];
@@ -175,7 +175,7 @@ impl Commits {
         format!("{command}: {}", texts.join(", "))
     }
 
-    /// Their facts, after the last.
+    /// Returns their facts, after the last.
     pub(super) fn parts(mut self) -> Vec<Part> {
         if self.count <= 3 {
             return vec![Part::new("commits", Weight::Fact, self.kept.iter().map(Commit::whole).collect())];
@@ -202,7 +202,7 @@ impl Commits {
         parts
     }
 
-    /// Commits by authors or about topics that are hardly met.
+    /// Returns commits by rare authors or about rare topics.
     fn rare(&self, between: &[Commit], shown: &mut [bool]) -> Option<Part> {
         let few = (self.count / 100).max(1);
         if self.count < 20 {
@@ -247,13 +247,13 @@ impl Commits {
             items.push(Item::plain(format!("by month: {}", months.collect::<Vec<_>>().join(", "))));
         }
         if self.topics.names() > 1 {
-            items.push(Item::plain(format!("by what stands before the colon: {}", self.topics.in_line(15))));
+            items.push(Item::plain(format!("by the text before the colon: {}", self.topics.in_line(15))));
         }
         Part::new("counts", Weight::Fact, items)
     }
 }
 
-/// The commits that are so and were not told before.
+/// Returns the commits for which `is` holds and that were not shown before.
 fn choose(name: &str, commits: &[Commit], shown: &mut [bool], is: impl Fn(&Commit) -> bool) -> Part {
     let mut items = Vec::new();
     let mut total = 0;
@@ -273,7 +273,7 @@ fn choose(name: &str, commits: &[Commit], shown: &mut [bool], is: impl Fn(&Commi
     Part::new(name, Weight::Fact, items).of(total)
 }
 
-/// Whether a subject tells of a release: a word for it and a version.
+/// Returns whether a subject announces a release: a word for it and a version.
 fn is_release(subject: &str) -> bool {
     let lower = subject.get(..subject.floor_char_boundary(60)).unwrap_or(subject).to_ascii_lowercase();
     let word = ["release", "version", "bump to", "tag "].iter().any(|word| lower.contains(word));
@@ -284,7 +284,7 @@ fn is_release(subject: &str) -> bool {
     word && lower.split([' ', ':', '(', ')']).any(version) || version(first) && first.split('.').count() > 2
 }
 
-/// Whether a subject says that the commit is not an ordinary one.
+/// Returns whether a subject marks the commit as out of the ordinary.
 fn is_marked(subject: &str) -> bool {
     let lower = subject.to_ascii_lowercase();
     ["revert", "fixup!", "squash!", "wip", "hotfix"].iter().any(|word| lower.starts_with(word))
@@ -292,7 +292,7 @@ fn is_marked(subject: &str) -> bool {
         || lower.split_once(": ").is_some_and(|(topic, _)| topic.ends_with('!') && !topic.contains(' '))
 }
 
-/// `runner` of `runner: what changed`, `fix` of `fix(parser)!: what changed`.
+/// Returns `runner` of `runner: what changed`, `fix` of `fix(parser)!: what changed`.
 fn topic(subject: &str) -> Option<&str> {
     let (topic, _) = subject.split_once(": ")?;
     let topic = topic.split(['(', '!', ',']).next().unwrap_or(topic).trim();

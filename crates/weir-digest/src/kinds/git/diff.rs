@@ -1,4 +1,4 @@
-//! Diffs: `git diff`, `diff -u` and patches, and the counts that `git diff --stat` gives instead.
+//! Diffs: `git diff`, `diff -u` and patches, and the counts that `git diff --stat` prints instead.
 
 use super::patch::{self, Patch};
 use super::stat::{Stat, is_stat};

@@ -1,5 +1,5 @@
-//! Commits as `git log` and `git show` print them, with or without a graph, counts or diffs, as mailed patches, and as the
-//! MCP server for Git lists them: `Commit: …`, `Author: …`, `Date: …`, `Message: …`.
+//! Commits as printed by `git log` and `git show`, with or without a graph, counts or diffs, as mailed patches, and as
+//! listed by the MCP server for Git: `Commit: …`, `Author: …`, `Date: …`, `Message: …`.
 
 use super::commits::{Commit, Commits};
 use super::patch::{self, Patch};
@@ -12,20 +12,20 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "git log", how: How::Lines { opens, begin: || Box::new(Log::default()) } };
 
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 300;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     commit_line(text).is_some() || mail_line(text).is_some()
 }
 
-/// Where in a commit the next line stands.
+/// The position of the next line within a commit.
 #[derive(Clone, Copy, PartialEq, Default)]
 enum Place {
     #[default]
     Head,
     Message,
-    /// A message that is not set in.
+    /// In a message that is not indented.
     Mail,
     After,
 }
@@ -38,12 +38,12 @@ struct Log {
     mail: bool,
     files: Tally,
     patch: Patch,
-    /// What the diffs had changed before this commit.
+    /// The lines that diffs added and removed before this commit.
     before: (u64, u64),
-    /// Whether this commit's counts stand in its `--stat`.
+    /// Whether the counts of this commit are in its `--stat`.
     counted: bool,
     with_files: bool,
-    /// Whether the line before was blank, or named a file.
+    /// Whether the previous line was blank or named a file.
     after_blank: bool,
     sums: (u64, u64),
 }
@@ -157,7 +157,7 @@ impl Log {
             return true;
         }
         let Some((name, value)) = text.split_once(':') else {
-            // A mailed subject may go on in the next line.
+            // A mailed subject may continue on the next line.
             let goes_on = self.mail && text.starts_with(' ');
             if goes_on && !commit.subject.is_empty() {
                 commit.subject.push_str(&clip(text, LONGEST));
@@ -211,7 +211,7 @@ impl Log {
         true
     }
 
-    /// What follows the message: counts, names or diffs.
+    /// Takes a line after the message: counts, names or diffs.
     fn after(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         let files = self.patch.files();
@@ -242,7 +242,7 @@ impl Log {
             && (text.starts_with(" create mode") || text.starts_with(" delete mode") || text.starts_with(" rename "))
     }
 
-    /// Whether a line may name a file: a name alone does so only after a blank line, or after another such line.
+    /// Returns whether a line may name a file: a bare name does so only after a blank line, or after another such line.
     fn may_name(&self, text: &str) -> bool {
         self.after_blank || text.contains('\t') || text.starts_with([' ', ':'])
     }
@@ -255,7 +255,7 @@ impl Log {
     }
 }
 
-/// The hash and the names of a line that begins a commit.
+/// Returns the hash and the refs of a line that begins a commit.
 fn commit_line(text: &str) -> Option<(&str, &str)> {
     let text = match text.as_bytes().first()? {
         b'c' | b'C' => text,
@@ -268,7 +268,7 @@ fn commit_line(text: &str) -> Option<(&str, &str)> {
     (is_hash && (rest.is_empty() || rest.starts_with(' '))).then(|| (hash, rest.trim()))
 }
 
-/// The hash of a line that begins a mailed patch.
+/// Returns the hash of a line that begins a mailed patch.
 fn mail_line(text: &str) -> Option<&str> {
     let (hash, date) = text.strip_prefix("From ")?.split_at_checked(40)?;
     (date == " Mon Sep 17 00:00:00 2001" && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(hash)
@@ -277,7 +277,7 @@ fn mail_line(text: &str) -> Option<&str> {
 fn without_graph(text: &str) -> &str {
     let lines = text.trim_start_matches(['|', '/', '\\', '_', ' ']);
     let cut = text.len() - lines.len();
-    // The last space before a row of `--stat`, and four before a message, are the text's own.
+    // The last space before a row of `--stat`, and four spaces before a message, belong to the text.
     let own = text.get(..cut).map_or(0, |graph| graph.bytes().rev().take_while(|&byte| byte == b' ').count());
     let own = if own >= 5 { 4 } else { own.saturating_sub(1) };
     text.get(cut - own..).unwrap_or(lines)

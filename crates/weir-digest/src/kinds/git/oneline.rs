@@ -1,4 +1,4 @@
-//! `git log --oneline` and other formats of one line per commit, with or without a graph and counts.
+//! `git log --oneline` and other formats with one line per commit, with or without a graph and counts.
 
 use std::io;
 
@@ -20,11 +20,11 @@ fn is(sample: &Sample<'_>) -> bool {
     hashes >= 3
         && sample.full_lines().next().is_some_and(|line| hash_line(line).is_some())
         && sample.mostly(95, |line| hash_line(line).is_some() || is_between(line))
-        // A word of seven letters may be made of the digits beyond nine, but not every one.
+        // A single word of seven letters may consist of hex digits, but not all of them.
         && sample.full_lines().filter(|line| digits(line)).count() * 10 >= hashes * 8
 }
 
-/// The hash that begins a line, perhaps after a graph, and what follows it.
+/// Returns the hash at the beginning of a line, possibly after a graph, and the rest.
 fn hash_line(line: &str) -> Option<(&str, &str)> {
     let text = match line.as_bytes().first()? {
         b'*' | b'|' | b'/' | b'\\' => {
@@ -36,17 +36,17 @@ fn hash_line(line: &str) -> Option<(&str, &str)> {
     };
     let end = text.bytes().position(|byte| !byte.is_ascii_hexdigit() || byte.is_ascii_uppercase())?;
     let (hash, rest) = text.split_at_checked(end)?;
-    // Two spaces set a column off.
+    // Two spaces separate a column.
     let rest = rest.strip_prefix([' ', '|', '\t', ';', ',']).filter(|rest| !rest.starts_with(' '))?;
-    // A dump of bytes has digits after its first too.
+    // A hex dump also has hex digits after the first word.
     let words =
         rest.bytes().take(30).any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit() || byte >= 0x80);
-    // The subject of a release is often its version alone.
+    // The subject of a release is often just its version.
     let version = rest.contains('.') && !rest.contains(' ');
     ((words || version) && ((7..=12).contains(&end) || end == 40)).then_some((hash, rest))
 }
 
-/// What may stand between two commits: lines of the graph, and counts.
+/// Recognises lines that may occur between two commits: lines of the graph, and counts.
 fn is_between(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b'|' | b'/' | b'\\' | b' ' | b'_' | b'-' | b'.'))
         || stat_row(line).is_some()
@@ -66,7 +66,7 @@ struct Oneline {
     commits: Commits,
     now: Option<Commit>,
     files: Tally,
-    /// The sign between the fields, if there are fields, and the values that each has.
+    /// The separator of the fields, if there are fields, and the values of each.
     sign: Option<char>,
     fields: Vec<Tally>,
 }
@@ -158,7 +158,7 @@ impl Oneline {
     }
 }
 
-/// The first date in a line, where the format has one.
+/// Returns the first date in a line, if the format has one.
 fn day_in(text: &str) -> Option<Stamp> {
     let text = text.get(..text.floor_char_boundary(120)).unwrap_or(text);
     let starts = text.match_indices('-').take(6).filter_map(|(at, _)| at.checked_sub(4));

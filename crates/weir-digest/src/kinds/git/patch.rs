@@ -1,4 +1,4 @@
-//! Reads unified diffs, wherever they stand: which files, how they changed, and the changed lines themselves.
+//! Reads unified diffs, wherever they occur: the files, how they changed, and the changed lines themselves.
 
 mod told;
 
@@ -9,14 +9,14 @@ use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
-/// How many files are kept with their facts.
+/// The maximum number of files kept with their facts.
 const FILES: usize = 2_000;
-/// How many hunks are kept in all, and of one file.
+/// The maximum number of hunks kept in all, and of one file.
 const HUNKS: usize = 400;
 const HUNKS_OF_FILE: usize = 12;
-/// How many changed lines of a hunk are kept.
+/// The maximum number of changed lines kept of a hunk.
 const CHANGES: usize = 8;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 200;
 
 /// A diff of any number of files.
@@ -25,21 +25,21 @@ pub(super) struct Patch {
     files: Vec<File>,
     more_files: u64,
     hunks: Vec<Hunk>,
-    /// How many lines of the old and of the new text the hunk still has.
+    /// The remaining lines of the old and of the new text in the hunk.
     left: (u64, u64),
-    /// How many signs a line of the hunk begins with: two in a merge.
+    /// The number of signs at the beginning of a line of the hunk: two in a merge.
     signs: usize,
     added: u64,
     removed: u64,
     all_hunks: u64,
     conflicts: Vec<Item>,
     all_conflicts: u64,
-    /// One line in place of another, with how often.
+    /// Replacements of one line by another, with their counts.
     swaps: Option<Tally>,
-    /// The removed line that the next added one may stand for, while it is the only one.
+    /// The removed line that the next added one may replace, while it is the only one.
     removed_now: Option<String>,
     in_head: bool,
-    /// Whether the file now read has no room left.
+    /// Whether there is no room for the current file.
     skipping: bool,
 }
 
@@ -62,7 +62,7 @@ struct Hunk {
     left_out: usize,
 }
 
-/// Whether a diff begins with this line.
+/// Returns whether a diff begins with this line.
 pub(super) fn opens(text: &str) -> bool {
     text.starts_with("diff --git ")
         || text.starts_with("diff --cc ")
@@ -97,23 +97,23 @@ impl Patch {
         } else if self.in_head {
             return self.head(text);
         } else {
-            // `\ No newline at end of file`, and what git says instead of a hunk.
+            // `\ No newline at end of file`, and what git prints instead of a hunk.
             return !self.files.is_empty() && text.starts_with("\\ No newline");
         }
         true
     }
 
-    /// How many files were met.
+    /// Returns the number of files.
     pub(super) fn files(&self) -> u64 {
         self.files.len() as u64 + self.more_files
     }
 
-    /// How many lines were added and removed.
+    /// Returns the number of lines added and removed.
     pub(super) fn lines(&self) -> (u64, u64) {
         (self.added, self.removed)
     }
 
-    /// The path of the file that was met last.
+    /// Returns the path of the last file.
     pub(super) fn path(&self) -> &str {
         self.files.last().filter(|_| !self.skipping).map_or("", |file| &file.path)
     }
@@ -142,12 +142,12 @@ impl Patch {
         if name.starts_with("/dev/null") {
             self.mark("deleted");
         } else if let Some(file) = self.now() {
-            // A plain diff names two files; the new one is what it is about.
+            // A plain diff names two files; the new one is the subject.
             file.path = clip(plain_path(name), LONGEST);
         }
     }
 
-    /// The lines between the names of a file and its first hunk.
+    /// Takes a line between the names of a file and its first hunk.
     fn head(&mut self, text: &str) -> bool {
         if let Some(from) = text.strip_prefix("rename from ").or_else(|| text.strip_prefix("copy from ")) {
             let state = if text.starts_with('r') { "renamed" } else { "copied" };
@@ -195,7 +195,7 @@ impl Patch {
             let Some(length) = length else { return false };
             if place + 1 < signs { old = old.max(length) } else { new = length }
         }
-        // How long a hunk of a merge is cannot be told from its lines alone, so it goes on while they fit.
+        // The end of a merge hunk cannot be found by counting its lines, so it continues while they fit.
         self.left = if signs > 2 { (u64::MAX, u64::MAX) } else { (old, new) };
         self.signs = signs - 1;
         self.in_head = false;
@@ -247,7 +247,7 @@ impl Patch {
         true
     }
 
-    /// Counts what takes the place of what, which tells a change that was made in many places.
+    /// Counts which line replaces which, to find a change that was made in many places.
     fn swap(&mut self, content: &str, signs: &str) {
         let (added, removed) = (signs.contains('+'), signs.contains('-'));
         let before = self.removed_now.take();
@@ -293,7 +293,7 @@ impl Patch {
         }
     }
 
-    /// What it is, in numbers.
+    /// Describes it in numbers.
     pub(super) fn what(&self) -> String {
         let mut texts =
             vec![counted(self.files() as usize, "file", "files"), format!("+{} -{} lines", self.added, self.removed)];
@@ -310,7 +310,7 @@ impl Patch {
         texts.join(", ")
     }
 
-    /// Its facts, after the last line.
+    /// Returns its facts, after the last line.
     pub(super) fn parts(self) -> Page {
         let mut page = Page::default();
         let files = self.files();
@@ -329,7 +329,7 @@ impl Patch {
         page
     }
 
-    /// The files that are more than modified, where the others are told elsewhere.
+    /// Returns the files that were not just modified, if the others are listed elsewhere.
     pub(super) fn became(&self) -> Vec<Part> {
         let mut order: Vec<usize> = (0..self.files.len()).collect();
         order.sort_by_key(|&place| std::cmp::Reverse(self.files[place].added + self.files[place].removed));
@@ -340,26 +340,26 @@ impl Patch {
         parts
     }
 
-    /// Only the changed lines, where the files are told elsewhere.
+    /// Returns only the changed lines, if the files are listed elsewhere.
     pub(super) fn changes(self) -> Option<Part> {
         let order: Vec<usize> = (0..self.files.len()).collect();
         changes(&self.files, self.hunks, (self.all_hunks, None), &order)
     }
 }
 
-/// The path in `a/x b/x`: the second name, since the first is the same or the old one.
+/// Returns the path in `a/x b/x`: the second name, since the first is the same or the old one.
 fn git_path(names: &str) -> &str {
     if names.ends_with('"') {
         return names.rfind(" \"b/").and_then(|at| names.get(at + 4..names.len() - 1)).unwrap_or(names);
     }
-    // With spaces in it, both halves are as long.
+    // In a path with spaces, both halves have the same length.
     let half = names.len() / 2;
     let same = names.get(half + 1..).filter(|_| names.as_bytes().get(half) == Some(&b' '));
     let name = same.or_else(|| names.rfind(" b/").and_then(|at| names.get(at + 1..))).unwrap_or(names);
     name.strip_prefix("b/").unwrap_or(name)
 }
 
-/// A name after `---` or `+++`, without its date and the letter that git puts before it.
+/// Returns a name after `---` or `+++`, without its date and the prefix of git.
 fn plain_path(name: &str) -> &str {
     let name = name.split('\t').next().unwrap_or(name);
     let name = unquote(name.trim_end());
@@ -370,7 +370,7 @@ fn unquote(name: &str) -> &str {
     name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name)
 }
 
-/// The length in `-12,3` or `+12`.
+/// Returns the length in `-12,3` or `+12`.
 fn range_length(range: &str) -> Option<u64> {
     let range = range.strip_prefix(['-', '+'])?;
     let (_, rest) = number(range)?;

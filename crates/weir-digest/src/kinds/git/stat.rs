@@ -4,7 +4,7 @@ use crate::kinds::shared::counts::{Tally, folder};
 use crate::text::{clip, number};
 use crate::{Item, Page, Part, Weight};
 
-/// How many files are kept.
+/// The maximum number of files.
 const FILES: usize = 3_000;
 
 /// Counts per file.
@@ -12,7 +12,7 @@ const FILES: usize = 3_000;
 pub(super) struct Stat {
     files: Vec<(u64, String)>,
     rows: u64,
-    /// The line with the totals, if it came.
+    /// The line with the totals, if it was found.
     totals: Option<Totals>,
 }
 
@@ -24,12 +24,12 @@ pub(super) struct Totals {
     pub(super) removed: u64,
 }
 
-/// A row: the path, and how many lines changed.
+/// Parses a row: the path, and the number of changed lines.
 pub(super) fn row(text: &str) -> Option<(&str, u64)> {
     let (path, counts) = text.strip_prefix(' ')?.rsplit_once('|')?;
     let path = path.trim();
     let counts = counts.strip_prefix(' ')?.trim();
-    // Compilers number the lines of an excerpt like this.
+    // Compilers number the lines of an excerpt in the same way.
     if path.is_empty() || path.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -41,7 +41,7 @@ pub(super) fn row(text: &str) -> Option<(&str, u64)> {
     signs.bytes().all(|byte| matches!(byte, b'+' | b'-')).then_some((path, changes))
 }
 
-/// ` 3 files changed, 10 insertions(+), 2 deletions(-)`.
+/// Parses ` 3 files changed, 10 insertions(+), 2 deletions(-)`.
 pub(super) fn totals(text: &str) -> Option<Totals> {
     let mut totals = Totals::default();
     let (files, rest) = number(text.trim_start())?;
@@ -59,7 +59,7 @@ pub(super) fn totals(text: &str) -> Option<Totals> {
     Some(totals)
 }
 
-/// The path of a line that names a touched file, in any of the forms that git has for it.
+/// Returns the path in a line that names a touched file, in any of git's formats.
 pub(super) fn touched(text: &str) -> Option<&str> {
     if text.starts_with(' ') {
         return row(text).map(|(path, _)| path);
@@ -76,7 +76,7 @@ pub(super) fn touched(text: &str) -> Option<&str> {
     fits.then_some(text)
 }
 
-/// Whether this is a row or a total that can be nothing else.
+/// Returns whether this is certainly a row or a total.
 pub(super) fn is_stat(text: &str) -> bool {
     let signed = |text: &str| text.ends_with(['+', '-']) || text.contains(" | Bin ");
     text.starts_with(' ') && (signed(text) && row(text).is_some() || totals(text).is_some())
@@ -106,7 +106,7 @@ impl Stat {
         true
     }
 
-    /// What it is, in numbers.
+    /// Describes it in numbers.
     pub(super) fn what(&self) -> String {
         match self.totals {
             Some(Totals { files, added, removed }) => format!("{files} files changed, +{added} -{removed} lines"),
@@ -114,7 +114,7 @@ impl Stat {
         }
     }
 
-    /// Its facts, after the last line.
+    /// Returns its facts, after the last line.
     pub(super) fn parts(mut self) -> Page {
         let mut page = Page::default();
         let mut folders = Tally::of(500);
@@ -133,7 +133,7 @@ impl Stat {
     }
 }
 
-/// Whether a row has only additions or only removals, which is all that its signs tell exactly.
+/// Returns whether a row has only additions or only removals, which is all that its signs state exactly.
 fn signs(row: &str) -> &'static str {
     let signs = row.rsplit('|').next().unwrap_or_default();
     match (signs.contains('+'), signs.contains('-')) {

@@ -1,4 +1,4 @@
-//! `git status`, long and short: the branch, what is staged, changed, in conflict or not tracked.
+//! `git status`, long and short: the branch, and what is staged, changed, in conflict or untracked.
 
 mod short;
 
@@ -10,11 +10,11 @@ use crate::{About, Item, Line, Page, Part, Weight};
 pub(crate) const KIND: Kind =
     Kind { name: "git status", how: How::Lines { opens, begin: || Box::new(Status::default()) } };
 
-/// The short form, which has nothing that would tell one line of it from others.
+/// The short format, whose lines cannot be recognised one by one.
 pub(crate) const SHORT: Kind =
     Kind { name: "git status --short", how: How::Whole { is: short::is, read: short::read } };
 
-/// How many paths of one sort are kept.
+/// The maximum number of paths kept of one sort.
 const KEPT: usize = 300;
 const LONGEST: usize = 300;
 
@@ -118,7 +118,7 @@ impl Stretch for Status {
 }
 
 impl Status {
-    /// `modified:   path` under a section, or only a path where files are not tracked.
+    /// Takes `modified:   path` under a section, or a bare path if files are untracked.
     fn entry(&mut self, entry: &str) {
         const STATES: [(&str, &str); 12] = [
             ("modified:", "modified"),
@@ -214,7 +214,7 @@ impl Group {
         let name = self.title();
         let mut paths = self.paths;
         if matches!(self.section, Section::Untracked | Section::Ignored) {
-            // What is unlike anything that is tracked may have come there by mistake.
+            // A file that differs from everything tracked may be there by mistake.
             let mut ranked: Vec<(u64, Item)> = paths
                 .into_iter()
                 .zip(&self.names)
@@ -240,7 +240,7 @@ fn section(text: &str) -> Option<Section> {
     }
 }
 
-/// The sentences around the lists.
+/// Recognises the sentences around the lists.
 fn is_about(text: &str) -> bool {
     const BEGINNINGS: [&str; 23] = [
         "On branch ",
@@ -275,7 +275,7 @@ fn is_about(text: &str) -> bool {
 /// The steps of a rebase.
 const TODO: [&str; 9] = ["pick ", "reword ", "edit ", "squash ", "fixup ", "drop ", "exec ", "merge ", "label "];
 
-/// The folders between which a file moved, without what both paths end with.
+/// Returns the folders between which a file moved, without the common end of both paths.
 fn moved<'a>(from: &'a str, to: &'a str) -> (&'a str, &'a str) {
     let (mut old, mut new) = (from, to);
     while let (Some((old_rest, old_name)), Some((new_rest, new_name))) = (old.rsplit_once('/'), new.rsplit_once('/')) {

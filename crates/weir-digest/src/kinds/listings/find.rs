@@ -1,4 +1,4 @@
-//! Paths, one per line: `find`, `fd`, `git ls-files`, `du`, `wc` and the like, with fields before the path or without.
+//! Paths, one per line: `find`, `fd`, `git ls-files`, `du`, `wc` and the like, with or without fields before the path.
 
 use std::io;
 
@@ -13,18 +13,18 @@ use crate::{Item, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "find", how: How::Whole { is, read } };
 
-/// How many fields may stand before the path.
+/// The maximum number of fields before the path.
 const FIELDS: usize = 6;
-/// How many of the biggest are shown.
+/// The maximum number of largest entries shown.
 const BIGGEST: usize = 30;
-/// How deep folders are counted together with what is below them.
+/// The depth to which folders are counted together with their contents.
 const DEPTHS: usize = 5;
 
 fn is(sample: &Sample<'_>) -> bool {
     fields_of(sample).is_some()
 }
 
-/// How many fields stand before the path in nearly every line.
+/// Returns how many fields precede the path in nearly every line.
 fn fields_of(sample: &Sample<'_>) -> Option<usize> {
     let mut counts = [0_usize; FIELDS + 1];
     let (mut all, mut like_words, mut like_code) = (0, 0, 0);
@@ -35,21 +35,21 @@ fn fields_of(sample: &Sample<'_>) -> Option<usize> {
         {
             *count += 1;
             like_words += usize::from(!path.contains('/'));
-            // Text in base 64 has slashes too, but no names.
+            // Base64 contains slashes too, but no names.
             like_code += usize::from(!is_rooted(path) && extension(path).is_none());
         }
     }
     let (fields, most) = counts.iter().enumerate().max_by_key(|(place, count)| (**count, FIELDS - place))?;
-    // Names without a folder are also words, so some must have one.
+    // Names without a folder may be plain words, so some must have one.
     (all >= 5 && most * 100 >= all * 95 && like_words * 2 <= all && like_code * 5 <= all * 2).then_some(fields)
 }
 
-/// How many fields a line has before its path, and the path.
+/// Returns how many fields a line has before its path, and the path.
 fn parse(line: &str) -> Option<(usize, &str)> {
     if line.len() > 1_000 {
         return None;
     }
-    // After a tab comes nothing but the path, as `du` prints it.
+    // Only the path follows a tab, as printed by `du`.
     if let Some((size, path)) = line.split_once('\t')
         && !path.is_empty()
         && !path.contains(['\t', '|', '"'])
@@ -72,7 +72,7 @@ fn parse(line: &str) -> Option<(usize, &str)> {
     None
 }
 
-/// A size, a date, a mode, a hash or a word in front of a path.
+/// Recognises a size, a date, a mode, a hash or a word before a path.
 fn is_field(word: &str) -> bool {
     word.len() <= 128
         && word.bytes().any(|byte| byte.is_ascii_digit())
@@ -85,7 +85,7 @@ fn is_rooted(path: &str) -> bool {
     path.starts_with("./") || path.starts_with("../") || path.starts_with('/') || path.starts_with("~/")
 }
 
-/// Whether all of a text can be one path.
+/// Returns whether the whole text can be one path.
 fn is_path(text: &str, fields: usize) -> bool {
     let text = text.strip_suffix('/').unwrap_or(text);
     let rooted = is_rooted(text);
@@ -117,7 +117,7 @@ fn is_path(text: &str, fields: usize) -> bool {
 struct Found {
     paths: u64,
     folders: Folders,
-    /// The folder of the line before, since most lines are in the same.
+    /// The folder of the previous line, since most lines are in the same one.
     last_folder: String,
     tops: [Tally; DEPTHS],
     extensions: Tally,
@@ -126,7 +126,7 @@ struct Found {
     spread: Spread,
     fields: usize,
     cells: Option<Cells>,
-    /// The biggest, by the first field that is a number.
+    /// The largest, by the first numeric field.
     biggest: Most<u64>,
 }
 
@@ -202,14 +202,14 @@ impl Found {
         );
         let mut page = Page::new(what);
         let mut counts = vec![Item::plain(format!("by extension: {}", self.extensions.in_line(15)))];
-        // What all have in common tells nothing.
+        // A folder that all paths share is not informative.
         let top = self.tops.iter().find(|top| top.names() > 1 || top.beyond() > 0);
         if let Some(top) = top {
             counts.push(Item::plain(format!("by top folder: {}", top.in_line(14))));
         }
         let again = self.names.sorted().first().is_some_and(|(_, count)| *count > 2);
         if again {
-            counts.push(Item::plain(format!("names met most: {}", self.names.in_line(6))));
+            counts.push(Item::plain(format!("most frequent names: {}", self.names.in_line(6))));
         }
         page.push(Part::new("counts", Weight::Fact, counts));
         if let Some(cells) = self.cells {
@@ -217,7 +217,7 @@ impl Found {
         }
         let biggest = self.biggest.into_items();
         let sized = self.fields == 1 && !biggest.is_empty();
-        // Where other fields tell of the paths, a few of the biggest are enough.
+        // If other fields describe the paths, a few of the largest are enough.
         let most = if sized { BIGGEST } else { BIGGEST / 5 };
         let biggest: Vec<Item> = biggest.into_iter().take(most).collect();
         if !biggest.is_empty() {

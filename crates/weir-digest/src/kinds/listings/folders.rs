@@ -7,18 +7,18 @@ use weir_core::wording::counted;
 use crate::kinds::shared::counts::template;
 use crate::{Item, Part, Weight};
 
-/// How many folders are kept apart.
+/// The maximum number of folders that are distinguished.
 const FOLDERS: usize = 10_000;
 
-/// Folders with what is in them.
+/// Folders and their contents.
 #[derive(Default)]
 pub(super) struct Folders {
     folders: HashMap<Box<str>, usize>,
-    /// The group of each folder, and how many entries it has itself.
+    /// The group of each folder, and the number of its own entries.
     own: Vec<(usize, u64)>,
     likes: HashMap<String, usize>,
     groups: Vec<Group>,
-    /// The place of the folder that is listed now.
+    /// The index of the folder that is being listed.
     now: Option<usize>,
     beyond: u64,
 }
@@ -34,7 +34,7 @@ struct Group {
 }
 
 impl Group {
-    /// The folder that has most of what is in several, if there is one.
+    /// Names the folder that holds most of the entries of several, if there is one.
     fn most(&self) -> String {
         let (entries, name) = &self.fullest;
         if entries * 4 >= self.entries * 3 { format!(", {entries} of them in {name}") } else { String::new() }
@@ -42,7 +42,7 @@ impl Group {
 }
 
 impl Folders {
-    /// The entries of this folder follow.
+    /// Begins the entries of this folder.
     pub(super) fn begin(&mut self, folder: &str) {
         self.now = self.folders.get(folder).copied();
         if self.now.is_some() {
@@ -72,7 +72,7 @@ impl Folders {
         self.now = Some(self.own.len() - 1);
     }
 
-    /// Counts an entry of the folder that was begun last.
+    /// Counts an entry of the current folder.
     pub(super) fn add(&mut self, bytes: u64) {
         let Some((place, own)) = self.now.and_then(|now| self.own.get_mut(now)) else { return };
         *own += 1;
@@ -93,13 +93,13 @@ impl Folders {
         }
     }
 
-    /// How many there are, in words.
+    /// Returns the number of folders, in words.
     pub(super) fn different(&self) -> String {
         let more = if self.beyond > 0 { "more than " } else { "" };
         format!("{more}{}", self.groups.iter().map(|group| group.folders).sum::<u64>())
     }
 
-    /// One item per group, the fullest first.
+    /// Returns one item per group, the fullest first.
     pub(super) fn part(mut self, sized: bool) -> Part {
         self.compare();
         self.groups.sort_by(|a, b| b.entries.cmp(&a.entries).then(b.bytes.cmp(&a.bytes)).then(a.name.cmp(&b.name)));

@@ -1,4 +1,5 @@
-//! Matches of `grep -n`, `rg` and `git grep`, with and without file headings and context: how many, where, and which.
+//! Matches of `grep -n`, `rg` and `git grep`, with and without file headings and context: their number, their files,
+//! and the rarest of them.
 
 mod lines;
 
@@ -18,16 +19,16 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "grep", how: How::Whole { is, read } };
 
-/// How many files are kept with their counts, and of how many the matches are kept.
+/// The maximum number of files kept with their counts.
 const FILES: usize = 20_000;
-/// How many matches are kept of each folder at the top and extension, of each file, and in all.
+/// The maximum number of matches kept of each top folder and extension, of each file, and in all.
 const KEPT_OF_SORT: u64 = 15;
 const KEPT_OF_FILE: u64 = 2;
 const KEPT: usize = 500;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 240;
 
-/// How the matches of an output are printed.
+/// The format in which matches are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     /// `path:12:text`, `path:12:5:text` or `path-12-text` for context.
@@ -36,9 +37,9 @@ enum Form {
     Plain,
     /// `path` alone, then `12:text`.
     Headed,
-    /// `12:text`, of one file.
+    /// `12:text`, of a single file.
     Single,
-    /// `path:12`, how many each file has.
+    /// `path:12`, the number of matches in each file.
     Counted,
 }
 
@@ -52,7 +53,7 @@ fn form(sample: &Sample<'_>) -> Option<Form> {
         all += 1;
         if let Some(hit) = numbered_hit(line) {
             numbered += 1;
-            // A compiler sets its words off by a space.
+            // A compiler puts a space before its message.
             said += usize::from(is_said(hit.text));
         } else if counted_hit(line).is_some() {
             counted += 1;
@@ -78,7 +79,7 @@ fn form(sample: &Sample<'_>) -> Option<Form> {
     ((plain + numbered) * 100 >= all * 97 && again(sample)).then_some(Form::Plain)
 }
 
-/// Files on their own lines, with numbered lines below them.
+/// Returns whether files are on separate lines, with numbered lines below them.
 fn headed(sample: &Sample<'_>) -> bool {
     let (mut heads, mut hits, mut others) = (0_usize, 0_usize, 0_usize);
     let mut after_blank = true;
@@ -99,7 +100,7 @@ fn headed(sample: &Sample<'_>) -> bool {
     heads >= 2 && hits >= heads && others * 20 <= hits
 }
 
-/// Numbered lines of one file: the numbers only grow.
+/// Returns whether these are numbered lines of one file: the numbers only increase.
 fn single(sample: &Sample<'_>) -> bool {
     let mut before = 0;
     let mut count = 0;
@@ -121,7 +122,7 @@ fn single(sample: &Sample<'_>) -> bool {
     count >= 5 && before > count
 }
 
-/// Whether paths come again, as those of files with several matches do.
+/// Returns whether paths repeat, as they do for files with several matches.
 fn again(sample: &Sample<'_>) -> bool {
     let mut before = "";
     let (mut same, mut all) = (0, 0);
@@ -136,7 +137,7 @@ fn again(sample: &Sample<'_>) -> bool {
 
 struct Matches {
     form: Form,
-    /// The file of the lines that follow, where it stands above them.
+    /// The file of the following lines, if it is named above them.
     now: String,
     hits: u64,
     context: u64,
@@ -318,11 +319,11 @@ impl Matches {
         let again = again.iter().filter(|(_, count)| *count > 1);
         let likes: Vec<Item> =
             again.clone().take(25).map(|(text, count)| Item::plain(format!("{text} ×{count}"))).collect();
-        page.push(Part::new("lines that come again, digits as #", Weight::Fact, likes).of(again.count() as u64));
+        page.push(Part::new("repeated lines, digits as #", Weight::Fact, likes).of(again.count() as u64));
         if self.form == Form::Counted {
             return page;
         }
-        // Where few lines define something, those are what was looked for.
+        // If few lines are definitions, those are what was searched for.
         let apart = self.definitions > 0 && self.definitions * 4 <= self.hits;
         let (definitions, others) = self.kept.into_iter().partition(|hit| apart && hit.defines);
         let count = if apart { self.definitions } else { 0 };
@@ -333,7 +334,7 @@ impl Matches {
     }
 }
 
-/// Matches by how few there are of their sort; of those, one of each file and of each form before the second.
+/// Orders matches by how rare their sort is; among equals, one of each file and of each form comes before a second.
 fn rarest(kept: Vec<Kept>, of_sort: &Tally, likes: &Tally) -> Vec<Item> {
     let mut files: HashMap<&str, u32> = HashMap::new();
     let mut forms: HashMap<&str, u32> = HashMap::new();
@@ -342,7 +343,7 @@ fn rarest(kept: Vec<Kept>, of_sort: &Tally, likes: &Tally) -> Vec<Item> {
         let file = files.entry(&hit.file).or_default();
         let form = forms.entry(&hit.like).or_default();
         let sort = of_sort.get(&hit.sort);
-        // All of a sort that is hardly met are told; of the others the first of each.
+        // All matches of a rare sort come first, then the first of each file and form.
         let turn = if sort <= KEPT_OF_SORT { 0 } else { (*file).max(*form) + 1 };
         ranked.push((turn, sort, likes.get(&hit.like), place));
         *file += 1;
@@ -353,14 +354,14 @@ fn rarest(kept: Vec<Kept>, of_sort: &Tally, likes: &Tally) -> Vec<Item> {
     ranked.iter().filter_map(|(.., place)| items.get_mut(*place)?.take()).collect()
 }
 
-/// A line without the signs of a comment.
+/// Returns a line without comment signs.
 fn bare(text: &str) -> &str {
     let text = text.trim();
     let inner = text.trim_start_matches(['#', '/', '*', ';', '-', '<', '!']).trim_start();
     if inner.is_empty() || text.starts_with("#[") || text.starts_with("#!") { text } else { inner }
 }
 
-/// Counts the words with which people mark what is left to do, and to whom.
+/// Counts the words that mark open tasks, and their owners.
 fn count_marks(marks: &mut Tally, text: &str) {
     for word in ["TODO", "FIXME", "HACK", "XXX", "BUG", "NOTE", "SAFETY", "DEPRECATED"] {
         let Some(at) = text.find(word) else { continue };

@@ -1,4 +1,4 @@
-//! What is told of the entries of folders: how many of which sort, the biggest, the newest, and the odd ones.
+//! Describes the entries of folders: how many of each sort, the largest, the newest, and the odd ones.
 
 use std::cmp::Reverse;
 
@@ -11,13 +11,13 @@ use crate::kinds::shared::dates::Stamp;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// How many entries of one sort are kept.
+/// The maximum number of entries kept of one sort.
 const KEPT: usize = 60;
 const LONGEST: usize = 300;
-/// How many links are kept, and how many stand on one line.
+/// The maximum number of links kept, and of links on one line.
 const LINKS: usize = 2_000;
 const LINKS_IN_A_ROW: usize = 4;
-/// How many different permissions of one folder are counted.
+/// The maximum number of different permissions counted in one folder.
 const MODES: usize = 16;
 
 /// The entries of an output.
@@ -45,7 +45,7 @@ pub(super) struct Listing {
     link_items: Vec<String>,
     directory_items: Kept,
     shown: Kept,
-    /// The permissions of the files of this folder, with how many have them and the first that does.
+    /// The permissions of the files in this folder, each with its count and the first file that has it.
     here: Vec<(String, u64, String)>,
 }
 
@@ -103,7 +103,7 @@ impl Kept {
 }
 
 impl Listing {
-    /// The entries of another folder follow.
+    /// Begins the entries of another folder.
     pub(super) fn begin(&mut self, folder: &str) {
         self.end();
         self.folders += 1;
@@ -111,7 +111,7 @@ impl Listing {
         self.by_folder.begin(&self.folder);
     }
 
-    /// Takes a line of a short listing, which is only a name.
+    /// Takes a line of a short listing, which is just a name.
     pub(super) fn name(&mut self, name: &str) {
         self.names += 1;
         self.extensions.add(extension(name).unwrap_or("none"));
@@ -188,11 +188,11 @@ impl Listing {
         }
     }
 
-    /// After the last entry of a folder: a file whose permissions no other there has may have them by mistake.
+    /// Ends a folder. A file whose permissions no other there has may have them by mistake.
     fn end(&mut self) {
         let here = std::mem::take(&mut self.here);
         let most = here.iter().map(|(_, count, _)| *count).max().unwrap_or(0);
-        // Beside a program, one that cannot be run stands out even if there are only two.
+        // Next to an executable, a file that is not executable stands out even if there are only two.
         let runs = |mode: &str| mode.as_bytes().get(3) == Some(&b'x');
         let mixed = here.iter().any(|(mode, ..)| runs(mode)) && here.iter().any(|(mode, ..)| !runs(mode));
         for (_, count, line) in here {
@@ -202,7 +202,7 @@ impl Listing {
         }
     }
 
-    /// The facts, after the last line.
+    /// Returns the facts, after the last line.
     pub(super) fn page(mut self) -> Page {
         self.end();
         let mut texts = Vec::new();
@@ -251,13 +251,13 @@ impl Listing {
             items.push(Item::plain(format!("by owner: {}", self.owners.in_line(6))));
         }
         if self.folders > 1 && self.names_met.sorted().first().is_some_and(|(_, count)| *count > 2) {
-            items.push(Item::plain(format!("names met most: {}", self.names_met.in_line(6))));
+            items.push(Item::plain(format!("most frequent names: {}", self.names_met.in_line(6))));
         }
         Part::uncounted("counts", Weight::Fact, items)
     }
 }
 
-/// Links, those with short names in few folders first, several on a line.
+/// Returns links, several on a line; those with short names in few folders come first.
 fn links(all: u64, mut links: Vec<String>) -> Part {
     links.sort_by_cached_key(|link| {
         let name = link.split(" -> ").next().unwrap_or(link);
@@ -267,7 +267,7 @@ fn links(all: u64, mut links: Vec<String>) -> Part {
     Part::uncounted(counted(all as usize, "link", "links"), Weight::Fact, items)
 }
 
-/// Whether everybody may write, or it runs as its owner, or the link points nowhere.
+/// Returns whether everybody may write an entry, or it runs as its owner, or it is a dangling link.
 fn is_odd(entry: &Entry<'_>) -> bool {
     let letter = |place: usize| entry.mode.as_bytes().get(place).copied().unwrap_or(b'-');
     if letter(0) == b'l' {

@@ -1,4 +1,4 @@
-//! Reads `ls`, long or of many folders. What is told of the entries is in `listing`.
+//! Reads `ls`, long or of many folders. `listing` describes the entries.
 
 use std::io;
 
@@ -18,7 +18,7 @@ fn is(sample: &Sample<'_>) -> bool {
     rows >= 3 && sample.mostly(90, long) || is_short_recursive(sample)
 }
 
-/// Folders with names below them, as `ls -R` prints them.
+/// Returns whether these are folders with names below them, as printed by `ls -R`.
 fn is_short_recursive(sample: &Sample<'_>) -> bool {
     let mut after_blank = true;
     let (mut folders, mut others, mut blanks) = (0, 0, 0);
@@ -29,7 +29,7 @@ fn is_short_recursive(sample: &Sample<'_>) -> bool {
             continue;
         }
         let folder = after_blank && is_folder(line);
-        // Without a folder's name after it, an empty line is one of another text.
+        // An empty line that no folder name follows belongs to some other text.
         if after_blank && !folder {
             return false;
         }
@@ -44,15 +44,15 @@ fn is_total(line: &str) -> bool {
     line.strip_prefix("total ").is_some_and(|total| total.starts_with(|c: char| c.is_ascii_digit()) && total.len() < 20)
 }
 
-/// `./path:`, before the entries of a folder.
+/// Recognises `./path:`, before the entries of a folder.
 fn is_folder(line: &str) -> bool {
     let Some(path) = line.strip_suffix(':') else { return false };
-    // A name with spaces is a folder's if it stands below another.
+    // A name with spaces is a folder if it is below another.
     let rooted = path.starts_with('/') || path.starts_with('.') || path.contains('/') && !path.contains(": ");
     !path.is_empty() && (rooted || !path.contains(char::is_whitespace) && !path.contains(':')) && mode(line).is_none()
 }
 
-/// An entry without the inode and the blocks that `ls -lis` and `find -ls` put before it.
+/// Returns an entry without the inode and the blocks that `ls -lis` and `find -ls` print before it.
 fn entry(line: &str) -> &str {
     let mut text = line;
     for _ in 0..2 {
@@ -65,7 +65,7 @@ fn entry(line: &str) -> &str {
     text.trim_start_matches(' ')
 }
 
-/// The ten letters that begin an entry.
+/// Returns the ten letters at the beginning of an entry.
 fn mode(line: &str) -> Option<&str> {
     let line = if line.starts_with(|c: char| c == ' ' || c.is_ascii_digit()) { entry(line) } else { line };
     let mode = line.get(..10)?;
@@ -78,30 +78,31 @@ fn mode(line: &str) -> Option<&str> {
 
 /// One entry of a long listing.
 pub(super) struct Entry<'a> {
-    /// The ten letters of its sort and its permissions.
+    /// The ten letters of its type and its permissions.
     pub(super) mode: &'a str,
     /// The names between the links and the size.
     pub(super) owner: &'a str,
-    /// Nothing for devices.
+    /// Its size; `None` for devices.
     pub(super) bytes: Option<u64>,
-    /// The size as it is printed.
+    /// Its size, as printed.
     pub(super) sized: &'a str,
-    /// When it was changed, as it is printed.
+    /// Its modification time, as printed.
     pub(super) date: &'a str,
-    /// The same, to be compared.
+    /// Its modification time, for comparison.
     pub(super) when: Option<Stamp>,
-    /// Its name, with what it points to if it is a link.
+    /// Its name, with its target if it is a link.
     pub(super) name: &'a str,
 }
 
-/// `-rw-r--r--  1 owner group  123 Jan  6 13:43 name`, also with human sizes, without names or with dates in digits.
+/// Parses `-rw-r--r--  1 owner group  123 Jan  6 13:43 name`, also with human sizes, without names or with numeric
+/// dates.
 fn parse(line: &str) -> Option<Entry<'_>> {
     let mode = mode(line)?;
     let line = entry(line);
     let mut words = Words(line.get(10..)?.trim_start_matches(['+', '.', '@']));
     words.next()?;
     let owners = words.0;
-    // `-g` and `-o` leave one of the names out, and both leave out both.
+    // `-g` and `-o` each omit one of the names.
     for names in [2, 1, 0] {
         words.0 = owners;
         for _ in 0..names {
@@ -126,12 +127,12 @@ fn parse(line: &str) -> Option<Entry<'_>> {
     None
 }
 
-/// The part of a text that is before its end.
+/// Returns the part of a text before its end.
 fn between<'a>(text: &'a str, end: &str) -> &'a str {
     text.get(..text.len().saturating_sub(end.len())).unwrap_or_default().trim()
 }
 
-/// Words of a line, one after the other; what is left is behind the last.
+/// The words of a line, one at a time, with the rest after the last.
 struct Words<'a>(&'a str);
 
 impl<'a> Words<'a> {
@@ -144,8 +145,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The date of an entry, if these words are one. The year is not printed for the last months, and is taken as later than
-/// any that is.
+/// Parses the date of an entry. The year is not printed for recent months, and is assumed to be later than any that is.
 fn time(words: &mut Words<'_>) -> Option<Option<Stamp>> {
     let first = words.next()?;
     if let Some(day) = dates::iso(first) {
@@ -174,7 +174,7 @@ fn time(words: &mut Words<'_>) -> Option<Option<Stamp>> {
     }
 }
 
-/// A size in bytes, also as `-h` prints it.
+/// Parses a size in bytes, also as printed with `-h`.
 pub(super) fn bytes_of(text: &str) -> Option<u64> {
     let (whole, rest) = number(text)?;
     let (tenths, unit) = match rest.strip_prefix('.') {

@@ -15,14 +15,15 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 pub(crate) const KIND: Kind = Kind { name: "tree", how: How::Whole { is, read } };
 
 const LONGEST: usize = 200;
-/// How many entries at the top are kept, and how deep folders are known by name.
+/// The maximum number of entries kept at the top.
 const TOP: usize = 300;
-/// How many folders are kept with the names of their first entries, how many of those, and how many stand on a line.
+/// The maximum number of folders kept with the names of their first entries, of those names, of names on a line, and
+/// the depth to which folders are known by name.
 const FOLDERS: usize = 500;
 const NAMES: usize = 8;
 const IN_A_ROW: usize = 10;
 const DEEPEST: usize = 64;
-/// How many packages are known with their versions.
+/// The maximum number of packages kept with their versions.
 const PACKAGES: usize = 3_000;
 
 fn is(sample: &Sample<'_>) -> bool {
@@ -35,7 +36,7 @@ fn is(sample: &Sample<'_>) -> bool {
             .mostly(90, |line| entry(line).is_some() || total(line).is_some() || is_root(line) || is_progress(line))
 }
 
-/// What `cargo` says on its way to a tree: `    Updating git repository`, `  Downloaded serde v1.0.200`.
+/// Recognises what `cargo` prints before a tree: `    Updating git repository`, `  Downloaded serde v1.0.200`.
 fn is_progress(line: &str) -> bool {
     line.starts_with(' ') && crate::kinds::packages::cargo_build::opens(line, crate::About::default())
 }
@@ -50,7 +51,7 @@ fn is_package(name: &str) -> bool {
         || name.starts_with("UNMET ")
 }
 
-/// How deep an entry is, and its text after the lines.
+/// Returns the depth of an entry, and its text after the lines.
 fn entry(line: &str) -> Option<(usize, &str)> {
     let mut depth = 1;
     let mut rest = line;
@@ -71,7 +72,7 @@ fn entry(line: &str) -> Option<(usize, &str)> {
     marks.iter().find_map(|mark| rest.strip_prefix(mark)).map(|name| (depth, name.trim_start_matches('\u{a0}')))
 }
 
-/// ` 12 bytes used in 3 directories, 4 files`.
+/// Recognises ` 12 bytes used in 3 directories, 4 files`.
 fn total(line: &str) -> Option<&str> {
     let text = line.trim();
     let ends = text.ends_with(" files")
@@ -81,14 +82,14 @@ fn total(line: &str) -> Option<&str> {
     (ends && text.starts_with(|c: char| c.is_ascii_digit())).then_some(text)
 }
 
-/// The name and the version of `name v1.2.3 (*)`.
+/// Returns the name and the version of `name v1.2.3 (*)`.
 fn package(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(" v")?;
     let version = rest.split(' ').next()?;
     (!name.contains(' ') && version.starts_with(|c: char| c.is_ascii_digit())).then_some((name, version))
 }
 
-/// The size in the brackets before a name, as it is printed, and the name. A date may follow the size.
+/// Returns the size in the brackets before a name, as printed, and the name. A date may follow the size.
 fn sized(text: &str) -> (Option<&str>, &str) {
     let Some((inside, name)) = text.strip_prefix('[').and_then(|rest| rest.split_once("]  ")) else {
         return (None, text);
@@ -101,12 +102,12 @@ fn sized(text: &str) -> (Option<&str>, &str) {
 struct Tree {
     entries: u64,
     folders: u64,
-    /// The names of the folders that the next entry may be in.
+    /// The names of the folders that may contain the next entry.
     path: Vec<String>,
-    /// The entry before, which is a folder if the next is deeper.
+    /// The previous entry, which is a folder if the next is deeper.
     last: Option<Last>,
     extensions: Tally,
-    /// The versions of packages, where the tree is one of those: `cargo tree`.
+    /// The versions of packages, if this is a tree of packages: `cargo tree`.
     packages: HashMap<String, BTreeSet<String>>,
     top_counts: Tally,
     biggest: Most<u64>,
@@ -119,15 +120,15 @@ struct Tree {
     deepest: (usize, String),
     totals: Vec<Item>,
     root: Option<Item>,
-    /// Packages at the top, each with those right below it, and how many there are.
+    /// Packages at the top, each with those directly below it, and how many there are.
     roots: Vec<Vec<String>>,
     all_roots: u64,
-    /// Folders by their depth, with how many entries they have and the first of them.
+    /// Folders by their depth, with the number of their entries and the first of them.
     inside: Vec<Inside>,
     folder_places: HashMap<String, usize>,
 }
 
-/// What is in a folder.
+/// The contents of a folder.
 struct Inside {
     depth: usize,
     path: String,
@@ -193,7 +194,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 }
 
 impl Tree {
-    /// A package that others stand below: the root of `cargo tree`, or one of many with `-d`.
+    /// Begins a package that others are below: the root of `cargo tree`, or one of many with `-d`.
     fn begin_package(&mut self, line: &Line<'_>) {
         self.settle(0);
         self.path.clear();
@@ -224,7 +225,7 @@ impl Tree {
         self.last = Some(Last { depth, size: size.map(str::to_owned), name: clip(name, LONGEST), line });
     }
 
-    /// Keeps an entry with its folder. What a folder itself takes is no size worth telling.
+    /// Keeps an entry with its folder. The size of a folder itself is not worth showing.
     fn keep(&mut self, folder: &str, last: &Last, is_folder: bool) {
         let place = match self.folder_places.get(folder) {
             Some(&place) => place,
@@ -247,7 +248,7 @@ impl Tree {
         }
     }
 
-    /// Counts the entry before this one, now that it is known whether it is a folder.
+    /// Counts the previous entry, now that it is known whether it is a folder.
     fn settle(&mut self, depth: usize) {
         let Some(last) = self.last.take() else { return };
         self.path.truncate(last.depth - 1);
@@ -299,8 +300,7 @@ impl Tree {
 
     fn page(self) -> Page {
         let files = self.entries - self.folders;
-        let what =
-            format!("tree: {} entries, {} of them with others below and {files} without", self.entries, self.folders);
+        let what = format!("tree: {} entries, {} with children and {files} without", self.entries, self.folders);
         let mut page = Page::new(what);
         let mut totals = self.totals;
         totals.extend(self.root);
@@ -340,7 +340,7 @@ impl Tree {
 }
 
 impl Inside {
-    /// The entries at the top, several on a line.
+    /// Returns the entries at the top, several on a line.
     fn as_top(&self) -> Part {
         let items = self.names.chunks(IN_A_ROW).map(|row| Item::plain(row.join(", "))).collect();
         Part::uncounted(format!("top level, {} entries", self.all), Weight::Fact, items)
@@ -353,7 +353,7 @@ impl Inside {
     }
 }
 
-/// The packages that are there in more than one version.
+/// Returns the packages that occur in more than one version.
 fn several(packages: &HashMap<String, BTreeSet<String>>) -> Part {
     let mut several: Vec<(&String, &BTreeSet<String>)> =
         packages.iter().filter(|(_, versions)| versions.len() > 1).collect();

@@ -1,4 +1,4 @@
-//! What web servers write for each request: how many ended how, on which paths, from where, and when.
+//! Requests logged by web servers: how many ended with which status, on which paths, from where, and when.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -19,17 +19,17 @@ use request::Request;
 
 pub(crate) const KIND: Kind = Kind { name: "access log", how: How::Whole { is, read } };
 
-/// How many paths, clients and programs are told apart.
+/// The maximum number of paths, clients and programs that are distinguished.
 const MOST: usize = 4_000;
-/// How many of each sort are kept for showing.
+/// The maximum number of each sort kept for showing.
 const KEPT: usize = 30;
-/// How many clients and programs are shown. The rest are like them.
+/// The maximum number of clients and programs shown. The rest are like them.
 const FEW: usize = 12;
-/// Stands for whatever status.
+/// Represents any status.
 const ANY: u16 = 0;
-/// How many slow requests are kept.
+/// The maximum number of slow requests.
 const SLOW: usize = 8;
-/// How much of a path is kept.
+/// The maximum number of bytes kept of a path.
 const LONGEST: usize = 200;
 
 fn is(sample: &Sample<'_>) -> bool {
@@ -69,7 +69,7 @@ struct Client {
     count: u64,
     refused: u64,
     failed: u64,
-    /// Paths that it asked for in vain.
+    /// Paths for which its requests failed.
     paths: Vec<String>,
 }
 
@@ -232,7 +232,7 @@ impl Seen {
         Item::plain(text)
     }
 
-    /// Those with the most requests, and those that asked most in vain.
+    /// Returns the clients with the most requests, and those with the most failed requests.
     fn client_items(&self) -> Vec<Item> {
         let mut clients: Vec<(&String, &Client)> = self.clients.iter().collect();
         clients.sort_by_key(|(name, client)| (u64::MAX - client.count, name.as_str()));
@@ -272,7 +272,7 @@ fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
     }
 }
 
-/// Counts a name if it is known or there is room.
+/// Counts a name if it is known or there is room. Returns whether it was counted.
 fn bounded(counts: &mut HashMap<String, u64>, name: String) -> bool {
     if let Some(known) = counts.get_mut(&name) {
         *known += 1;

@@ -1,4 +1,4 @@
-//! What apt and dpkg do: packages asked for, upgraded and removed with their versions, errors whole, steps folded.
+//! apt and dpkg: packages requested, upgraded and removed with their versions, errors in full, steps folded.
 
 mod lines;
 mod listed;
@@ -18,10 +18,10 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "apt", how: How::Lines { opens, begin: || Box::new(Apt::default()) } };
 
-/// How many packages are known with their versions.
+/// The maximum number of packages kept with their versions.
 const VERSIONS: usize = 3_000;
 
-/// Whether such lines begin here.
+/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     let first = text.as_bytes().first();
     match first {
@@ -47,7 +47,7 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     }
 }
 
-/// What was done so far.
+/// The steps so far.
 #[derive(Default)]
 struct Apt {
     list: Option<List>,
@@ -139,7 +139,7 @@ impl Stretch for Apt {
 }
 
 impl Apt {
-    /// What it is, in numbers.
+    /// Describes them in numbers.
     fn what(&self) -> String {
         let mut said = Vec::new();
         if let Some([upgraded, new, removed, kept]) = self.totals {
@@ -166,7 +166,7 @@ impl Apt {
         format!("apt: {}", said.join("; "))
     }
 
-    /// A line below a heading: one package with its version, or several names.
+    /// Takes a line below a heading: one package with its version, or several names.
     fn listed(&mut self, list: List, line: &Line<'_>) {
         let inner = line.text.trim();
         match list {
@@ -181,14 +181,14 @@ impl Apt {
         }
     }
 
-    /// Takes what is said of everything, or is wrong.
+    /// Takes a line about everything, or an error.
     fn says(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if let Some(totals) = totals(text) {
             self.totals = Some(totals);
         } else if text.starts_with("E: ") || text.starts_with("dpkg: error") || text.starts_with("Err:") {
             self.errors.line(line);
-            // Why is said below, set in.
+            // The reason follows on indented lines.
             self.list = Some(List::Failed);
         } else if text.starts_with("dpkg: ") || text.starts_with("W: ") || text.starts_with("N: ") {
             self.warnings.text(text);
@@ -260,10 +260,10 @@ impl Apt {
     }
 
     fn version(&mut self, name: &str, old: &str, version: &str) {
-        // The architecture is said with some names, and not in the lists.
+        // Some names include the architecture; the lists do not.
         let name = bare(name);
         let known = self.versions.contains_key(name);
-        // What it replaces is said later than what comes.
+        // The old version is stated after the new one.
         if (known && !old.is_empty()) || (!known && self.versions.len() < VERSIONS) {
             let change = if old.is_empty() { version.to_owned() } else { format!("{old} => {version}") };
             self.versions.insert(clip(name, 100), clip(&change, 150));

@@ -1,4 +1,4 @@
-//! What cargo does, line by line: crates compiled, checked, downloaded, updated; commands of a verbose build are folded.
+//! The steps of cargo: crates compiled, checked, downloaded, updated. Commands of a verbose build are folded.
 
 use crate::kinds::diagnostics::found::named;
 use crate::kinds::shared::kept::{Kept, rows};
@@ -9,17 +9,17 @@ use crate::{About, Item, Line, Page, Weight};
 pub(crate) const KIND: Kind =
     Kind { name: "cargo_build", how: How::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
 
-/// How many crates are kept by name.
+/// The maximum number of crates kept by name.
 const CRATES: usize = 2_000;
-/// How many of them could ever be shown.
+/// The maximum number of them that could ever be shown.
 const SHOWN: usize = 400;
 
-/// Whether such lines begin here.
+/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     status(text).is_some()
 }
 
-/// What cargo says that it does, in the order of the alphabet.
+/// The words for cargo's steps, in alphabetical order.
 const WORDS: &[&str] = &[
     "Adding",
     "Archiving",
@@ -76,22 +76,22 @@ const WORDS: &[&str] = &[
     "Yank",
 ];
 
-/// What cargo does in a line, right-aligned in twelve columns, and to what.
+/// Returns the step in a line, right-aligned in twelve columns, and its object.
 fn status(text: &str) -> Option<(&str, &str)> {
-    // Nearly all lines of other outputs are turned away by these three bytes.
+    // These three bytes reject nearly all lines of other outputs.
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b' ') || bytes.get(12) != Some(&b' ') || !bytes.get(11)?.is_ascii_lowercase() {
         return None;
     }
     let (word, rest) = text.split_at_checked(12)?;
     let word = word.trim_start();
-    // The tests of a build have their own kind.
+    // Test runs are a kind of their own.
     let tests = word == "Running" && !rest.starts_with(" `");
     let known = WORDS.binary_search(&word).is_ok();
     (known && !tests).then(|| (word, rest.trim_start()))
 }
 
-/// What was done so far.
+/// The steps so far.
 #[derive(Default)]
 struct CargoBuild {
     compiled: Crates,
@@ -108,11 +108,11 @@ struct CargoBuild {
     waited: u64,
 }
 
-/// Crates that something was done to.
+/// Crates of a step.
 #[derive(Default)]
 struct Crates {
     count: u64,
-    /// Those of the project, which stand with their folder.
+    /// The crates of the project, which are printed with their folder.
     own: Vec<String>,
     rest: Vec<String>,
 }
@@ -134,7 +134,7 @@ impl Stretch for CargoBuild {
             self.step(word, said, line);
             return true;
         }
-        // What a build script prints when everything is asked for.
+        // What build scripts print in a very verbose build.
         let script = line.text.starts_with('[') && line.text.contains("] cargo:");
         if script {
             self.scripts += 1;
@@ -173,7 +173,7 @@ impl Stretch for CargoBuild {
         page.push(self.changed.part("lock file changes", Weight::Fact));
         for (crates, name) in [(self.compiled, "compiled"), (self.checked, "checked"), (self.documented, "documented")]
         {
-            // Those of the project first, and then the last built, which are nearest to it.
+            // The crates of the project come first, and then the last ones built, which are closest to it.
             let names: Vec<String> = crates.own.into_iter().chain(crates.rest.into_iter().rev()).take(SHOWN).collect();
             let left_out = crates.count - names.len() as u64;
             let name = format!("crates {name} ({}), the project's own first, then the latest", crates.count);
@@ -195,7 +195,7 @@ impl CargoBuild {
             "Blocking" => self.waited += 1,
             "Dirty" => self.dirty.text(said),
             "Adding" | "Removing" | "Downgrading" | "Upgrading" => self.changed.text(line.text.trim_start()),
-            // Also said of an index.
+            // The same word is used for an index.
             "Updating" if said.contains(" -> ") => self.changed.text(line.text.trim_start()),
             "Finished" => self.finished.line(line),
             "Downloaded" => self.downloaded(said, line),
@@ -204,7 +204,7 @@ impl CargoBuild {
         }
     }
 
-    /// A crate that was downloaded, or the total of them with its time.
+    /// Takes a downloaded crate, or their total with the time.
     fn downloaded(&mut self, said: &str, line: &Line<'_>) {
         match number(said).is_some_and(|(_, rest)| rest.starts_with(" crate")) {
             true => self.others.text(line.text.trim_start()),

@@ -1,5 +1,5 @@
-//! What JavaScript's installers do: npm at every level of detail, and in fewer words pnpm and yarn. Errors and conflicts
-//! whole, deprecations, totals; requests folded into counts. The tree of `npm ls` is read by `npm_tree`.
+//! JavaScript installers: npm at every log level, and in less detail pnpm and yarn. Errors and conflicts in full,
+//! deprecations, totals; requests reduced to counts. `npm_tree` reads the tree of `npm ls`.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "npm", how: How::Lines { opens, begin: || Box::new(Npm::default()) } };
 
-/// How many sorts of requests are counted.
+/// The maximum number of sorts of requests.
 const SORTS: usize = 100;
-/// How many of the slowest requests are kept.
+/// The maximum number of slowest requests.
 const SLOWEST: usize = 5;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 300;
 
-/// Whether such lines begin here.
+/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     root(text)
         || match text.as_bytes().first() {
@@ -38,7 +38,7 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
         }
 }
 
-/// How bad npm says that a line is, and what it says.
+/// Returns the log level of a line of npm, and its message.
 fn level(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("npm ")?;
     let (word, said) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -51,7 +51,7 @@ fn level(text: &str) -> Option<(&str, &str)> {
     Some((word, said))
 }
 
-/// Whether this counts what was done: `added 57 packages, and audited 58 packages in 3s`.
+/// Returns whether a line counts what was done: `added 57 packages, and audited 58 packages in 3s`.
 fn is_total(text: &str) -> bool {
     if text.starts_with("up to date") {
         return text.contains(" in ") || text.contains("audited");
@@ -70,7 +70,7 @@ fn pnpm(text: &str) -> bool {
     text.starts_with("Packages: +") || text.starts_with("Packages: -") || text.starts_with("Progress: resolved ")
 }
 
-/// A script of a package that is run: `> name@1.0.0 postinstall`.
+/// Parses the start of a package script: `> name@1.0.0 postinstall`.
 fn script(text: &str) -> Option<&str> {
     let said = text.strip_prefix("> ")?;
     let (package, name) = said.split_once(' ')?;
@@ -78,7 +78,7 @@ fn script(text: &str) -> Option<&str> {
     (version.starts_with(|first: char| first.is_ascii_digit()) && !name.trim().contains(' ')).then_some(said)
 }
 
-/// What was done so far.
+/// The lines so far.
 #[derive(Default)]
 struct Npm {
     tree: NpmTree,
@@ -92,24 +92,24 @@ struct Npm {
     scripts: Kept,
     facts: Kept,
     advisories: Kept,
-    /// An advisory of the audit is being read.
+    /// Whether an advisory of the audit is being read.
     in_advisory: bool,
     requests: BTreeMap<String, u64>,
     request_count: u64,
     slowest: Vec<(u64, String)>,
     folded: u64,
-    /// A script was named, and its command follows.
+    /// Whether a script was named whose command follows.
     in_script: bool,
     other_tool: bool,
 }
 
-/// Packages that do not go together, as they are told in several lines.
+/// Packages that conflict, which npm reports on several lines.
 #[derive(Default)]
 struct Conflict {
     is_error: bool,
     number: u64,
     said: String,
-    /// The next line says which dependency could not be resolved.
+    /// Whether the next line names the dependency that could not be resolved.
     wants: bool,
 }
 
@@ -203,7 +203,7 @@ impl Npm {
             }
             "warn" => match said.strip_prefix("deprecated ") {
                 Some(said) => self.deprecated.text(said),
-                // A word alone says what the lines around it are about.
+                // A single word says what the lines around it are about.
                 None if said.split_whitespace().nth(1).is_none() => self.folded += 1,
                 None => self.warnings.text(line.text),
             },
@@ -259,7 +259,7 @@ impl Npm {
         self.conflicts.add(|| Item::at(conflict.number, conflict.said));
     }
 
-    /// Counts a request by how it ended.
+    /// Counts a request by its outcome.
     fn request(&mut self, said: &str) {
         self.request_count += 1;
         let failed = said.split_once(" failed with ").map(|(_, why)| format!("failed with {why}"));
@@ -298,13 +298,13 @@ impl Npm {
 
     fn requests_part(&mut self) -> Part {
         let mut requests: Vec<(String, u64)> = std::mem::take(&mut self.requests).into_iter().collect();
-        // What failed is worth more than what is frequent.
+        // Failures are worth more than frequent outcomes.
         requests.sort_by_key(|(sort, count)| (!sort.starts_with("failed"), std::cmp::Reverse(*count)));
         let items = requests.iter().map(|(sort, count)| Item::plain(format!("×{count} {sort}")));
         Part::new("requests by how they ended", Weight::Fact, items.collect())
     }
 
-    /// Takes a line of `npm audit`: a package with the versions that are bad, and what is known of it.
+    /// Takes a line of `npm audit`: a package with its vulnerable versions, and details.
     fn audit(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if text == "# npm audit report" {
@@ -334,7 +334,7 @@ impl Npm {
         true
     }
 
-    /// Takes what pnpm and yarn say.
+    /// Takes a line of pnpm or yarn.
     fn other_tool(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         let inner = text.trim_start();
@@ -367,7 +367,7 @@ impl Npm {
     }
 }
 
-/// Whether this names a package and the versions of it that are bad: `lodash  <4.17.21`.
+/// Returns whether a line names a package and its vulnerable versions: `lodash  <4.17.21`.
 fn is_advised(text: &str) -> bool {
     let Some((name, versions)) = text.split_once("  ") else { return false };
     !name.is_empty()
@@ -375,7 +375,7 @@ fn is_advised(text: &str) -> bool {
         && versions.starts_with(['<', '>', '=', '*', '^', '~', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
 }
 
-/// Whether pnpm or yarn tells of a package or of the end.
+/// Returns whether pnpm or yarn reports a package or the end.
 fn is_plain_step(text: &str) -> bool {
     let changed = text.strip_prefix("+ ").or_else(|| text.strip_prefix("- ")).is_some_and(|said| !said.is_empty());
     changed

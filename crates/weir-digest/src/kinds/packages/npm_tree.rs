@@ -1,4 +1,4 @@
-//! The tree that `npm ls` prints: what the project depends on itself, what is wrong, and packages in several versions.
+//! The tree printed by `npm ls`: the direct dependencies of the project, problems, and packages in several versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,9 @@ use crate::kinds::shared::kept::{Kept, rows};
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
-/// How many packages are kept by name.
+/// The maximum number of packages kept by name.
 const NAMES: usize = 5_000;
-/// How many direct dependencies are kept.
+/// The maximum number of direct dependencies.
 const DIRECT: usize = 1_000;
 
 /// What was read of the tree.
@@ -27,7 +27,7 @@ pub(super) struct NpmTree {
     missing: Kept,
 }
 
-/// How deep a line stands in the tree, and what it says of a package: `├─┬ name@1.0.0 deduped`.
+/// Returns the depth of a line in the tree, and its text about a package: `├─┬ name@1.0.0 deduped`.
 pub(super) fn branch(text: &str) -> Option<(usize, &str)> {
     let inner = text.trim_start_matches(['│', '├', '└', '─', '┬', ' ', '+', '-', '`', '|']);
     let drawn = text.get(..text.len() - inner.len())?;
@@ -45,15 +45,15 @@ pub(super) fn branch(text: &str) -> Option<(usize, &str)> {
     (!name.contains(' ') && !version.is_empty()).then_some((depth, inner))
 }
 
-/// Whether this is the line above the tree: `name@1.0.0 /path`.
+/// Returns whether this is the line above the tree: `name@1.0.0 /path`.
 pub(super) fn root(text: &str) -> bool {
-    // Nearly every line is turned away by its second word.
+    // The second word rejects nearly every line.
     let Some((first, path)) = text.split_once(' ') else { return false };
     let path_like = path.starts_with('/') || path.get(1..3) == Some(":\\");
     path_like && package(first).is_some_and(|(_, version)| version.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// The name and the version of `@scope/name@1.0.0 …`.
+/// Returns the name and the version of `@scope/name@1.0.0 …`.
 fn package(said: &str) -> Option<(&str, &str)> {
     let word = said.split(' ').next()?;
     let at = word.rfind('@').filter(|&at| at > 0)?;
@@ -99,7 +99,7 @@ impl NpmTree {
         true
     }
 
-    /// A package that does not fit. The same is said wherever it is needed, with more and more reasons.
+    /// Takes a package with a problem. It is repeated wherever the package is needed, with more reasons each time.
     fn problem(&mut self, line: &Line<'_>, said: &str) {
         let name = said.split(' ').next().unwrap_or(said);
         if self.problem_texts.len() >= 500 && !self.problem_texts.contains_key(name) {
@@ -115,7 +115,7 @@ impl NpmTree {
         }
     }
 
-    /// Adds the parts that tell of the tree.
+    /// Adds the parts that describe the tree.
     pub(super) fn write(self, page: &mut Page) {
         if self.lines == 0 {
             return;

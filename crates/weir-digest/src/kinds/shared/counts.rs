@@ -1,14 +1,14 @@
-//! Counts by name, and lines spread over an output, both in bounded memory.
+//! Counts by name, and items spread over an output, both in bounded memory.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use crate::{Item, Part, Weight};
 
-/// How long a name may be. What is longer is counted with those there was no room for.
+/// The maximum length of a name. Longer names are counted with those for which there was no room.
 const LONGEST: usize = 500;
 
-/// How often each name was met.
+/// The count of each name.
 pub(crate) struct Tally {
     counts: HashMap<Box<str>, u64>,
     most: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// A tally of at most so many names.
+    /// Creates a tally of at most `most` names.
     pub(crate) fn of(most: usize) -> Self {
         Self { counts: HashMap::new(), most, beyond: 0, all: 0 }
     }
@@ -27,7 +27,7 @@ impl Tally {
         self.add_times(name, 1);
     }
 
-    /// Counts a name so many times.
+    /// Counts a name `times` times.
     pub(crate) fn add_times(&mut self, name: &str, times: u64) {
         self.all = self.all.saturating_add(times);
         if let Some(count) = self.counts.get_mut(name) {
@@ -39,47 +39,47 @@ impl Tally {
         }
     }
 
-    /// How many different names there are, of those that had room.
+    /// Returns the number of different names for which there was room.
     pub(crate) fn names(&self) -> usize {
         self.counts.len()
     }
 
-    /// How many were counted under no name, since there were too many names.
+    /// Returns the count without a name, because there were too many names.
     pub(crate) fn beyond(&self) -> u64 {
         self.beyond
     }
 
-    /// How many were counted in all.
+    /// Returns the total count.
     pub(crate) fn all(&self) -> u64 {
         self.all
     }
 
-    /// How often this name was met.
+    /// Returns the count of a name.
     pub(crate) fn get(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)
     }
 
-    /// How many different names there are, in words: `more than` where there were too many.
+    /// Returns the number of different names, in words: `more than` if there were too many.
     pub(crate) fn different(&self) -> String {
         let more = if self.beyond > 0 { "more than " } else { "" };
         format!("{more}{}", self.counts.len())
     }
 
-    /// The names with their counts, the most frequent first, and by name where they are equal.
+    /// Returns the names with their counts, the most frequent first; equal ones are sorted by name.
     pub(crate) fn sorted(&self) -> Vec<(&str, u64)> {
         let mut sorted: Vec<(&str, u64)> = self.counts.iter().map(|(name, &count)| (name.as_ref(), count)).collect();
         sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         sorted
     }
 
-    /// The same in the order of the names.
+    /// Returns the names with their counts, sorted by name.
     pub(crate) fn by_name(&self) -> Vec<(&str, u64)> {
         let mut sorted = self.sorted();
         sorted.sort_by(|a, b| a.0.cmp(b.0));
         sorted
     }
 
-    /// `name count, name count, 3 others 17`.
+    /// Returns `name count, name count, 3 others 17`.
     pub(crate) fn in_line(&self, most: usize) -> String {
         let sorted = self.sorted();
         let shown = sorted.len().min(most);
@@ -91,18 +91,18 @@ impl Tally {
         texts.join(", ")
     }
 
-    /// One item per name, the most frequent first: `name: 12`.
+    /// Returns one item per name, the most frequent first: `name: 12`.
     pub(crate) fn items(&self, most: usize) -> Vec<Item> {
         self.sorted().iter().take(most).map(|(name, count)| Item::plain(format!("{name}: {count}"))).collect()
     }
 
-    /// A part of all names with their counts.
+    /// Returns a part with all names and their counts.
     pub(crate) fn part(&self, name: &str, weight: Weight, most: usize) -> Part {
         Part::new(name, weight, self.items(most)).of(self.names() as u64 + u64::from(self.beyond > 0))
     }
 }
 
-/// Items at even distances over an output whose length is not known before its end.
+/// Items at even distances over an output whose length is unknown until its end.
 pub(crate) struct Spread {
     items: Vec<Item>,
     most: usize,
@@ -111,12 +111,12 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// At most so many items.
+    /// Creates a spread of at most `most` items.
     pub(crate) fn of(most: usize) -> Self {
         Self { items: Vec::new(), most: most.max(2), every: 1, seen: 0 }
     }
 
-    /// Takes an item if its place is one of those that are kept.
+    /// Takes an item if its position is one of those that are kept.
     pub(crate) fn offer(&mut self, item: impl FnOnce() -> Item) {
         let place = self.seen;
         self.seen += 1;
@@ -133,13 +133,13 @@ impl Spread {
         }
     }
 
-    /// The items, in the order of the output.
+    /// Returns the items, in the order of the output.
     pub(crate) fn into_items(self) -> Vec<Item> {
         self.items
     }
 }
 
-/// The greatest of what was met, in bounded memory.
+/// The texts with the greatest keys, in bounded memory.
 pub(crate) struct Most<K> {
     heap: BinaryHeap<Reverse<(K, Reverse<u64>, String)>>,
     most: usize,
@@ -147,12 +147,12 @@ pub(crate) struct Most<K> {
 }
 
 impl<K: Ord> Most<K> {
-    /// At most so many.
+    /// Creates a collection of at most `most` texts.
     pub(crate) fn of(most: usize) -> Self {
         Self { heap: BinaryHeap::new(), most, seen: 0 }
     }
 
-    /// Takes a text if its key is among the greatest. Of equal keys the first met is greater.
+    /// Takes a text if its key is among the greatest. Of equal keys, the first is greater.
     pub(crate) fn offer(&mut self, key: K, text: impl FnOnce() -> String) {
         self.seen += 1;
         let full = self.heap.len() >= self.most;
@@ -165,20 +165,20 @@ impl<K: Ord> Most<K> {
         }
     }
 
-    /// The texts, the greatest first.
+    /// Returns the texts, the greatest first.
     pub(crate) fn texts(&self) -> Vec<&str> {
         let mut sorted: Vec<_> = self.heap.iter().collect();
         sorted.sort();
         sorted.into_iter().map(|Reverse((_, _, text))| text.as_str()).collect()
     }
 
-    /// The same, as items.
+    /// Returns the texts as items, the greatest first.
     pub(crate) fn into_items(self) -> Vec<Item> {
         self.texts().into_iter().map(Item::plain).collect()
     }
 }
 
-/// A text with each run of digits as `#`, so that lines that differ only in numbers are the same.
+/// Replaces each run of digits by `#`: lines that differ only in numbers become equal.
 pub(crate) fn template(text: &str) -> String {
     let mut like = String::with_capacity(text.len());
     let mut in_digits = false;
@@ -194,7 +194,7 @@ pub(crate) fn template(text: &str) -> String {
     like
 }
 
-/// The folder of a path: its first `depth` names, without the file's own.
+/// Returns the folder of a path: its first `depth` names, without the name of the file.
 pub(crate) fn folder(path: &str, depth: usize) -> &str {
     let end = path.rfind('/').unwrap_or(0);
     let start = if path.starts_with("./") { 2 } else { usize::from(path.starts_with('/')) };
@@ -206,7 +206,7 @@ pub(crate) fn folder(path: &str, depth: usize) -> &str {
     }
 }
 
-/// What follows the last dot of a file's name, if it can be an extension.
+/// Returns the text after the last dot of a file's name, if it can be an extension.
 pub(crate) fn extension(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, extension) = name.rsplit_once('.')?;

@@ -1,34 +1,34 @@
-//! Dates as git and listings print them, so that they can be compared.
+//! Dates as printed by git and listings, in comparable form.
 
 /// A date and time without its zone: the digits of year, month, day, hour, minute and second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    /// The day, as `2025-09-01`.
+    /// Returns the day, as `2025-09-01`.
     pub(crate) fn day(self) -> String {
         let day = self.0 / 1_000_000;
         format!("{:04}-{:02}-{:02}", day / 10_000, day / 100 % 100, day % 100)
     }
 
-    /// The month, as `2025-09`.
+    /// Returns the month, as `2025-09`.
     pub(crate) fn month(self) -> String {
         let month = self.0 / 100_000_000;
         format!("{:04}-{:02}", month / 100, month % 100)
     }
 }
 
-/// The first and the last day of what was met.
+/// The first and the last day of some dates.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Range(Option<(Stamp, Stamp)>);
 
 impl Range {
-    /// Takes one more date.
+    /// Takes a date.
     pub(crate) fn add(&mut self, stamp: Stamp) {
         self.0 = Some(self.0.map_or((stamp, stamp), |(first, last)| (first.min(stamp), last.max(stamp))));
     }
 
-    /// `2025-09-01 to 2025-10-31`, if there was any.
+    /// Returns `2025-09-01 to 2025-10-31`, if there was any date.
     pub(crate) fn days(self) -> Option<String> {
         self.0.map(|(first, last)| match first.day() == last.day() {
             true => first.day(),
@@ -37,12 +37,12 @@ impl Range {
     }
 }
 
-/// Reads a date in any of git's absolute formats.
+/// Parses a date in any of git's absolute formats.
 pub(crate) fn parse(text: &str) -> Option<Stamp> {
     iso(text).or_else(|| worded(text))
 }
 
-/// `2025-09-01`, `2025-09-01 12:00:00 +0200`, `2025-09-01T12:00:00Z`.
+/// Parses `2025-09-01`, `2025-09-01 12:00:00 +0200`, `2025-09-01T12:00:00Z`.
 pub(crate) fn iso(text: &str) -> Option<Stamp> {
     let bytes = text.as_bytes();
     if bytes.get(4) != Some(&b'-') || bytes.get(7) != Some(&b'-') {
@@ -57,7 +57,7 @@ pub(crate) fn iso(text: &str) -> Option<Stamp> {
     stamp(year, month, day, time)
 }
 
-/// `Mon Sep 1 12:00:00 2025 +0200` and `Mon, 1 Sep 2025 12:00:00 +0200`.
+/// Parses `Mon Sep 1 12:00:00 2025 +0200` and `Mon, 1 Sep 2025 12:00:00 +0200`.
 fn worded(text: &str) -> Option<Stamp> {
     let (mut year, mut month, mut day, mut time) = (None, None, None, 0);
     for word in text.split([' ', ',']).filter(|word| !word.is_empty()).take(6) {
@@ -76,19 +76,19 @@ fn worded(text: &str) -> Option<Stamp> {
     stamp(year?, month?, day?, time)
 }
 
-/// The number of a month from its English name.
+/// Returns the number of a month by its English name.
 pub(crate) fn month_of(word: &str) -> Option<u64> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     MONTHS.iter().position(|&month| month == word).map(|place| place as u64 + 1)
 }
 
-/// A date of these numbers, if they can be one. `time` is six digits.
+/// Creates a date from these numbers, if they are valid. `time` has six digits.
 pub(crate) fn stamp(year: u64, month: u64, day: u64, time: u64) -> Option<Stamp> {
     let fits = (1000..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
     fits.then(|| Stamp(((year * 100 + month) * 100 + day) * 1_000_000 + time))
 }
 
-/// The six digits of `12:34:56` or `12:34`.
+/// Returns the six digits of `12:34:56` or `12:34`.
 pub(crate) fn clock(text: &str) -> u64 {
     let two = |from: usize| text.get(from..from + 2).and_then(digits).unwrap_or(0);
     let seconds = if text.as_bytes().get(5) == Some(&b':') { two(6) } else { 0 };

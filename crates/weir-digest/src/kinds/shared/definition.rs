@@ -1,6 +1,6 @@
-//! Whether a line of source code begins a definition, in any of the common languages.
+//! Recognises lines of source code that begin a definition, in any of the common languages.
 
-/// Whether this line defines something: a function, a type, a class.
+/// Returns whether this line defines something: a function, a type, a class.
 pub(crate) fn is(line: &str) -> bool {
     let mut text = line.trim_start();
     for _ in 0..4 {

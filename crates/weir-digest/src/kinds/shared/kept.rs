@@ -1,13 +1,13 @@
-//! Lines of one sort that are kept to be shown, with their true number. Invariant: bounded, whatever comes.
+//! Lines of one sort that are kept for showing, with their true number. Invariant: memory is bounded.
 
 use crate::text::clip;
 use crate::{Item, Line, Part, Weight};
 
-/// How many are kept if nobody says otherwise.
+/// The maximum number of items.
 const MOST: usize = 60;
-/// How much of a line is kept.
+/// The maximum number of bytes kept of a line.
 const LONGEST: usize = 400;
-/// How many short names stand on one line.
+/// The number of short names on one line.
 const IN_A_ROW: usize = 6;
 
 /// Lines of one sort.
@@ -18,7 +18,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// How many there are.
+    /// Returns the true number of lines.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -28,10 +28,10 @@ impl Kept {
         self.add(|| Item::at(line.number, clip(line.text.trim_end(), LONGEST)));
     }
 
-    /// Keeps a text. One that is there already is counted there.
+    /// Keeps a text. A text that is already there is counted there.
     pub(crate) fn text(&mut self, text: &str) {
         let text = text.trim_end();
-        // A text that was cut is never found again, and stands for itself.
+        // A text that was cut is never found again, so it is kept separately.
         if let Some((_, times)) = self.items.iter_mut().find(|(item, _)| item.line.is_none() && item.text == text) {
             *times += 1;
             self.total += 1;
@@ -60,12 +60,12 @@ impl Kept {
         }
     }
 
-    /// Counts what is not kept.
+    /// Counts a line that is not kept.
     pub(crate) fn count(&mut self) {
         self.total += 1;
     }
 
-    /// Adds another line to the last one that was kept, if it was.
+    /// Appends a line to the last item, unless that is too long.
     pub(crate) fn go_on(&mut self, text: &str) {
         if let Some((item, _)) = self.items.last_mut().filter(|(item, _)| item.text.len() < 3 * LONGEST) {
             let brief = item.text.lines().next().unwrap_or_default().to_owned();
@@ -75,7 +75,7 @@ impl Kept {
         }
     }
 
-    /// The part.
+    /// Returns the part.
     pub(crate) fn part(self, name: &str, weight: Weight) -> Part {
         let items = self.items.into_iter().map(|(item, times)| match times {
             1 => item,
@@ -85,7 +85,7 @@ impl Kept {
     }
 }
 
-/// A part of short names, several on a line. `left_out` is how many more there are.
+/// Returns a part of short names, several on a line. `left_out` is the number of further names.
 pub(crate) fn rows(name: &str, weight: Weight, names: &[String], left_out: u64) -> Part {
     let items: Vec<Item> = names.chunks(IN_A_ROW).map(|row| Item::plain(row.join(", "))).collect();
     let lines = (names.len() as u64 + left_out).div_ceil(IN_A_ROW as u64);

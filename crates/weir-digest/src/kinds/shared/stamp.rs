@@ -1,6 +1,6 @@
-//! The time that a line of a log carries, in the forms that programs write.
+//! The time of a log line, in the formats that programs write.
 
-/// The time of a line, and the text around it.
+/// The time of a line, and its position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stamp {
     /// Where it begins.
@@ -11,26 +11,26 @@ pub(crate) struct Stamp {
     pub text_start: usize,
     /// Where its own text ends.
     pub text_end: usize,
-    /// Seconds since some moment that is the same for the whole log.
+    /// Seconds since a moment that is the same for the whole log.
     pub seconds: f64,
 }
 
 impl Stamp {
-    /// The time as the line has it.
+    /// Returns the time as written in the line.
     pub(crate) fn text<'a>(&self, line: &'a str) -> &'a str {
         line.get(self.text_start..self.text_end).unwrap_or_default()
     }
 
-    /// The text after it.
+    /// Returns the text after it.
     pub(crate) fn rest<'a>(&self, line: &'a str) -> &'a str {
         line.get(self.end..).unwrap_or_default()
     }
 }
 
-/// How many words may stand before the time.
+/// The maximum number of words before the time.
 const WORDS_BEFORE: usize = 2;
 
-/// The time that a line begins with, or carries near its beginning.
+/// Returns the time at or near the beginning of a line.
 pub(crate) fn of(line: &str) -> Option<Stamp> {
     let bytes = line.as_bytes();
     let mut at = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -39,7 +39,7 @@ pub(crate) fn of(line: &str) -> Option<Stamp> {
             return Some(stamp);
         }
         let word_end = at + bytes.get(at..)?.iter().position(u8::is_ascii_whitespace)?;
-        // `time="…"` and `ts=…` may stand anywhere in front.
+        // `time="…"` and `ts=…` may be anywhere near the beginning.
         if let Some(equals) = bytes.get(at..word_end)?.iter().position(|&byte| byte == b'=') {
             let value = at + equals + 1;
             let quoted = usize::from(bytes.get(value) == Some(&b'"'));
@@ -53,7 +53,7 @@ pub(crate) fn of(line: &str) -> Option<Stamp> {
     None
 }
 
-/// The time that a line begins with.
+/// Returns the time at the beginning of a line.
 pub(crate) fn at_start(line: &str) -> Option<Stamp> {
     at_place(line.as_bytes(), 0)
 }
@@ -61,7 +61,7 @@ pub(crate) fn at_start(line: &str) -> Option<Stamp> {
 fn at_place(bytes: &[u8], start: usize) -> Option<Stamp> {
     let bracket = matches!(bytes.get(start), Some(b'[' | b'<' | b'('));
     let text_start = start + usize::from(bracket);
-    // What cannot begin a time is not looked at further.
+    // Reject what cannot begin a time.
     let first = *bytes.get(text_start)?;
     if !(first.is_ascii_digit() || first.is_ascii_uppercase() || (bracket && first == b' ')) {
         return None;
@@ -76,14 +76,14 @@ fn at_place(bytes: &[u8], start: usize) -> Option<Stamp> {
             _ => b']',
         })?;
     }
-    // `10:20:30` inside a longer word is none.
+    // `10:20:30` inside a longer word is not a time.
     if bytes.get(scan.at).is_some_and(u8::is_ascii_alphanumeric) {
         return None;
     }
     Some(Stamp { start, end: scan.at, text_start, text_end, seconds })
 }
 
-/// Reads a time from left to right.
+/// Parses a time from left to right.
 #[derive(Clone, Copy)]
 struct Scan<'a> {
     bytes: &'a [u8],
@@ -111,7 +111,7 @@ impl Scan<'_> {
         if bracket { self.uptime() } else { None }
     }
 
-    /// `2026-11-15 09:54:37.885 UTC`, `2026-11-15T09:54:37Z`, `2026/11/15 09:54:37`.
+    /// Parses `2026-11-15 09:54:37.885 UTC`, `2026-11-15T09:54:37Z`, `2026/11/15 09:54:37`.
     fn year_first(&mut self) -> Option<f64> {
         let year = self.digits(4, 4)?;
         let separator = self.one_of(b"-/.")?;
@@ -127,7 +127,7 @@ impl Scan<'_> {
         Some(days(year, month, day) * 86_400.0 + clock)
     }
 
-    /// `Oct  3 00:00:12`, `Mon Nov 15 09:58:35.123 2026`, `Nov 15, 2026 9:58:35 AM`.
+    /// Parses `Oct  3 00:00:12`, `Mon Nov 15 09:58:35.123 2026`, `Nov 15, 2026 9:58:35 AM`.
     fn month_first(&mut self) -> Option<f64> {
         if self.weekday() {
             self.literal(b' ')?;
@@ -167,7 +167,7 @@ impl Scan<'_> {
         Some(days(year.unwrap_or(2000), month, day) * 86_400.0 + clock)
     }
 
-    /// `15/Nov/2026:09:58:35 +0000`, `15-Nov-2026 09:58:35.123`, `15 Nov 2026 09:58:35`.
+    /// Parses `15/Nov/2026:09:58:35 +0000`, `15-Nov-2026 09:58:35.123`, `15 Nov 2026 09:58:35`.
     fn day_first(&mut self) -> Option<f64> {
         let day = self.digits(1, 2)?;
         let separator = self.one_of(b"/- ")?;
@@ -180,7 +180,7 @@ impl Scan<'_> {
         Some(days(year, month, day) * 86_400.0 + clock)
     }
 
-    /// `E1115 09:58:35.123456`.
+    /// Parses `E1115 09:58:35.123456`.
     fn letter_first(&mut self) -> Option<f64> {
         self.one_of(b"IWEFD")?;
         let month = self.digits(2, 2)?;
@@ -189,7 +189,7 @@ impl Scan<'_> {
         Some(days(2000, month, day) * 86_400.0 + self.clock()?)
     }
 
-    /// `11-15 09:58:35.123`.
+    /// Parses `11-15 09:58:35.123`.
     fn month_day(&mut self) -> Option<f64> {
         let month = self.digits(2, 2)?;
         self.one_of(b"-/")?;
@@ -204,7 +204,7 @@ impl Scan<'_> {
         Some(clock)
     }
 
-    /// `1763200715.123`, at the beginning of a line or after a sign: any other number may be as long.
+    /// Parses `1763200715.123`, at the beginning of a line or after a sign: elsewhere, any number may be this long.
     fn epoch(&mut self) -> Option<f64> {
         let from = self.at;
         if from.checked_sub(1).and_then(|at| self.bytes.get(at)).is_some_and(u8::is_ascii_whitespace) {
@@ -222,7 +222,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The kernel's seconds since the start, which only stand in brackets: `   23.700000`.
+    /// Parses the kernel's seconds since boot, which occur only in brackets: `   23.700000`.
     fn uptime(&mut self) -> Option<f64> {
         self.spaces();
         let whole = self.digits(1, 9)?;
@@ -231,7 +231,7 @@ impl Scan<'_> {
         (self.at - from == 7).then_some(f64::from(whole))
     }
 
-    /// `09:58:35.123`.
+    /// Parses `09:58:35.123`.
     fn clock(&mut self) -> Option<f64> {
         let hours = self.digits(1, 2).filter(|&hours| hours < 25)?;
         self.literal(b':')?;
@@ -256,7 +256,7 @@ impl Scan<'_> {
         value
     }
 
-    /// `Z`, `+01:00`, ` +0000`, ` UTC`. Where there is none, nothing is read.
+    /// Skips `Z`, `+01:00`, ` +0000` or ` UTC`, if present.
     fn zone(&mut self) {
         let from = *self;
         if self.literal(b'Z').is_some() {
@@ -327,7 +327,7 @@ impl Scan<'_> {
         Some(byte)
     }
 
-    /// A number of at least and at most so many digits.
+    /// Parses a number of `least` to `most` digits.
     fn digits(&mut self, least: usize, most: usize) -> Option<u32> {
         let mut value: u32 = 0;
         let mut count = 0;
@@ -342,7 +342,7 @@ impl Scan<'_> {
     }
 }
 
-/// Days since some day, by the civil calendar.
+/// Returns the days since a fixed day, by the civil calendar.
 fn days(year: u32, month: u32, day: u32) -> f64 {
     let (year, month, day) = (i64::from(year), i64::from(month), i64::from(day));
     let year = if month <= 2 { year - 1 } else { year };

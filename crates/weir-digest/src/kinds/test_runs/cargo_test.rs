@@ -1,4 +1,5 @@
-//! `cargo test`: the panics with their messages, then how each binary ended. What the compiler says belongs to others.
+//! `cargo test`: the panics with their messages, then the outcome of each binary. Compiler messages belong to other
+//! kinds.
 
 use super::failed::{Failure, Failures};
 use super::outcomes::{Repeats, Skips, Top, micros, times};
@@ -11,7 +12,7 @@ use crate::{About, Item, Line, Page, Part, Weight};
 pub(crate) const KIND: Kind =
     Kind { name: "cargo_test", how: How::Lines { opens, begin: || Box::new(Runs::<CargoTest>::default()) } };
 
-/// How many binaries, targets and notes are kept.
+/// The maximum number of binaries, targets and notes that are kept.
 const KEPT: usize = 200;
 
 fn opens(line: &str, _: About<'_>) -> bool {
@@ -43,14 +44,14 @@ struct CargoTest {
     notes: Vec<Item>,
     /// The test whose printed lines are being read.
     test: Option<(u64, String, Printed)>,
-    /// Whether tests run, and whether it has been told what they printed.
+    /// Whether tests are running, and whether their printed lines have been shown.
     running: bool,
     told: bool,
-    /// Panics of tests that print as they run.
+    /// Panics of tests that print while they run.
     inline: Vec<(String, Failure)>,
-    /// Lines that tests printed which passed.
+    /// The number of lines printed by tests that passed.
     printed_by_passed: u64,
-    /// Failed tests by name, for the runs that show nothing of them.
+    /// Failed tests by name, for runs that show nothing else about them.
     failed: Repeats,
 }
 
@@ -58,13 +59,13 @@ struct CargoTest {
 enum State {
     #[default]
     Tests,
-    /// What the passed tests printed, and their names.
+    /// The output of the passed tests, and their names.
     Passed,
-    /// What the failed tests printed.
+    /// The output of the failed tests.
     Printed,
-    /// Their names once more.
+    /// The names of the failed tests, repeated.
     Names,
-    /// The targets that failed, and why a binary did not end well.
+    /// The targets that failed, and why a binary ended badly.
     Targets,
 }
 
@@ -93,7 +94,7 @@ impl Runner for CargoTest {
             return true;
         }
         match self.state {
-            // With `--show-output` the tests that passed come first.
+            // With `--show-output`, the tests that passed come first.
             State::Passed if text == "failures:" || text.starts_with("test result: ") => {
                 self.state = State::Tests;
                 self.test(line)
@@ -151,7 +152,7 @@ impl CargoTest {
             self.state = State::Targets;
             return self.target(line);
         } else if let Some(name) = panicking(text).filter(|_| self.running) {
-            // Nothing is captured, so tests print as they run.
+            // Output is not captured, so tests print while they run.
             self.end_printed();
             let mut printed = Printed::default();
             printed.line(text);
@@ -199,7 +200,7 @@ impl CargoTest {
             self.test = Some((line.number, clip(name, 250), Printed::default()));
         } else if line.text == "failures:" {
             self.end_test();
-            // The word comes twice: before what the tests printed, and before their names.
+            // The word occurs twice: before the output of the tests, and before their names.
             self.state = if std::mem::replace(&mut self.told, true) { State::Names } else { State::Printed };
         } else if let Some(counts) = line.text.strip_prefix("test result: ") {
             self.end_test();
@@ -227,7 +228,7 @@ impl CargoTest {
         true
     }
 
-    /// `ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
+    /// Reads `ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
     fn result(&mut self, text: &str) {
         self.state = State::Tests;
         (self.running, self.told) = (false, false);
@@ -248,7 +249,7 @@ impl CargoTest {
         self.counts.add(&counts);
         self.binaries_total += 1;
         if self.binaries.len() < KEPT && counts.passed + counts.failed + counts.ignored + counts.measured > 0 {
-            // With `-q` binaries have no names.
+            // With `-q`, binaries have no names.
             let name = match self.binary.as_str() {
                 "" => format!("binary {}", self.binaries_total),
                 name => name.to_owned(),
@@ -263,7 +264,7 @@ impl CargoTest {
         if let Some(target) = rerun(text) {
             self.targets.add(target.trim_matches(['`', '\'']), 1, line.number);
         } else if let Some(target) = text.strip_prefix("    `").and_then(|rest| rest.strip_suffix('`')) {
-            // The list at the end names them all once more.
+            // The list at the end names all of them again.
             self.targets.add(target, 0, line.number);
         } else if text.starts_with("  ") && text.contains("process didn't exit successfully") {
             if self.notes.len() < KEPT {
@@ -276,7 +277,7 @@ impl CargoTest {
         true
     }
 
-    /// What a test printed while nothing was captured. Whether it failed is known at the end.
+    /// Keeps what a test printed while output was not captured. Whether the test failed is known only at the end.
     fn end_printed(&mut self) {
         if let Some((line, name, printed)) = self.test.take()
             && self.inline.len() < KEPT
@@ -285,7 +286,7 @@ impl CargoTest {
         }
     }
 
-    /// A test that is among those that failed.
+    /// Records that a test is among those that failed.
     fn failed_again(&mut self, name: &str) {
         if let Some(at) = self.inline.iter().position(|(panicked, _)| panicked == name) {
             let (_, failure) = self.inline.swap_remove(at);
@@ -323,13 +324,13 @@ fn said(counts: &Counts) -> String {
     text
 }
 
-/// `     Running unittests src/lib.rs (target/debug/deps/money-675f5a29b42a1535)`, as a name for the binary.
+/// Returns a name for the binary of `     Running unittests src/lib.rs (target/debug/deps/money-675f5a29b42a1535)`.
 fn running(line: &str) -> Option<&str> {
     if let Some(name) = line.strip_prefix("   Doc-tests ") {
         return Some(line.get(line.len() - name.len() - "Doc-tests ".len()..).unwrap_or(name));
     }
     let rest = line.strip_prefix("     Running ")?;
-    // Cargo before 1.52 gave the path of the binary only.
+    // Cargo before 1.52 printed only the path of the binary.
     if rest.starts_with('`') {
         return None;
     }
@@ -339,7 +340,8 @@ fn running(line: &str) -> Option<&str> {
     }
 }
 
-/// The name of a binary, for `unittests src/lib.rs (target/debug/deps/money-675f5a29b42a1535)`: `money src/lib.rs`.
+/// Returns the name of the binary of `unittests src/lib.rs (target/debug/deps/money-675f5a29b42a1535)`: `money
+/// src/lib.rs`.
 fn without_hash(running: &str) -> String {
     let (source, path) = running.split_once(" (").unwrap_or(("", running));
     let path = path.trim_end_matches(')');
@@ -352,13 +354,13 @@ fn without_hash(running: &str) -> String {
     format!("{name} {source}").trim_end().to_owned()
 }
 
-/// `running 12 tests`.
+/// Parses `running 12 tests`.
 fn tests_to_run(line: &str) -> Option<u64> {
     let (count, rest) = number(line.strip_prefix("running ")?)?;
     matches!(rest, " test" | " tests").then_some(count)
 }
 
-/// `test tests::parse ... ok`: the name and how it ended.
+/// Parses `test tests::parse ... ok` into the name and the outcome.
 fn outcome(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("test ")?;
     if let Some((name, _)) = rest.split_once(" has been running for over ") {
@@ -372,26 +374,26 @@ fn outcome(line: &str) -> Option<(&str, &str)> {
         .then_some((name, outcome))
 }
 
-/// `---- tests::parse stdout ----`.
+/// Parses `---- tests::parse stdout ----`.
 fn shown_of(line: &str) -> Option<&str> {
     let name = line.strip_prefix("---- ")?.strip_suffix(" ----")?;
     name.strip_suffix(" stdout").or_else(|| name.strip_suffix(" stderr"))
 }
 
-/// ``error: test failed, to rerun pass `-p money --lib` ``: how to run it again.
+/// Parses ``error: test failed, to rerun pass `-p money --lib` `` into the arguments to rerun it.
 fn rerun(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("error: ")?;
     rest.strip_prefix("test failed, to rerun pass ").or_else(|| rest.strip_prefix("doctest failed, to rerun pass "))
 }
 
-/// `error: 2 targets failed:`.
+/// Recognises `error: 2 targets failed:`.
 fn targets_failed(line: &str) -> bool {
     line.strip_prefix("error: ")
         .and_then(number)
         .is_some_and(|(_, rest)| matches!(rest, " target failed:" | " targets failed:"))
 }
 
-/// The dots of `cargo test -q`.
+/// Recognises the dots of `cargo test -q`.
 fn is_quiet(line: &str) -> bool {
     let dots = line.split(' ').next().unwrap_or_default();
     !dots.is_empty() && dots.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'i')) || line.ends_with(" --- FAILED")

@@ -1,10 +1,10 @@
-//! What tests printed beside their results. It is read as a log, and comes after everything that the runner says.
+//! What tests print besides their results. It is read as a log, and comes after everything that the runner prints.
 
 use crate::kinds::Stretch;
 use crate::kinds::fold::Fold;
 use crate::{Line, Page, Weight};
 
-/// So few lines are only samples.
+/// With fewer lines than this, they are only samples.
 const FEW: u64 = 30;
 
 /// The lines that tests printed.
@@ -17,7 +17,7 @@ impl Chatter {
         self.0.get_or_insert_default().take(line);
     }
 
-    /// Puts what it has on a page, below what the runner says.
+    /// Adds its parts to a page, after those of the runner.
     pub(super) fn put(self, page: &mut Page) {
         let Some(log) = self.0 else { return };
         let few = log.lines() < FEW;
@@ -26,7 +26,7 @@ impl Chatter {
             page.what.push_str(&format!("; printed by tests: {}", printed.what));
         }
         for mut part in printed.parts {
-            // When and in which order tests print tells nothing.
+            // When and in which order tests print is not informative.
             if ["time", "steps", "last lines"].contains(&part.name.as_str()) {
                 continue;
             }

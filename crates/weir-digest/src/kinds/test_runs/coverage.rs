@@ -1,4 +1,4 @@
-//! The coverage table that a test run may print: the total, and the files with the least.
+//! The coverage table that a test run may print: the totals, and the files with the lowest coverage.
 
 use super::outcomes::Top;
 use crate::text::clip;
@@ -14,7 +14,7 @@ pub(super) struct Coverage {
 }
 
 impl Coverage {
-    /// Takes a row of the table. Answers whether it is one.
+    /// Takes a row of the table. Returns whether it is one.
     pub(super) fn row(&mut self, line: u64, text: &str) -> bool {
         self.columns |= text.contains('|');
         let cells = text.split(['|', ' ']).filter(|cell| !cell.is_empty());
@@ -26,7 +26,7 @@ impl Coverage {
             return true;
         }
         let percent = match text.contains('|') {
-            // The first column after the name has no sign in the tables of Istanbul.
+            // In the tables of Istanbul, the first column after the name has no percent sign.
             true => cells.clone().nth(1),
             false => cells.clone().find_map(|cell| cell.strip_suffix('%')),
         };
@@ -38,7 +38,7 @@ impl Coverage {
         true
     }
 
-    /// Puts what it has on a page.
+    /// Adds its parts to a page.
     pub(super) fn put(self, page: &mut Page) {
         let name = if self.columns { "coverage of statements, branches, functions and lines" } else { "coverage" };
         page.push(Part::new(name, Weight::Fact, self.totals));

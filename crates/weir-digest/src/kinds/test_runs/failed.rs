@@ -1,7 +1,7 @@
-//! Tests that failed, told the same way for every test runner.
+//! Failed tests, described in the same way for every test runner.
 //!
-//! A hundred tests that fail at one place with one message have one cause, and so have the cases of one test: each is
-//! one item, with how many tests it stands for. Invariant: every failure is counted, whether or not it is kept.
+//! A hundred tests that fail at one place with one message have one cause, and so do the cases of one test: each is one
+//! item, with the number of tests it represents. Invariant: every failure is counted, whether or not it is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,30 +9,30 @@ use super::outcomes::{list, times};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// How many causes are kept. More could not be shown.
+/// The maximum number of causes. More could not be shown.
 const CAUSES: usize = 300;
-/// How many tests are kept of a cause, how many cases of a test, and how many causes of a test.
+/// The maximum number of tests of a cause, of cases of a test, and of causes of a test.
 const NAMES: usize = 40;
-/// How many lines are kept of a failure beside its message.
+/// The maximum number of lines kept of a failure besides its message.
 const DETAILS: usize = 16;
-/// How many ways in which the cases of one test fail are shown.
+/// The maximum number of ways to fail that are shown for the cases of one test.
 const WAYS: usize = 5;
-/// How many bytes of a line are shown where room is short.
+/// The maximum number of bytes shown of a line where room is short.
 const SHORT: usize = 120;
-/// How many bytes a token has, roughly, in the text of failures.
+/// The approximate number of bytes per token in the text of failures.
 const BYTES_PER_TOKEN: usize = 3;
-/// Of the budget, so much may go to failures with their details, in hundredths.
+/// The share of the budget, in percent, for failures with their details.
 const SHARE: usize = 55;
 
-/// One test that failed.
+/// One failed test.
 #[derive(Debug, Default)]
 pub(super) struct Failure {
-    /// The line where the output tells of it.
+    /// The line that reports it.
     pub line: u64,
     /// The test, without its case.
     pub test: String,
-    /// Which case of the test, as it stands behind the name: `[3-4]`, `/empty`. One that ends with a space stands before
-    /// it: `hub west > `.
+    /// The case of the test, as written after its name: `[3-4]`, `/empty`. A case that ends with a space precedes the
+    /// name: `hub west > `.
     pub case: String,
     /// The place that failed: `src/lib.rs:12:5`.
     pub place: String,
@@ -42,7 +42,7 @@ pub(super) struct Failure {
     pub details: Vec<String>,
 }
 
-/// The tests that failed.
+/// The failed tests.
 #[derive(Default)]
 pub(super) struct Failures {
     total: u64,
@@ -64,7 +64,7 @@ struct Cause {
     shown: bool,
 }
 
-/// The cases of one test that have one cause.
+/// The cases of one test that have the same cause.
 struct Cases {
     test: usize,
     total: u64,
@@ -76,7 +76,7 @@ struct Test {
     causes: Vec<usize>,
 }
 
-/// The cases of one test whose messages differ in numbers only.
+/// The cases of one test whose messages differ only in numbers.
 struct Way {
     key: String,
     cause: usize,
@@ -87,7 +87,7 @@ struct Way {
 }
 
 impl Failures {
-    /// How many there are.
+    /// Returns the number of failures.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
@@ -150,7 +150,8 @@ impl Failures {
         }
     }
 
-    /// The part that tells of them, in an output of so many bytes. Few failures are told with their details.
+    /// Returns the part that describes them, for an output of this many bytes. A few failures are shown with their
+    /// details.
     pub(super) fn part(mut self, name: &str, bytes: u64) -> Part {
         let mut found = Vec::new();
         let mut messages = BTreeSet::new();
@@ -164,8 +165,8 @@ impl Failures {
         let room = room(bytes);
         let brief: usize = found.iter().map(|told| told.brief.len() + 8).sum();
         let crowded = brief > room;
-        // What fails most tests first. Where there is not room for all, what is like nothing before it comes first, and
-        // then as many as possible are told of.
+        // Causes of the most failures come first. If there is not room for all, new messages come first, and then as
+        // many causes as possible.
         found.sort_by_cached_key(|told| {
             let cost = if crowded { told.brief.len() as u64 + 8 } else { 1 };
             (crowded && !told.novel, std::cmp::Reverse(told.total.saturating_mul(1 << 20) / cost))
@@ -179,7 +180,7 @@ impl Failures {
             spare = spare.saturating_sub(text.len().saturating_sub(told.brief.len()));
             waiting -= 1;
             let item = if crowded || told.line == 0 { Item::plain(text) } else { Item::at(told.line, text) };
-            // Of many ways to fail, the first; and of a long message, the beginning.
+            // Of many ways to fail, the first; of a long message, the beginning.
             let longest = if crowded { SHORT } else { usize::MAX };
             let brief: Vec<String> = told.brief.lines().take(2).map(|line| clip(line, longest)).collect();
             items.push(item.or(brief.join("\n")));
@@ -190,7 +191,7 @@ impl Failures {
         Part::new(name, Weight::Failure, items).of(total)
     }
 
-    /// A cause that several tests have, or a test with all its ways to fail.
+    /// Describes a cause that several tests share, or a test with all its ways to fail.
     fn tell(&mut self, cause: usize) -> Told {
         let own = |cause: &Cause| cause.tests.len() == 1 && cause.tests_not_kept == 0;
         let found = &self.causes[cause];
@@ -230,7 +231,7 @@ impl Failures {
         Told { line, total, novel: true, brief: self.told(&test.name, &ways), details }
     }
 
-    /// A test with its ways to fail: one line for one way, else one for each.
+    /// Describes a test with its ways to fail: on one line if there is one way, otherwise one line each.
     fn told(&self, test: &str, ways: &[Way]) -> String {
         let [first, others @ ..] = ways else { return test.to_owned() };
         let alone = |way: &Way| with_name(&way.named(test), &self.said(way, None));
@@ -245,7 +246,7 @@ impl Failures {
         let mut before = None;
         for way in ways.iter().take(WAYS) {
             let name = match way.names.as_slice() {
-                // A case that stands behind its test is named with it.
+                // A case that follows the name of its test is named with it.
                 [case] if way.total == 1 && !case.ends_with(' ') => full(test, case),
                 _ => way.named("").trim().to_owned(),
             };
@@ -258,7 +259,7 @@ impl Failures {
         text
     }
 
-    /// The place and the message of a way. The place is left out where it has the numbers of the one before.
+    /// Returns the place and the message of a way. The place is omitted if its line and column are those in `before`.
     fn said(&self, way: &Way, before: Option<&str>) -> String {
         let Cause { place, message, .. } = &self.causes[way.cause];
         let place = if before.is_some_and(|before| before == numbers(place)) { "" } else { place };
@@ -268,7 +269,7 @@ impl Failures {
 }
 
 impl Way {
-    /// The test with its cases: one in full, or their number and the first of them.
+    /// Returns the test with its cases: a single case in full, or the number of cases and the first of them.
     fn named(&self, test: &str) -> String {
         match self.names.as_slice() {
             [case] if self.total == 1 => full(test, case),
@@ -282,12 +283,12 @@ impl Way {
     }
 }
 
-/// How many bytes failures may take in the digest of an output of so many bytes.
+/// Returns the number of bytes for failures in the digest of an output of this many bytes.
 fn room(bytes: u64) -> usize {
     crate::budget(bytes) * SHARE / 100 * BYTES_PER_TOKEN
 }
 
-/// Where failures alone are more than the digest has room for, other parts keep but their first items, and samples go.
+/// Reduces other parts to their first items, and removes samples, if the failures alone exceed the room of the digest.
 pub(super) fn make_room(page: &mut Page, bytes: u64) {
     let failures = page.parts.iter().filter(|part| part.weight == Weight::Failure).flat_map(|part| &part.items);
     if failures.map(|item| item.text.len() + 8).sum::<usize>() <= room(bytes) {
@@ -303,25 +304,25 @@ pub(super) fn make_room(page: &mut Page, bytes: u64) {
     }
 }
 
-/// A failure as it is told.
+/// A failure as described.
 struct Told {
     line: u64,
-    /// How many tests it stands for.
+    /// The number of tests it represents.
     total: u64,
-    /// Whether no message before it is like this one, or it stands for many.
+    /// Whether no earlier message is like this one, or it represents many tests.
     novel: bool,
     brief: String,
     details: Vec<String>,
 }
 
 impl Told {
-    /// With as many lines of its details as there is room for.
+    /// Returns the text with as many lines of details as there is room for.
     fn with_details(&self, room: usize) -> String {
         let mut text = self.brief.clone();
         for (place, line) in self.details.iter().enumerate() {
             if text.len() + line.len() > self.brief.len() + room {
                 let left = self.details.len() - place;
-                // A number of lines alone tells nothing.
+                // A number of lines alone is not informative.
                 if place > 0 {
                     text.push_str(&format!("\n  … {left} more lines"));
                 }
@@ -334,13 +335,13 @@ impl Told {
     }
 }
 
-/// A test with what is said of it. The place of a file that fails as a whole names it already.
+/// Returns a test with its message. The place of a file that fails as a whole already names it.
 fn with_name(test: &str, said: &str) -> String {
     if test.is_empty() || said.starts_with(test) { said.to_owned() } else { format!("{test} {said}") }
 }
 
 fn said(place: &str, message: &str) -> String {
-    // What follows says that it is an assertion.
+    // The rest of the message shows that it is an assertion.
     let message = match message.strip_prefix("AssertionError: ") {
         Some(rest) if rest.starts_with("assert ") || rest.starts_with("expected ") => rest,
         _ => message,
@@ -361,18 +362,18 @@ fn named(test: &str, cases: &Cases) -> String {
     }
 }
 
-/// The name of a test with its case.
+/// Returns the name of a test with its case.
 fn full(test: &str, case: &str) -> String {
     if case.ends_with(' ') { format!("{case}{test}") } else { format!("{test}{case}") }
 }
 
-/// The numbers of line and column of a place.
+/// Returns the line and column of a place.
 fn numbers(place: &str) -> &str {
     let path = place.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == ':');
     place.get(path.len()..).unwrap_or_default()
 }
 
-/// The same for messages that differ in their numbers only.
+/// Normalises a message: equal for messages that differ only in their numbers.
 fn without_numbers(message: &str) -> String {
     let mut text = String::with_capacity(message.len());
     for letter in message.chars() {

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use super::failed::Failure;
 use crate::text::clip;
 
-/// How many messages are kept of a test, and how many lines of each.
+/// The maximum number of messages kept of a test, and of lines of each.
 const MESSAGES: usize = 8;
 const LINES: usize = 6;
-/// A message of several lines is shown as one up to this length.
+/// The maximum length of a message of several lines that is shown as one line.
 const SHORT: usize = 160;
 
-/// What the paths of Go's own files have in them.
+/// Parts of the paths of Go's own files.
 const OF_GO: &[&str] = &[
     "/src/runtime/",
     "/src/testing/",
@@ -32,7 +32,7 @@ pub(super) struct Output {
     messages_not_kept: u64,
     panic: String,
     panic_place: String,
-    /// Tests that ran when the time was up, and such lines below a panic.
+    /// Tests that were running at a timeout, and similar lines below a panic.
     panic_notes: Vec<String>,
     in_trace: bool,
     /// The line of the first message or panic.
@@ -46,12 +46,12 @@ struct Message {
 }
 
 impl Output {
-    /// Whether nothing was printed.
+    /// Returns whether nothing was printed.
     pub(super) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.panic.is_empty()
     }
 
-    /// Whether it panicked.
+    /// Returns whether it panicked.
     pub(super) fn panicked(&self) -> bool {
         !self.panic.is_empty()
     }
@@ -94,7 +94,7 @@ impl Output {
         }
     }
 
-    /// The first frame that is neither Go's own nor its test runner's is where it panicked.
+    /// Takes a frame. The first frame that belongs neither to Go nor to its test runner is where it panicked.
     fn frame(&mut self, text: &str) {
         let Some(path) = text.strip_prefix('\t') else { return };
         let path = path.split(" +0x").next().unwrap_or(path);
@@ -107,13 +107,13 @@ impl Output {
         }
     }
 
-    /// The last message, for a test that was skipped.
+    /// Returns the last message, for a test that was skipped.
     pub(super) fn last(&self) -> String {
         let message = self.messages.back();
         message.map(said).unwrap_or_default()
     }
 
-    /// What is known of the failure of this test.
+    /// Returns the failure of this test.
     pub(super) fn failure(self, line: u64, test: &str) -> Failure {
         let (test, case) = test.split_at(test.find('/').unwrap_or(test.len()));
         let mut failure = Failure {
@@ -128,7 +128,7 @@ impl Output {
             failure.place = self.panic_place;
             failure.details = self.panic_notes;
         } else if let Some(last) = messages.pop_back() {
-            // What a test logs comes before what it fails with.
+            // A test logs before it fails.
             failure.place = last.place;
             let mut lines = last.lines.into_iter();
             failure.message = lines.next().unwrap_or_default();
@@ -155,7 +155,7 @@ fn said(message: &Message) -> String {
     if message.place.is_empty() { text.to_owned() } else { format!("{}: {text}", message.place) }
 }
 
-/// The fields of an assertion of testify, in one line: what differs, and its message.
+/// Returns the fields of a testify assertion on one line: the difference, and its message.
 fn testify(first: &str, rest: &[String]) -> Option<String> {
     if !first.starts_with("Error Trace:") {
         return None;
@@ -175,12 +175,12 @@ fn testify(first: &str, rest: &[String]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// `hub_test.go:38: Lost = 0, want 3`: the place and what was said.
+/// Parses `hub_test.go:38: Lost = 0, want 3` into the place and the message.
 pub(super) fn placed(text: &str) -> Option<(&str, &str)> {
     let at = memchr::memmem::find(text.as_bytes(), b".go:")?;
     let digits = text.get(at + 4..)?;
     let mut end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
-    // The compiler gives a column too.
+    // The compiler prints a column too.
     if let Some(column) = digits.get(end..).and_then(|rest| rest.strip_prefix(':')) {
         let length = column.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(column.len());
         if length > 0 && column.get(length..).is_some_and(|rest| rest.starts_with(':')) {

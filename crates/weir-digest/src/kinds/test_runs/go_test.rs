@@ -1,6 +1,6 @@
 //! `go test`, plain and with `-v`: failures with their messages, panics, packages that do not build, slow tests.
 //!
-//! The events of `go test -json` are read by `go_test_json`, which tells this what happened.
+//! `go_test_json` reads the events of `go test -json` and reports them to this module.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use crate::{About, Item, Line, Page, Part, Weight};
 pub(crate) const KIND: Kind =
     Kind { name: "go_test", how: How::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
 
-/// How many tests may have printed something and not ended yet.
+/// The maximum number of unfinished tests whose output is kept.
 const RUNNING: usize = 500;
-/// How many lines of each sort are kept.
+/// The maximum number of lines kept of each sort.
 const KEPT: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {
@@ -41,10 +41,10 @@ pub(super) struct GoTest {
     building: bool,
     in_trace: bool,
     over: bool,
-    /// The test that runs, or that ended last.
+    /// The running test, or the one that ended last.
     test: String,
     outputs: BTreeMap<(String, String), Output>,
-    /// Failed tests of packages that have not ended, with where they were told of.
+    /// The failed tests of packages that have not ended, with the lines that reported them.
     failed: BTreeMap<String, Vec<(u64, String)>>,
     waiting: usize,
     failures: Failures,
@@ -60,17 +60,17 @@ pub(super) struct GoTest {
     benchmarks_total: u64,
 }
 
-/// A test that ended.
+/// A finished test.
 pub(super) struct Ended<'a> {
-    /// Its package, where events name it.
+    /// Its package, if events name it.
     pub package: &'a str,
     /// Its name.
     pub test: &'a str,
     /// How it ended.
     pub outcome: Outcome,
-    /// How long it took.
+    /// Its duration.
     pub taken: &'a str,
-    /// The line that says so.
+    /// The line that reports it.
     pub line: u64,
 }
 
@@ -110,7 +110,7 @@ impl Runner for GoTest {
             }
             return true;
         }
-        // The word alone after the last package ends a run that failed.
+        // This word alone after the last package ends a failed run.
         self.over |= text == "FAIL" && !self.inside;
         if matches!(text, "PASS" | "FAIL") || text.starts_with("coverage: ") || text.starts_with("exit status ") {
             return true;
@@ -156,7 +156,7 @@ impl Runner for GoTest {
 }
 
 impl GoTest {
-    /// A line between those of the runner. What a test reports is indented; what it prints is not.
+    /// Takes a line between those of the runner. What a test reports is indented; what it prints is not.
     fn printed(&mut self, line: &Line<'_>) {
         let text = line.text;
         self.in_trace |= text.starts_with("panic: ") || text.starts_with("fatal error: ");
@@ -169,7 +169,7 @@ impl GoTest {
         }
     }
 
-    /// A line that a test printed.
+    /// Takes a line that a test printed.
     pub(super) fn output(&mut self, package: &str, test: &str, text: &str, line: u64) {
         let key = (package.to_owned(), test.to_owned());
         let room = self.outputs.len() < RUNNING && !text.trim().is_empty();
@@ -180,7 +180,7 @@ impl GoTest {
         }
     }
 
-    /// A test ended.
+    /// Records the end of a test.
     pub(super) fn end_test(&mut self, ended: &Ended<'_>) {
         let Ended { package, test, outcome, taken, line } = *ended;
         self.tests.add(package, outcome, 1);
@@ -207,7 +207,7 @@ impl GoTest {
         }
     }
 
-    /// `FAIL example.org/relay/hub 0.033s`, with tabs.
+    /// Reads `FAIL example.org/relay/hub 0.033s`, with tabs.
     fn package(&mut self, word: &str, package: &str, rest: &str, line: &Line<'_>) {
         let outcome = match word {
             "ok" => Outcome::Passed,
@@ -222,7 +222,7 @@ impl GoTest {
         self.test.clear();
     }
 
-    /// A package ended, after so long or for such a reason.
+    /// Records the end of a package. `rest` is its duration or the reason.
     pub(super) fn package_ended(&mut self, package: &str, outcome: Outcome, rest: &str, line: u64) {
         self.packages.add("", outcome, 1);
         let text = format!("{package} {}", rest.trim().replace('\t', " "));
@@ -235,14 +235,15 @@ impl GoTest {
         }
     }
 
-    /// The tests of a package have all ended, so what they printed is known. In plain output its name comes only now.
+    /// Reports the failures of a package once all of its tests have ended, when their output is complete. Plain output
+    /// names the package only now.
     pub(super) fn end_package(&mut self, package: &str, name: &str) {
         let failed = self.failed.remove(package).unwrap_or_default();
         self.waiting = self.waiting.saturating_sub(failed.len());
         let short = name.rsplit('/').next().filter(|name| !name.is_empty());
         for (place, (line, test)) in failed.iter().enumerate() {
             let output = self.outputs.remove(&(package.to_owned(), test.clone())).unwrap_or_default();
-            // A test fails when one of its subtests does. Those are told of before or after it.
+            // A test fails if one of its subtests does. They are reported before or after it.
             let is_part = |name: &str| name.strip_prefix(test.as_str()).is_some_and(|rest| rest.starts_with('/'));
             let near =
                 failed.get(place + 1).into_iter().chain(place.checked_sub(1).and_then(|before| failed.get(before)));
@@ -255,7 +256,7 @@ impl GoTest {
         self.end_of_rest(package);
     }
 
-    /// A panic outside of any test that ended, such as in another goroutine.
+    /// Reports a panic outside any finished test, such as in another goroutine.
     fn end_of_rest(&mut self, package: &str) {
         let rest = std::mem::take(&mut self.outputs);
         for ((of, test), output) in rest {
@@ -267,7 +268,7 @@ impl GoTest {
         }
     }
 
-    /// `admin/admin_test.go:10:2: undefined: Handler`.
+    /// Reads `admin/admin_test.go:10:2: undefined: Handler`.
     pub(super) fn build_line(&mut self, text: &str, line: u64) -> bool {
         let text = text.strip_prefix("vet: ").unwrap_or(text);
         let Some((place, message)) = placed(text) else {
@@ -281,12 +282,12 @@ impl GoTest {
     }
 }
 
-/// `BenchmarkAdd-2    1000000000          0.8967 ns/op`.
+/// Recognises `BenchmarkAdd-2    1000000000          0.8967 ns/op`.
 fn is_benchmark(line: &str) -> bool {
     line.starts_with("Benchmark") && line.contains(" ns/op")
 }
 
-/// `    --- FAIL: TestA/b (0.00s)`: how it ended, the test, and how long it took.
+/// Parses `    --- FAIL: TestA/b (0.00s)` into the outcome, the test and its duration.
 fn ended(line: &str) -> Option<(Outcome, &str, &str)> {
     let rest = line.trim_start().strip_prefix("--- ")?;
     let (word, rest) = rest.split_once(": ")?;
@@ -303,7 +304,7 @@ fn ended(line: &str) -> Option<(Outcome, &str, &str)> {
     }
 }
 
-/// `ok example.org/relay/hub 0.033s`, with tabs: the word, the package, and the rest.
+/// Parses `ok example.org/relay/hub 0.033s`, with tabs, into the word, the package and the rest.
 fn package_line(line: &str) -> Option<(&str, &str, &str)> {
     let (word, rest) = line.split_once('\t')?;
     if !matches!(word, "ok  " | "FAIL" | "?   ") {
@@ -314,7 +315,7 @@ fn package_line(line: &str) -> Option<(&str, &str, &str)> {
     (!package.is_empty()).then_some((word, package, rest))
 }
 
-/// `# example.org/relay/admin [example.org/relay/admin.test]`: a package whose errors follow.
+/// Parses `# example.org/relay/admin [example.org/relay/admin.test]`: a package whose errors follow.
 fn built(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("# ")?;
     let (package, test) = rest.split_once(" [").unwrap_or((rest, ""));

@@ -1,4 +1,4 @@
-//! The events of `go test -json`, one JSON object a line.
+//! The events of `go test -json`, one JSON object per line.
 
 use std::io;
 
@@ -27,7 +27,7 @@ struct Event<'a> {
     output: std::borrow::Cow<'a, str>,
 }
 
-/// Errors of the build stand before the events, as they are.
+/// Returns whether these are such events. Build errors may precede them as plain lines.
 fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(60, is_event) && sample.full_lines().any(|line| line.contains("\"Package\":\""))
 }

@@ -1,4 +1,4 @@
-//! Jest: failures with what was expected and received, suites that do not run, what was printed, coverage.
+//! Jest: failures with what was expected and received, suites that do not run, console output, coverage.
 
 use super::chatter::Chatter;
 use super::failed::{Failure, Failures};
@@ -26,7 +26,7 @@ fn opens(line: &str, _: About<'_>) -> bool {
 struct Jest {
     state: State,
     file: String,
-    /// The failure at hand: where it is told of, the test, and what is told.
+    /// The current failure: the line that reports it, the test, and its lines.
     block: Option<(u64, String, Block)>,
     failures: Failures,
     /// Files whose tests could not run.
@@ -39,14 +39,14 @@ struct Jest {
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// After the end of a run, and before the first.
+    /// After the end of a run, or before the first.
     #[default]
     Outside,
     /// In the report of a file.
     File,
     Failure,
     Console,
-    /// In the list that tells of all failures once more.
+    /// In the list that repeats all failures.
     Again,
     Counts,
 }
@@ -134,7 +134,7 @@ impl Jest {
         self.end_block();
         match title {
             "Console" => self.state = State::Console,
-            // What a passed test says before the end is a note of Jest itself.
+            // Any other title is that of a failure, or of a note by Jest itself.
             _ => {
                 self.state = State::Failure;
                 self.block = Some((line, clip(title, 300), Block::default()));
@@ -143,7 +143,7 @@ impl Jest {
     }
 
     fn told(&mut self, line: &Line<'_>) -> bool {
-        // A failure is indented; a table of coverage or a note is not.
+        // A failure is indented; a coverage table or a note is not.
         if !line.text.is_empty() && !line.text.starts_with(' ') {
             self.end_block();
             self.state = State::File;
@@ -155,7 +155,7 @@ impl Jest {
         true
     }
 
-    /// What a test printed, and where.
+    /// Takes what a test printed, and where.
     fn printed(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         let trimmed = text.trim();
@@ -219,9 +219,9 @@ impl Jest {
     }
 }
 
-/// `FAIL test/cards.test.js (5.12 s)`: whether it passed, and the rest.
+/// Parses `FAIL test/cards.test.js (5.12 s)` into whether it passed, and the rest.
 fn suite(line: &str) -> Option<(bool, &str)> {
-    // In colours, the word has a space on both sides.
+    // In colour, the word has a space on both sides.
     let (word, rest) = line.strip_prefix(' ').unwrap_or(line).split_once(' ')?;
     let passed = match word {
         "PASS" => true,
@@ -230,13 +230,13 @@ fn suite(line: &str) -> Option<(bool, &str)> {
     };
     let rest = rest.trim();
     let path = rest.split(" (").next().unwrap_or(rest);
-    // The name of a project may stand before the path.
+    // The name of a project may precede the path.
     let path = path.rsplit(' ').next().unwrap_or(path);
     let ends = [".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"];
     (ends.iter().any(|end| path.ends_with(end)) && !rest.contains(" > ")).then_some((passed, rest))
 }
 
-/// A line of the counts at the end, in our words: `Tests:       18 failed, 91 passed, 111 total`.
+/// Returns a line of the counts at the end, in our words: `Tests:       18 failed, 91 passed, 111 total`.
 fn counts(line: &str) -> Option<String> {
     let (name, rest) = line.split_once(':')?;
     let name = match name {
@@ -263,7 +263,7 @@ fn counts(line: &str) -> Option<String> {
     (!pieces.is_empty()).then(|| format!("{name} {pieces}"))
 }
 
-/// `    ✓ adds two numbers (3 ms)`.
+/// Parses `    ✓ adds two numbers (3 ms)`.
 fn listed(text: &str) -> Option<(Outcome, &str, &str)> {
     let mut letters = text.chars();
     let outcome = match letters.next()? {
@@ -282,7 +282,7 @@ fn listed(text: &str) -> Option<(Outcome, &str, &str)> {
     }
 }
 
-/// `  console.warn`: what it was printed with.
+/// Parses `  console.warn`: the method that printed.
 fn console(text: &str) -> Option<&str> {
     let name = text.trim_start();
     let known = ["log", "warn", "error", "info", "debug", "trace", "dir", "table", "assert", "group", "count", "time"];
@@ -292,7 +292,7 @@ fn console(text: &str) -> Option<&str> {
         .filter(|name| name.len() < 20)
 }
 
-/// What Jest has to say of the run as a whole.
+/// Returns whether Jest says something about the run as a whole.
 fn is_note(text: &str) -> bool {
     let starts = [
         "Jest: ",

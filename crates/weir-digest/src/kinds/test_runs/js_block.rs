@@ -1,11 +1,11 @@
-//! One failure as Jest or Vitest tells it: the message, what was expected and received, and the place.
+//! One failure as reported by Jest or Vitest: the message, what was expected and received, and the place.
 
 use super::failed::Failure;
 use crate::text::clip;
 
-/// How many lines of each sort are kept.
+/// The maximum number of lines kept of each sort.
 const KEPT: usize = 12;
-/// How long the values may be that stand in the line of the message.
+/// The maximum length of values that are put on the line of the message.
 const SHORT: usize = 200;
 
 /// The lines about one failure.
@@ -14,7 +14,7 @@ pub(super) struct Block {
     /// The assertion, which says little: `expect(received).toBe(expected)`.
     matcher: String,
     message: String,
-    /// `Expected: 3` and the like.
+    /// Lines such as `Expected: 3`.
     values: Vec<String>,
     difference: Vec<String>,
     in_difference: bool,
@@ -80,12 +80,12 @@ impl Block {
         }
     }
 
-    /// Whether nothing has been said of it.
+    /// Returns whether nothing is known about it.
     pub(super) fn is_empty(&self) -> bool {
         self.matcher.is_empty() && self.message.is_empty() && self.values.is_empty() && self.place.is_empty()
     }
 
-    /// What is known of the failure of this test.
+    /// Returns the failure of this test.
     pub(super) fn failure(self, line: u64, title: &str) -> Failure {
         let Self { matcher, message, mut values, mut difference, rest, place, first_foreign, test_place, .. } = self;
         let mut details = Vec::new();
@@ -94,13 +94,13 @@ impl Block {
         for comment in [" // Object.is equality", " // deep equality"] {
             said.truncate(said.strip_suffix(comment).unwrap_or(&said).len());
         }
-        // The message has both values already.
+        // The message already has both values.
         if said.contains(" expected ") && said.contains(" to ") && said.len() < SHORT && !said.contains('…') {
             values.clear();
             difference.clear();
         }
         if said.is_empty() {
-            // What was called is in the matcher between the first dot and the bracket after it.
+            // The name of the method is in the matcher, between the first dot and the following bracket.
             let called = matcher.split_once(").").and_then(|(_, rest)| rest.split('(').next()).unwrap_or(&matcher);
             said = if values.is_empty() { called.to_owned() } else { String::new() };
         } else if !matcher.is_empty() {
@@ -127,24 +127,24 @@ impl Block {
     }
 }
 
-/// The groups that a test is in, and its name: `hub west > ` and `reports its load`.
+/// Splits a title into the groups of a test and its name: `hub west > ` and `reports its load`.
 pub(super) fn split(title: &str) -> (String, String) {
     let at = [" > ", " › "].iter().filter_map(|sign| Some(title.rfind(sign)? + sign.len())).max().unwrap_or_default();
     let (case, test) = title.split_at(at);
     (case.to_owned(), test.to_owned())
 }
 
-/// Whether a path is one of a test file.
+/// Returns whether a path is that of a test file.
 fn is_test(path: &str) -> bool {
     path.contains(".test.") || path.contains(".spec.") || path.contains("__tests__")
 }
 
-/// With single spaces, as signs and values are set apart by many.
+/// Collapses runs of spaces, which separate signs and values.
 fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `at move (test/cards.test.js:19:18)` or `❯ Module.pull src/sync.ts:3:11`: the place.
+/// Parses the place of `at move (test/cards.test.js:19:18)` or `❯ Module.pull src/sync.ts:3:11`.
 fn frame(text: &str) -> Option<&str> {
     let place = if let Some(rest) = text.strip_prefix("at ") {
         match rest.rsplit_once('(') {
@@ -161,14 +161,14 @@ fn frame(text: &str) -> Option<&str> {
         .then_some(place)
 }
 
-/// A line of source with its number, or the mark below it.
+/// Recognises a line of source with its number, or the marker below it.
 pub(super) fn is_code(text: &str) -> bool {
     let text = text.strip_prefix("> ").unwrap_or(text).trim_start();
     let after = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
     after.trim_start().starts_with('|')
 }
 
-/// The heads of a difference: `- Expected  - 2`, `@@ -1,17 +1,17 @@`.
+/// Recognises the headers of a difference: `- Expected  - 2`, `@@ -1,17 +1,17 @@`.
 fn is_difference(text: &str) -> bool {
     text.starts_with("- Expected")
         || text.starts_with("+ Received")

@@ -1,15 +1,15 @@
-//! What the runners of JavaScript report beside their failures.
+//! What the test runners of JavaScript report besides failures.
 
 use super::coverage::Coverage;
 use super::outcomes::{Outcomes, Skips, Top};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// How many lines of each sort are kept.
+/// The maximum number of lines kept of each sort.
 const KEPT: usize = 60;
 const SLOWEST: &str = "slowest tests";
 
-/// What is told of a run.
+/// What is reported about a run.
 #[derive(Default)]
 pub(super) struct Report {
     pub outcomes: Outcomes,
@@ -22,7 +22,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Takes what the runner says of the run as a whole.
+    /// Takes a remark of the runner about the run as a whole.
     pub(super) fn note(&mut self, line: u64, text: &str) {
         if self.notes.len() < KEPT {
             self.notes.push(Item::at(line, clip(text, 300)));
@@ -36,12 +36,12 @@ impl Report {
         }
     }
 
-    /// The counts of the runner, or else our own.
+    /// Returns the counts of the runner, or else our own.
     pub(super) fn counted(&self) -> String {
         if self.counts.is_empty() { self.outcomes.counted() } else { self.counts.join("; ") }
     }
 
-    /// Puts what it has on a page.
+    /// Adds its parts to a page.
     pub(super) fn put(self, page: &mut Page) {
         page.push(Part::new("notes", Weight::Fact, self.notes));
         page.push(self.slow.part(SLOWEST, Weight::Fact));

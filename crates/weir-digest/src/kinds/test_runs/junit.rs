@@ -1,4 +1,4 @@
-//! Reports of test runs in the XML of JUnit, which most runners can write.
+//! Reports of test runs in JUnit XML, which most runners can write.
 
 use std::io;
 
@@ -15,13 +15,13 @@ use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "junit", how: How::Whole { is, read } };
 
-/// How many lines may stand before a report.
+/// The maximum number of lines before a report.
 const BEFORE: usize = 20;
-/// How many lines of a failure's text are read.
+/// The maximum number of lines read of a failure's text.
 const LINES: usize = 400;
 
-/// The first element is one of the two that such reports begin with. A few lines may stand before it, since a runner
-/// often says something to the terminal too.
+/// Returns whether the first element is one of the two that such reports begin with. A few lines may precede it, since
+/// a runner often prints to the terminal too.
 fn is(sample: &Sample<'_>) -> bool {
     let raw = sample.raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&sample.raw);
     let mut begins = raw.split_inclusive(|byte| *byte == b'\n').scan(0, |end, line| {
@@ -62,13 +62,13 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 struct Report {
     suites: u64,
     cases: u64,
-    /// Microseconds of the outermost suites, of those in them, and of all tests.
+    /// The durations, in microseconds, of the outermost suites, of the suites inside them, and of all tests.
     micros: [u64; 3],
     depth: usize,
     /// Whether the report ends before its last suite does.
     cut: bool,
     case: Option<Case>,
-    /// The element whose text is read.
+    /// The element whose text is being read.
     element: String,
     outcomes: Outcomes,
     failures: Failures,
@@ -78,7 +78,7 @@ struct Report {
     slow: Top,
     /// When the first suite began.
     began: Option<String>,
-    /// How many tests the first suite says it has, and all its counts.
+    /// The number of tests that the first suite states, and all its counts.
     stated: (u64, String),
 }
 
@@ -125,7 +125,8 @@ impl Report {
         self.element = name.chars().take(40).collect();
     }
 
-    /// What the first suite states of itself: when it began, and its own counts, which may be of more than its tests.
+    /// Records what the first suite states about itself: when it began, and its own counts, which may include more than
+    /// its tests.
     fn state(&mut self, attributes: &str) {
         if self.suites > 1 {
             return;
@@ -138,7 +139,7 @@ impl Report {
         self.stated = (count(&"tests").unwrap_or(0), counts.collect::<Vec<_>>().join(", "));
     }
 
-    /// When the first suite began, and what a single one counts if that is not what its tests are.
+    /// Returns when the first suite began, and the counts of a single suite if they differ from its tests.
     fn run(&self) -> Vec<Item> {
         let began = self.began.iter().map(|time| Item::plain(format!("began {time}")));
         let (tests, counts) = &self.stated;
@@ -208,7 +209,7 @@ impl Report {
     }
 
     fn page(mut self, bytes: u64) -> Page {
-        // A test that the report breaks off in has no outcome, unless it was stated before.
+        // A test in which the report breaks off has no outcome, unless it was stated before.
         let unknown = self.cut && self.case.as_ref().is_some_and(|case| case.outcome.is_none());
         if unknown {
             self.case = None;
@@ -243,7 +244,7 @@ impl Report {
 }
 
 impl Case {
-    /// What is known of the failure, from whatever runner wrote it.
+    /// Returns the failure, whichever runner reported it.
     fn failure(self) -> Failure {
         let Self { line, name, class, message, sort, text, .. } = self;
         let told = told(&text, &class);
@@ -252,12 +253,12 @@ impl Case {
         let stated = first_line(&message).unwrap_or_default();
         let stated = match stated {
             "" => told.message.clone(),
-            // The message of an example in documentation is the whole example.
+            // The message of a documentation example is the whole example.
             _ if told.message.starts_with("Expected:") => told.message.clone(),
             "collection failure" => format!("{stated}: {}", told.message),
             _ => stated.to_owned(),
         };
-        // The kind of error is often only in its own attribute.
+        // The type of an error is often only in its own attribute.
         let kind = sort.rsplit('.').next().unwrap_or_default();
         let message = if kind.is_empty() || stated.contains(kind) || kind == "AssertionError" {
             stated
@@ -269,14 +270,14 @@ impl Case {
         }
         let (test, case) = pytest_block::split(&name);
         let (case, test) = if case.is_empty() { super::js_block::split(&test) } else { (case, test) };
-        // A test is named with its class, unless its place tells where it is.
+        // A test is named with its class, unless its place says where it is.
         let test =
             if told.place.is_empty() && !class.is_empty() && test != class { format!("{class} {test}") } else { test };
         Failure { line, test, case, place: told.place, message, details }
     }
 }
 
-/// What the text of a failure says, which is as the runner prints it.
+/// Parses the text of a failure, which is in the format of the runner.
 fn told(text: &str, class: &str) -> Failure {
     let lines = || text.lines().take(LINES);
     if lines().any(|line| line.starts_with("E  ") || line.ends_with(": DocTestFailure")) {
@@ -297,7 +298,7 @@ fn told(text: &str, class: &str) -> Failure {
     block.failure(0, "")
 }
 
-/// A stack trace of Java: the frame in the class of the test, or else the first.
+/// Parses a Java stack trace, for the frame in the class of the test, or else the first.
 fn java(text: &str, class: &str) -> Option<Failure> {
     let mut frames = text.lines().take(LINES).filter_map(|line| {
         let frame = line.trim().strip_prefix("at ")?;
@@ -322,7 +323,7 @@ fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|line| !line.is_empty())
 }
 
-/// Seconds as a decimal number, which may have commas between its thousands.
+/// Parses seconds as a decimal number, possibly with commas between thousands.
 fn micros(seconds: &str) -> u64 {
     let number = seconds.replace(',', "");
     number.parse::<f64>().map_or(0, |seconds| (seconds.max(0.0) * 1e6) as u64)

@@ -1,4 +1,4 @@
-//! `cargo nextest run`: what failed and what it printed, then outcomes by binary and the slowest tests.
+//! `cargo nextest run`: the failures and what they printed, then outcomes by binary and the slowest tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use crate::{About, Item, Line, Page, Part, Weight};
 pub(crate) const KIND: Kind =
     Kind { name: "nextest", how: How::Lines { opens, begin: || Box::new(Runs::<Nextest>::default()) } };
 
-/// How many names and notes are kept.
+/// The maximum number of names and notes that are kept.
 const KEPT: usize = 1000;
-/// How tests end, beside the signals that end them, and what is said while they run.
+/// How tests end, besides signals, and what is printed while they run.
 const WORDS: &[&str] = &[
     "PASS",
     "FAIL",
@@ -33,7 +33,7 @@ const WORDS: &[&str] = &[
     "XFAIL",
     "EXECFAIL",
 ];
-/// What stands before and after the list of tests.
+/// The line before and after the list of tests.
 const RULE: &str = "────────────";
 
 fn opens(line: &str, _: About<'_>) -> bool {
@@ -54,7 +54,7 @@ fn opens(line: &str, _: About<'_>) -> bool {
 struct Nextest {
     state: State,
     failures: Failures,
-    /// Failures that may not be the last word: of tests that are tried again, or whose lines are printed at the end.
+    /// Failures that may not be final: of tests that are retried, or whose output is printed at the end.
     waiting: BTreeMap<String, Failure>,
     failed: BTreeSet<String>,
     /// Whether the counts have been printed.
@@ -75,13 +75,13 @@ enum State {
     Printed,
 }
 
-/// A line that says how a test ended.
+/// A line that states how a test ended.
 #[derive(Clone, Copy)]
 struct Status<'a> {
     word: &'a str,
     tried: bool,
     taken: &'a str,
-    /// Binary and test.
+    /// The binary and the test.
     name: &'a str,
 }
 
@@ -172,7 +172,7 @@ impl Nextest {
             self.waiting.remove(name);
         }
         if self.counted {
-            // The list at the end names again what has been told.
+            // The list at the end repeats what has been reported.
             if word == "FLAKY" {
                 self.flaky.add(name, 1, line);
             }
@@ -222,7 +222,7 @@ impl Told {
     }
 }
 
-/// `        PASS [   0.005s] (  3/391) geo::distance distance_is_symmetric_002`.
+/// Parses `        PASS [   0.005s] (  3/391) geo::distance distance_is_symmetric_002`.
 fn status(line: &str) -> Option<Status<'_>> {
     let (before, rest) = line.strip_prefix(' ')?.split_once('[')?;
     let (taken, name) = rest.split_once("] ")?;
@@ -233,7 +233,7 @@ fn status(line: &str) -> Option<Status<'_>> {
         .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b' ' | b'>'))
         .then_some(())?;
     let mut name = name.trim_start();
-    // How far the run is, since 0.9.100.
+    // The progress of the run, since 0.9.100.
     if let Some((done, after)) = name.strip_prefix('(').and_then(|rest| rest.split_once(") "))
         && (done.contains('/') || done.contains('─'))
     {
@@ -250,7 +250,7 @@ fn status(line: &str) -> Option<Status<'_>> {
     Some(Status { word, tried: words.is_some(), taken, name })
 }
 
-/// `   3.370s] 391 tests run: 382 passed (1 slow), 9 failed, 1 skipped`, in our words.
+/// Returns `   3.370s] 391 tests run: 382 passed (1 slow), 9 failed, 1 skipped` in our words.
 fn counted(text: &str) -> String {
     let Some((taken, counts)) = text.split_once(']') else { return String::new() };
     let Some((run, counts)) = counts.split_once(" run: ") else { return String::new() };

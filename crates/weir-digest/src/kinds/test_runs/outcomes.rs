@@ -1,4 +1,4 @@
-//! What test runs have in common beside failures: outcomes by file, what comes again, what took longest.
+//! What test runs have in common besides failures: outcomes by file, repeated texts, the slowest tests.
 //!
 //! Invariant: memory is bounded, and what is not kept is counted.
 
@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// How many different things are kept.
+/// The maximum number of different texts or names.
 const KEPT: usize = 2000;
-/// How many of the highest are kept.
+/// The maximum number of highest values.
 const TOP: usize = 12;
-/// How much of a text is kept.
+/// The maximum number of bytes kept of a text.
 const LONGEST: usize = 300;
-/// How many bytes the names of a list may have.
+/// The maximum number of bytes of the names in a list.
 const LIST: usize = 90;
 
-/// How often each text came.
+/// The count of each text.
 #[derive(Default)]
 pub(super) struct Repeats {
     counts: BTreeMap<String, (u64, u64)>,
@@ -25,7 +25,7 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    /// Counts a text that came `times` times at this line.
+    /// Counts a text that occurred `times` times, first on this line.
     pub(super) fn add(&mut self, text: &str, times: u64, line: u64) {
         self.total = self.total.saturating_add(times);
         let text = clip(text, LONGEST);
@@ -38,12 +38,12 @@ impl Repeats {
         }
     }
 
-    /// How many there were.
+    /// Returns the number of occurrences.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// The different ones, the most frequent first. `show` says how a text and its count are written.
+    /// Returns the different texts, the most frequent first. `show` formats a text and its count.
     pub(super) fn part(self, name: &str, weight: Weight, show: fn(&str, u64) -> String) -> Part {
         let mut all: Vec<_> = self.counts.into_iter().collect();
         all.sort_by(|(_, a), (_, b)| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -53,7 +53,7 @@ impl Repeats {
     }
 }
 
-/// Tests that were skipped, by the reason that is given.
+/// Skipped tests, by the reason given.
 #[derive(Default)]
 pub(super) struct Skips {
     reasons: BTreeMap<String, Skip>,
@@ -82,7 +82,7 @@ impl Skips {
         }
     }
 
-    /// The reasons with their tests, the most frequent first.
+    /// Returns the reasons with their tests, the most frequent first.
     pub(super) fn part(self, name: &str, weight: Weight) -> Part {
         let mut all: Vec<_> = self.reasons.into_iter().collect();
         all.sort_by(|(_, a), (_, b)| b.total.cmp(&a.total).then(a.line.cmp(&b.line)));
@@ -106,7 +106,7 @@ impl Skips {
     }
 }
 
-/// As many names as a line has room for, and how many more there are.
+/// Joins as many names as a line has room for, and states how many more there are.
 pub(super) fn list(names: impl Iterator<Item = String>, total: u64) -> String {
     let mut text = String::new();
     let mut shown = 0;
@@ -126,7 +126,7 @@ pub(super) fn list(names: impl Iterator<Item = String>, total: u64) -> String {
     text
 }
 
-/// A text with how often it came, where that is more than once.
+/// Returns a text with its count, if that is more than one.
 pub(super) fn times(text: &str, count: u64) -> String {
     if count > 1 { format!("{text} ×{count}") } else { text.to_owned() }
 }
@@ -143,7 +143,7 @@ pub(super) enum Outcome {
 
 const WORDS: [&str; 5] = ["failed", "errors", "passed", "skipped", "other"];
 
-/// How the tests of each file, binary or package ended.
+/// The outcomes of the tests of each file, binary or package.
 #[derive(Default)]
 pub(super) struct Outcomes {
     counts: BTreeMap<String, [u64; WORDS.len()]>,
@@ -152,7 +152,7 @@ pub(super) struct Outcomes {
 }
 
 impl Outcomes {
-    /// Counts tests of this file, binary or package that ended so; of none if it is not known.
+    /// Counts tests of this file, binary or package that ended in this way. `of` is empty if it is not known.
     pub(super) fn add(&mut self, of: &str, outcome: Outcome, times: u64) {
         let place = outcome as usize;
         self.all[place] = self.all[place].saturating_add(times);
@@ -170,12 +170,12 @@ impl Outcomes {
         }
     }
 
-    /// All of them, as one text.
+    /// Returns the totals as text.
     pub(super) fn counted(&self) -> String {
         counted(&self.all)
     }
 
-    /// Those with the most failures first, then the biggest.
+    /// Returns those with the most failures first, then the largest.
     pub(super) fn part(self, name: &str) -> Part {
         let mut all: Vec<_> = self.counts.into_iter().collect();
         let key = |counts: &[u64; WORDS.len()]| (counts[0].saturating_add(counts[1]), counts.iter().max().copied());
@@ -191,7 +191,7 @@ fn counted(counts: &[u64; WORDS.len()]) -> String {
     named.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The things with the highest values. Equal ones stay in the order in which they came.
+/// The entries with the highest values. Entries with equal values keep the order in which they came.
 #[derive(Default)]
 pub(super) struct Top {
     kept: Vec<(u64, String)>,
@@ -199,7 +199,7 @@ pub(super) struct Top {
 }
 
 impl Top {
-    /// Takes one. Its text is only asked for if it is among the highest.
+    /// Takes an entry. Its text is made only if it is among the highest.
     pub(super) fn add(&mut self, value: u64, text: impl FnOnce() -> String) {
         self.seen += 1;
         let place = self.kept.partition_point(|(kept, _)| *kept >= value);
@@ -209,13 +209,13 @@ impl Top {
         }
     }
 
-    /// The highest first, of all that were taken.
+    /// Returns the highest first, out of all that were taken.
     pub(super) fn whole_part(self, name: &str, weight: Weight) -> Part {
         let items = self.kept.into_iter().map(|(_, text)| Item::plain(text)).collect();
         Part::new(name, weight, items).of(self.seen)
     }
 
-    /// The highest first, of all that were taken. Those that are much lower than the highest tell nothing.
+    /// Returns the highest first, out of all that were taken, without those that are much lower than the highest.
     pub(super) fn part(mut self, name: &str, weight: Weight) -> Part {
         let least = self.kept.first().map_or(0, |(value, _)| value / 10);
         self.kept.retain(|(value, _)| *value >= least);
@@ -223,7 +223,7 @@ impl Top {
     }
 }
 
-/// A duration as runners print it, in microseconds: `2.10s`, `[  0.005s]`, `12 ms`, `1m 3s`.
+/// Parses a duration as runners print it, and returns microseconds: `2.10s`, `[  0.005s]`, `12 ms`, `1m 3s`.
 pub(super) fn micros(text: &str) -> Option<u64> {
     let mut rest = text.trim().trim_start_matches(['[', '(', '>', ' ']);
     let mut sum = None;
@@ -236,7 +236,7 @@ pub(super) fn micros(text: &str) -> Option<u64> {
         else {
             break;
         };
-        // `1 min` is a minute too, and what follows is read on.
+        // `1 min` is also a minute, and more may follow.
         rest = if *unit == "m" { after.trim_start_matches("in").trim_start() } else { after.trim_start() };
         sum = Some(sum.unwrap_or(0u64).saturating_add((value * factor) as u64));
     }

@@ -1,12 +1,12 @@
-//! What a failed Rust test printed: where it panicked, with which message, and what it said before.
+//! What a failed Rust test printed: the place and the message of its panic, and the lines before it.
 
 use super::failed::Failure;
 use crate::text::clip;
 
-/// How many lines are kept of what a test printed before it panicked, and of what follows the message.
+/// The maximum number of lines kept from before the panic, and from after its message.
 const BEFORE: usize = 3;
 const AFTER: usize = 12;
-/// Values of an assertion up to this length stand in the line of the message.
+/// The maximum length of the values of an assertion that are put on the line of the message.
 const SHORT: usize = 140;
 
 /// The lines that one test printed.
@@ -16,9 +16,9 @@ pub(super) struct Printed {
     message: String,
     after: Vec<String>,
     before: Vec<String>,
-    /// A line that says how the test ended, for where nothing panicked.
+    /// A line that states how the test ended, in case nothing panicked.
     end: String,
-    /// The first error of the compiler, for examples in documents.
+    /// The first compiler error, for documentation examples.
     error: String,
     state: State,
 }
@@ -93,12 +93,12 @@ impl Printed {
         }
     }
 
-    /// Whether nothing was printed that tells of a failure.
+    /// Returns whether nothing was printed that describes a failure.
     pub(super) fn is_empty(&self) -> bool {
         self.place.is_empty() && self.message.is_empty() && self.end.is_empty() && self.before.is_empty()
     }
 
-    /// What is known of the failure of this test.
+    /// Returns the failure of this test.
     pub(super) fn failure(self, line: u64, test: &str) -> Failure {
         let Self { place, mut message, mut after, mut before, end, error, .. } = self;
         // The runner names the test again.
@@ -111,7 +111,7 @@ impl Printed {
         if message.is_empty() {
             message = before.pop().unwrap_or_default();
         }
-        // The values say more than that they differ.
+        // The values say more than the statement that they differ.
         let values = after.iter().take_while(|line| line.starts_with("left: ") || line.starts_with("right: ")).count();
         if values == 2 && after.iter().take(2).all(|line| line.len() <= SHORT) {
             let rest = message.strip_prefix("assertion `left == right` failed").unwrap_or(&message);
@@ -128,13 +128,13 @@ impl Printed {
     }
 }
 
-/// The test that panics, by the name of its thread.
+/// Returns the test that panics, by the name of its thread.
 pub(super) fn panicking(text: &str) -> Option<&str> {
     let (name, rest) = text.strip_prefix("thread '")?.split_once('\'')?;
     (rest.contains(" panicked at ") && name != "main" && name != "<unnamed>").then_some(name)
 }
 
-/// The place of a panic, and its message where it stands in the same line, as it was printed before Rust 1.73.
+/// Parses the place of a panic, and its message if it is on the same line, as it was before Rust 1.73.
 fn panic(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
     let rest = text.strip_prefix("thread '")?;
@@ -146,18 +146,18 @@ fn panic(text: &str) -> Option<(&str, &str)> {
     Some((rest.strip_suffix(':').unwrap_or(rest), ""))
 }
 
-/// What is said of a panic that should have had another message.
+/// Recognises the lines about a panic that should have had another message.
 fn is_expectation(trimmed: &str) -> bool {
     let starts = ["note: panic did not contain expected string", "panic message: ", "expected substring: "];
     starts.iter().any(|start| trimmed.starts_with(start))
 }
 
-/// What follows a message.
+/// Recognises the lines that follow a message.
 fn is_note(trimmed: &str) -> bool {
     trimmed == "stack backtrace:" || trimmed.starts_with("note: run with `RUST_BACKTRACE=")
 }
 
-/// What the test harness prints around the one test that nextest asks it for.
+/// Recognises what the test harness prints around the single test that nextest runs with it.
 fn is_frame_of_the_runner(trimmed: &str) -> bool {
     trimmed == "failures:"
         || trimmed == "running 1 test"

@@ -1,4 +1,4 @@
-//! pytest, in all its styles of tracebacks: failures by cause, errors in set-up, warnings, skips and slow tests.
+//! pytest, with all its traceback styles: failures by cause, errors in set-up, warnings, skips and slow tests.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::{About, Item, Line, Page, Part, Weight};
 pub(crate) const KIND: Kind =
     Kind { name: "pytest", how: How::Lines { opens, begin: || Box::new(Runs::<Pytest>::default()) } };
 
-/// How many lines of each sort are kept.
+/// The maximum number of lines kept of each sort.
 const KEPT: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {
@@ -40,12 +40,12 @@ struct Pytest {
     section: Section,
     failures: Failures,
     errors: Failures,
-    /// What has been read of the failure at hand, and whether it is an error.
+    /// The current failure, and whether it is an error.
     block: Option<(Block, bool)>,
     outcomes: Outcomes,
     file: String,
     counts: Vec<String>,
-    /// How many tests the warning at hand is about.
+    /// How many tests the current warning is about.
     warned: u64,
     warnings: Repeats,
     skips: Repeats,
@@ -54,20 +54,20 @@ struct Pytest {
     slow: Vec<Item>,
     run: Vec<Item>,
     stops: Vec<Item>,
-    /// Places and messages of failures that are told in one line each.
+    /// Places and messages of failures that are reported on one line each.
     bare: VecDeque<(String, String)>,
     /// Failures and errors that only the short list names.
     listed_failures: Failures,
     listed_errors: Failures,
     coverage: Coverage,
     chatter: Chatter,
-    /// Whether the lines are what a test printed.
+    /// Whether the lines are captured output of a test.
     captured: bool,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Section {
-    /// After the end of a run, and before the first.
+    /// After the end of a run, or before the first.
     #[default]
     Outside,
     Tests,
@@ -160,7 +160,7 @@ impl Pytest {
         }
     }
 
-    /// The last line of `-q` may follow the failures at once.
+    /// Returns whether this is the last line of `-q`, which may directly follow the failures.
     fn is_quiet_end(&self, text: &str) -> bool {
         text.as_bytes().first().is_some_and(u8::is_ascii_digit)
             && text.ends_with('s')
@@ -188,7 +188,7 @@ impl Pytest {
     fn test(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if let Some((name, outcome, reason)) = listed(text) {
-            // A test that printed something has its outcome in a line of its own.
+            // A test that printed something has its outcome on a separate line.
             let file = if name.is_empty() { &self.file } else { name.split("::").next().unwrap_or_default() };
             self.outcomes.add(file, outcome, 1);
             if outcome == Outcome::Skipped && !reason.is_empty() {
@@ -209,7 +209,7 @@ impl Pytest {
         self.other(line)
     }
 
-    /// A line that is not about how a test ended.
+    /// Takes a line that is not about the outcome of a test.
     fn other(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         let crash = ["Current thread 0x", "Thread 0x", "  File \"", "+++++ Timeout", "INTERNALERROR> ", "!!!!"];
@@ -229,7 +229,7 @@ impl Pytest {
         text.is_empty() || is_of_the_start(text) || self.begins(text)
     }
 
-    /// The name of a test that prints something before it ends.
+    /// Recognises the name of a test that prints something before it ends.
     fn begins(&mut self, text: &str) -> bool {
         let Some((file, _)) = text.split_once(".py::") else { return false };
         let begins = !text.trim_end().contains(' ');
@@ -252,7 +252,7 @@ impl Pytest {
         }
     }
 
-    /// What tests that passed printed.
+    /// Takes what passed tests printed.
     fn passed(&mut self, line: &Line<'_>) {
         if heading(line.text, '_').is_some() {
             self.captured = false;
@@ -278,14 +278,15 @@ impl Pytest {
             block.line(line.text);
             self.captured(line);
         } else if let Some((place, message)) = line.text.split_once(": ").filter(|(place, _)| place.contains(".py:")) {
-            // With `--tb=line` a failure is one line; its test is only in the list at the end, in the same order.
+            // With `--tb=line`, a failure is one line; its test is only in the list at the end, in the same order.
             if self.section == Section::Failures && self.bare.len() < 1000 {
                 self.bare.push_back((clip(place, 250), clip(message, 300)));
             }
         }
     }
 
-    /// First the tests that it came up in, one line each or as a number, then the place and the warning.
+    /// Takes a line of a warning: first the tests that caused it, one line each or as a number, then the place and the
+    /// message.
     fn warning(&mut self, text: &str, line: u64) {
         if let Some(said) = text.strip_prefix("  ") {
             if self.warned > 0 && !said.starts_with(' ') {
@@ -301,7 +302,7 @@ impl Pytest {
         }
     }
 
-    /// A line of the list of all that did not pass.
+    /// Takes a line of the list of all tests that did not pass.
     fn short(&mut self, line: &Line<'_>) {
         let text = line.text;
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -324,7 +325,7 @@ impl Pytest {
             "XFAIL" | "XPASS" | "RERUN" => keep(&mut self.expected, line, true),
             "PASSED" => {}
             _ if text.starts_with("!!!!") => keep(&mut self.stops, line, true),
-            // Messages and reasons may have several lines, and nothing else comes before the end of the run.
+            // Messages and reasons may have several lines, and nothing else precedes the end of the run.
             _ => {}
         }
     }

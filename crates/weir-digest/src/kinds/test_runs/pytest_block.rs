@@ -1,10 +1,10 @@
-//! One failure as pytest tells it, in any style of tracebacks.
+//! One failure as reported by pytest, in any traceback style.
 
 use super::failed::Failure;
 use super::pytest_lines::is_captured;
 use crate::text::{clip, number};
 
-/// How many lines of each sort are kept.
+/// The maximum number of lines kept of each sort.
 const KEPT: usize = 10;
 
 /// The lines about one failure.
@@ -13,29 +13,29 @@ pub(super) struct Block {
     line: u64,
     test: String,
     case: String,
-    /// The first place, which is in the test; the last in the project; the last of all.
+    /// The first place, which is in the test; the last place in the project; the last place of all.
     first: String,
     own: String,
     last: String,
     /// The line of code that failed.
     code: String,
     message: String,
-    /// What is told after the message: differences, values.
+    /// The lines after the message: differences, values.
     after: Vec<String>,
-    /// Messages of the exceptions that led to the last one.
+    /// The messages of the exceptions that led to the last one.
     causes: Vec<String>,
     captured: Vec<String>,
     in_captured: bool,
-    /// In a traceback as Python itself prints it.
+    /// Whether this is a traceback as printed by Python itself.
     native: bool,
-    /// What an example in documentation was to give or gave, while its lines come.
+    /// Whether the lines are what a documentation example was expected to print, or did print.
     example: bool,
-    /// The last lines, for failures that are told in no known way.
+    /// The last lines, for failures in an unknown format.
     tail: Vec<String>,
 }
 
 impl Block {
-    /// The failure of the test that a title names.
+    /// Creates the failure of the test that a title names.
     pub(super) fn of(line: u64, title: &str) -> Self {
         let title = title.trim();
         let title = title.strip_prefix("ERROR at ").or_else(|| title.strip_prefix("ERROR ")).unwrap_or(title);
@@ -43,7 +43,7 @@ impl Block {
         Self { line, test, case, ..Self::default() }
     }
 
-    /// The failure that a line of the short list tells of, without its first word.
+    /// Parses a failure from a line of the short list, without its first word.
     pub(super) fn listed(line: u64, text: &str) -> Failure {
         let (name, message) = match text.find(" - ") {
             Some(at) => (text.get(..at).unwrap_or(text), text.get(at + 3..).unwrap_or_default()),
@@ -98,7 +98,8 @@ impl Block {
         }
     }
 
-    /// An example in documentation tells what was expected and what it got, each below a line of its own.
+    /// Takes a line of a documentation example, which states what was expected and what it got, each below a separate
+    /// line.
     fn example(&mut self, text: &str, trimmed: &str) -> bool {
         if matches!(text, "Expected:" | "Got:" | "Expected nothing") || text.starts_with("UNEXPECTED EXCEPTION: ") {
             self.example = text.ends_with(':');
@@ -116,7 +117,7 @@ impl Block {
 
     fn error(&mut self, text: &str) {
         let text = text.trim();
-        // The message is shown; what it is made of follows.
+        // The message is shown; what it consists of follows.
         if text.is_empty() || text.starts_with("Use -v to get ") {
             return;
         }
@@ -139,7 +140,7 @@ impl Block {
         self.last = place;
     }
 
-    /// Another exception follows, which this one led to.
+    /// Begins another exception, which this one led to.
     fn chain(&mut self) {
         let message = std::mem::take(&mut self.message);
         if !message.is_empty() && self.causes.len() < 3 {
@@ -148,7 +149,7 @@ impl Block {
         self.after.clear();
     }
 
-    /// What is known of the failure.
+    /// Returns the failure.
     pub(super) fn failure(self) -> Failure {
         let Self { line, test, case, first, own, last, code, mut message, after, causes, captured, mut tail, .. } =
             self;
@@ -160,7 +161,7 @@ impl Block {
         let after = told_better(&mut message, after);
         details.extend(after);
         match causes.split_first() {
-            // What it began with is half of the answer.
+            // The original cause is half of the answer.
             Some((cause, others)) if message.len() + cause.len() < 200 => {
                 message = format!("{message} (from {})", clip(cause, 90));
                 details.extend(others.iter().cloned());
@@ -182,7 +183,8 @@ impl Block {
     }
 }
 
-/// Where pytest shortened both sides of an assertion, what differs says more. Returns the lines that are left.
+/// Replaces a message in which pytest shortened both sides of an assertion by the difference. Returns the remaining
+/// lines.
 fn told_better(message: &mut String, mut after: Vec<String>) -> Vec<String> {
     if message.ends_with("did not match.") {
         for line in after.drain(..after.len().min(2)) {
@@ -204,7 +206,7 @@ fn told_better(message: &mut String, mut after: Vec<String>) -> Vec<String> {
     after
 }
 
-/// The test and its case: `test_due` and `[net14]`.
+/// Splits a name into the test and its case: `test_due` and `[net14]`.
 pub(super) fn split(name: &str) -> (String, String) {
     match name.find('[') {
         Some(at) if at > 0 && name.ends_with(']') => {
@@ -215,7 +217,8 @@ pub(super) fn split(name: &str) -> (String, String) {
     }
 }
 
-/// `orders/pricing.py:41: KeyError`, `orders/pricing.py:41: in total` or `  File "a.py", line 41, in total`.
+/// Parses the place of `orders/pricing.py:41: KeyError`, `orders/pricing.py:41: in total` or `  File "a.py", line 41,
+/// in total`.
 fn place(text: &str) -> Option<String> {
     if let Some(rest) = text.trim_start().strip_prefix("File \"") {
         let (path, rest) = rest.split_once("\", line ")?;

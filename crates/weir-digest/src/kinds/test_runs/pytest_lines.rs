@@ -1,22 +1,22 @@
-//! The sorts of lines that pytest prints.
+//! Recognises the lines that pytest prints.
 
 use super::outcomes::Outcome;
 use crate::text::number;
 
-/// `==== FAILURES ====`: what stands between the signs.
+/// Returns the title of `==== FAILURES ====`.
 pub(super) fn heading(line: &str, sign: char) -> Option<&str> {
     let title = line.trim_end().strip_prefix(sign)?.strip_suffix(sign)?;
     let title = title.trim_start_matches(sign).trim_end_matches(sign).strip_prefix(' ')?.strip_suffix(' ')?;
     title.contains(|letter: char| letter != sign && letter != ' ').then_some(title)
 }
 
-/// `---------- coverage: platform linux, python 3.12.1 ----------`.
+/// Recognises `---------- coverage: platform linux, python 3.12.1 ----------`.
 pub(super) fn is_coverage(line: &str) -> bool {
     let title = heading(line, '-').or_else(|| heading(line, '_'));
     title.is_some_and(|title| title.starts_with("coverage: platform "))
 }
 
-/// What is said of the set-up before the first test, and by tests as they run.
+/// Recognises lines about the set-up, before the first test or while tests run.
 pub(super) fn is_of_the_start(line: &str) -> bool {
     let starts = [
         "rootdir: ",
@@ -34,7 +34,7 @@ pub(super) fn is_of_the_start(line: &str) -> bool {
         || heading(line, '-').is_some_and(|title| title.starts_with("live log "))
 }
 
-/// What a test logs while it runs: `WARNING  app.queue:queue.py:31 try 1 failed`.
+/// Recognises what a test logs while it runs: `WARNING  app.queue:queue.py:31 try 1 failed`.
 pub(super) fn is_live(line: &str) -> bool {
     let levels = ["DEBUG ", "INFO ", "WARNING ", "ERROR ", "CRITICAL "];
     let rest = levels.iter().find_map(|level| line.strip_prefix(level));
@@ -42,12 +42,12 @@ pub(super) fn is_live(line: &str) -> bool {
     place.rsplit_once(".py:").is_some_and(|(_, line)| number(line).is_some_and(|(_, rest)| rest.is_empty()))
 }
 
-/// `----- Captured stdout call -----`.
+/// Recognises `----- Captured stdout call -----`.
 pub(super) fn is_captured(line: &str) -> bool {
     heading(line, '-').is_some_and(|title| title.starts_with("Captured "))
 }
 
-/// Words that pytest counts, as they stand in its last line.
+/// The words that pytest counts, as in its last line.
 const COUNTED: [&str; 12] = [
     "failed",
     "passed",
@@ -63,7 +63,7 @@ const COUNTED: [&str; 12] = [
     "subtests passed",
 ];
 
-/// `3 failed, 2 passed in 0.12s`.
+/// Recognises `3 failed, 2 passed in 0.12s`.
 pub(super) fn is_end(line: &str) -> bool {
     let Some((counts, taken)) = line.rsplit_once(" in ") else { return false };
     if !taken.as_bytes().first().is_some_and(u8::is_ascii_digit) {
@@ -75,7 +75,7 @@ pub(super) fn is_end(line: &str) -> bool {
         })
 }
 
-/// The same in our words.
+/// Returns such a line in our words.
 pub(super) fn counted(line: &str) -> String {
     let Some((counts, taken)) = line.rsplit_once(" in ") else { return String::new() };
     let counts = counts.split(", ").filter_map(|piece| {
@@ -89,10 +89,10 @@ pub(super) fn counted(line: &str) -> String {
     format!("{counts} in {taken} s")
 }
 
-/// `..F.s [ 33%]`.
+/// Recognises `..F.s [ 33%]`.
 pub(super) fn is_dots(line: &str) -> bool {
     let Some((dots, rest)) = line.split_once(' ') else { return false };
-    // It is set to the right edge of a terminal.
+    // The percentage is aligned to the right edge of a terminal.
     line.len() >= 40 && is_percent(rest) && all_dots(dots)
 }
 
@@ -101,7 +101,7 @@ fn all_dots(text: &str) -> bool {
         && text.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'E' | b's' | b'x' | b'X' | b'R' | b',' | b'u' | b'-'))
 }
 
-/// `[ 33%]`, or how many of all are done.
+/// Recognises `[ 33%]`, or the number of finished tests out of all.
 fn is_percent(text: &str) -> bool {
     let is_count = |text: &str| !text.trim().is_empty() && text.trim().bytes().all(|byte| byte.is_ascii_digit());
     text.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(|rest| {
@@ -112,7 +112,7 @@ fn is_percent(text: &str) -> bool {
     })
 }
 
-/// `tests/test_a.py ..F.  [ 33%]`: file, dots, and whether it says how far the run is.
+/// Parses `tests/test_a.py ..F.  [ 33%]` into the file, the dots, and whether the line states the progress.
 pub(super) fn of_file(line: &str) -> Option<(&str, &str, bool)> {
     let (file, rest) = line.split_once(".py ")?;
     let file = line.get(..file.len() + ".py".len())?;
@@ -124,7 +124,7 @@ pub(super) fn of_file(line: &str) -> Option<(&str, &str, bool)> {
     ))
 }
 
-/// `tests/test_a.py::test_b PASSED [ 3%]`: the test, how it ended, and the reason if there is one.
+/// Parses `tests/test_a.py::test_b PASSED [ 3%]` into the test, its outcome, and the reason if there is one.
 pub(super) fn listed(line: &str) -> Option<(&str, Outcome, &str)> {
     let words = [
         ("PASSED", Outcome::Passed),
@@ -136,7 +136,7 @@ pub(super) fn listed(line: &str) -> Option<(&str, Outcome, &str)> {
         ("RERUN", Outcome::Other),
     ];
     let line = line.trim_end();
-    // Workers put their name first, and the outcome before the test.
+    // Workers print their name first, and the outcome before the test.
     if let Some((_, rest)) = line.strip_prefix("[gw").and_then(|rest| rest.split_once("] ")) {
         let rest = rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(rest, |(_, rest)| rest);
         let (word, name) = rest.split_once(' ')?;
@@ -167,7 +167,7 @@ pub(super) fn listed(line: &str) -> Option<(&str, Outcome, &str)> {
     })
 }
 
-/// `8 workers [1340 items]`.
+/// Recognises `8 workers [1340 items]`.
 pub(super) fn is_workers(line: &str) -> bool {
     number(line).is_some_and(|(_, rest)| rest.starts_with(" workers ["))
 }

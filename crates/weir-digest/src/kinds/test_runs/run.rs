@@ -1,14 +1,14 @@
-//! A test run among the lines of an output: how much of the output it is, and room for its failures.
+//! A test run among the lines of an output: its share of the output, and the room for its failures.
 
 use super::failed::make_room;
 use crate::kinds::Stretch;
 use crate::{Line, Page};
 
-/// What reads the lines of a test runner.
+/// A reader of the lines of a test runner.
 pub(super) trait Runner {
     /// Takes a line if it belongs to a run.
     fn line(&mut self, line: &Line<'_>) -> bool;
-    /// The facts, after the last line of so many bytes.
+    /// Returns the facts, after the last line. `bytes` is the size of all lines.
     fn page(self, bytes: u64) -> Page;
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Runs<T> {
 }
 
 impl<T> Runs<T> {
-    /// Counts a line of so many bytes.
+    /// Counts a line of this many bytes.
     pub(super) fn read(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64 + 1);
     }

@@ -13,9 +13,9 @@ use crate::{About, Line, Page};
 pub(crate) const KIND: Kind =
     Kind { name: "vitest", how: How::Lines { opens, begin: || Box::new(Runs::<Vitest>::default()) } };
 
-/// How many lines of each sort are kept.
+/// The maximum number of lines kept of each sort.
 const KEPT: usize = 60;
-/// What sections of the report are ruled off with.
+/// The character that rules off the sections of the report.
 const RULE: char = '⎯';
 
 fn opens(line: &str, _: About<'_>) -> bool {
@@ -38,14 +38,14 @@ fn opens(line: &str, _: About<'_>) -> bool {
 struct Vitest {
     state: State,
     file: String,
-    /// The tests that the failure at hand is about, with where they stand.
+    /// The tests that the current failure is about, with their lines.
     titles: Vec<(u64, String)>,
     block: Block,
     block_line: u64,
     failures: Failures,
     /// Files whose tests could not run.
     broken: Failures,
-    /// Failed tests of the list, for runs that tell no more of them.
+    /// Failed tests of the list, for runs that report nothing else about them.
     listed: Failures,
     report: Report,
     chatter: Chatter,
@@ -57,7 +57,7 @@ enum State {
     Tests,
     /// In the report of failures.
     Failures,
-    /// What a test printed.
+    /// In the output of a test.
     Printed,
     End,
 }
@@ -187,7 +187,7 @@ impl Vitest {
             || self.is_note(trimmed, line)
     }
 
-    /// `(43 tests | 6 failed | 1 skipped) 24ms` after the name of a file.
+    /// Parses `(43 tests | 6 failed | 1 skipped) 24ms` after the name of a file.
     fn file_counts(&mut self, text: &str) {
         let Some((_, counts)) = text.rsplit_once('(') else { return };
         let (mut all, mut others) = (0u64, 0u64);
@@ -248,7 +248,7 @@ impl Vitest {
     }
 }
 
-/// The test, without its file where the place has it: `hub west > reports its load`.
+/// Returns the test, without its file if the place has it: `hub west > reports its load`.
 fn named(title: &str, place: &str) -> String {
     let title = title.rsplit_once(" [ ").map_or(title, |(title, _)| title);
     match title.split_once(" > ") {
@@ -257,13 +257,13 @@ fn named(title: &str, place: &str) -> String {
     }
 }
 
-/// `⎯⎯⎯⎯⎯⎯ Failed Tests 24 ⎯⎯⎯⎯⎯⎯⎯`.
+/// Parses `⎯⎯⎯⎯⎯⎯ Failed Tests 24 ⎯⎯⎯⎯⎯⎯⎯`.
 fn section(line: &str) -> Option<&str> {
     let title = line.strip_prefix(RULE)?.trim_matches(RULE).trim();
     (title.starts_with("Failed ") || title.starts_with("Unhandled ")).then_some(title)
 }
 
-/// A line of the counts at the end, in our words: `      Tests  24 failed | 181 passed (207)`.
+/// Returns a line of the counts at the end, in our words: `      Tests  24 failed | 181 passed (207)`.
 fn counts(line: &str) -> Option<(&'static str, String)> {
     let trimmed = line.strip_prefix(' ')?.trim_start();
     let names = [
@@ -276,7 +276,7 @@ fn counts(line: &str) -> Option<(&'static str, String)> {
     ];
     let (name, rest) = names.into_iter().find_map(|(start, name)| Some((name, trimmed.strip_prefix(start)?)))?;
     if name == "in" {
-        // Only numbers of the output may stand outside of the marks.
+        // Only numbers of the output may appear outside the marks.
         let taken = micros(rest.split(' ').next().unwrap_or_default())?;
         return Some((name, format!("{}.{:02} s", taken / 1_000_000, taken / 10_000 % 100)));
     }
@@ -294,7 +294,7 @@ fn counts(line: &str) -> Option<(&'static str, String)> {
     (!pieces.is_empty()).then_some((name, pieces))
 }
 
-/// ` ❯ test/route.test.ts (51 tests | 5 failed) 31ms`: the file and how long it took.
+/// Parses ` ❯ test/route.test.ts (51 tests | 5 failed) 31ms` into the file and its duration.
 fn file(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix(' ')?;
     let rest = ['✓', '❯', '×', '↓'].iter().find_map(|sign| rest.strip_prefix(*sign))?.strip_prefix(' ')?;
@@ -307,7 +307,7 @@ fn file(line: &str) -> Option<(&str, &str)> {
     Some((name.trim(), taken.trim()))
 }
 
-/// `     ✓ visits stop 1 exactly once 4ms`.
+/// Parses `     ✓ visits stop 1 exactly once 4ms`.
 fn listed(line: &str) -> Option<(Outcome, &str, &str)> {
     let trimmed = line.strip_prefix("  ")?.trim_start();
     let mut letters = trimmed.chars();

@@ -1,16 +1,16 @@
-//! Reads XML piece by piece, in bounded memory, and never fails: what is not well formed is read as well as it can be.
+//! Reads XML piece by piece, in bounded memory, and never fails: malformed input is read as well as possible.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
-/// How many bytes are kept of a tag, and of a text. The rest is passed over.
+/// The maximum number of bytes kept of a tag, and of a text. The rest is skipped.
 const TAG: usize = 64 << 10;
 const TEXT: usize = 64 << 10;
 
 /// One piece of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    /// The beginning of an element: its name and its attributes as they are. `closed` if it has nothing in it.
+    /// The start of an element: its name, and its attributes verbatim. `closed` if it is empty.
     Start { name: &'a str, attributes: &'a str, closed: bool },
     /// The end of an element.
     End(&'a str),
@@ -23,21 +23,21 @@ pub(super) struct Xml<'a> {
     input: Box<dyn BufRead + 'a>,
     kept: Vec<u8>,
     text: String,
-    /// The number of the line that is being read.
+    /// The current line number.
     pub line: u64,
     /// Whether the next byte is the first after `<`.
     in_tag: bool,
-    /// Whether the input ended inside a tag, a comment or a section. What there was of a tag is not given.
+    /// Whether the input ended inside a tag, a comment or a section. An incomplete tag is not returned.
     pub cut: bool,
 }
 
 impl<'a> Xml<'a> {
-    /// A document from its beginning.
+    /// Creates a reader at the beginning of a document.
     pub(super) fn of(input: Box<dyn BufRead + 'a>) -> Self {
         Self { input, kept: Vec::new(), text: String::new(), line: 1, in_tag: false, cut: false }
     }
 
-    /// The next piece, or nothing after the last.
+    /// Returns the next piece, or `None` after the last.
     pub(super) fn read(&mut self) -> io::Result<Option<Piece<'_>>> {
         loop {
             if !self.in_tag {
@@ -56,7 +56,7 @@ impl<'a> Xml<'a> {
                 break;
             }
             if !self.kept.is_empty() {
-                // A section of text without escapes.
+                // A CDATA section, which has no escapes.
                 self.text = String::from_utf8_lossy(&self.kept).into_owned();
                 return Ok(Some(Piece::Text(Cow::Borrowed(&self.text))));
             }
@@ -65,7 +65,7 @@ impl<'a> Xml<'a> {
         Ok(Some(piece(&self.text)))
     }
 
-    /// Reads a tag. Answers whether it is one of an element; if not, what is kept is text.
+    /// Reads a tag. Returns whether it belongs to an element; if not, what is kept is text.
     fn tag(&mut self) -> io::Result<bool> {
         self.kept.clear();
         let mut quote = None;
@@ -116,11 +116,11 @@ impl<'a> Xml<'a> {
         Ok(Some(byte))
     }
 
-    /// Reads on behind these signs, and keeps what stands before them. Answers whether they came.
+    /// Reads past these bytes, and keeps what precedes them. Returns whether they were found.
     fn until(&mut self, end: &[u8], most: usize) -> io::Result<bool> {
         self.kept.clear();
         let Some((&last, before)) = end.split_last() else { return Ok(true) };
-        // The bytes before the last of the signs, whether or not they are kept.
+        // The bytes before the last of the terminator, whether or not they are kept.
         let mut seen: Vec<u8> = Vec::new();
         loop {
             let piece = self.input.fill_buf()?;
@@ -160,7 +160,7 @@ impl<'a> Xml<'a> {
     }
 }
 
-/// A text with its escapes put back. One that is not well formed stays as it is.
+/// Unescapes a text. A malformed one is returned unchanged.
 pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -168,7 +168,7 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     quick_xml::escape::unescape(text).unwrap_or(Cow::Borrowed(text))
 }
 
-/// The value of an attribute, with its escapes put back.
+/// Returns the value of an attribute, unescaped.
 pub(super) fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<Cow<'a, str>> {
     let mut rest = attributes;
     loop {
@@ -195,7 +195,7 @@ fn piece(tag: &str) -> Piece<'_> {
     Piece::Start { name: local(name), attributes, closed }
 }
 
-/// A name without its prefix.
+/// Returns a name without its prefix.
 fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
@@ -234,10 +234,10 @@ mod tests {
         let whole = pieces(text);
         for length in 0..text.len() {
             let mut found = pieces(text.get(..length).unwrap());
-            // Of a text, the beginning may be there.
+            // The beginning of a text may be there.
             if let Some(last) = found.pop() {
                 let same = whole.get(found.len()).unwrap();
-                // So may be the beginning of what ends it.
+                // So may the beginning of its terminator.
                 let begins = !same.starts_with('<') && same.starts_with(last.trim_end_matches(']'));
                 assert!(*same == last || begins, "{length}: {last}");
             }

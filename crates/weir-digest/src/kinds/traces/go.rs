@@ -1,4 +1,4 @@
-//! Go panics and dumps of goroutines: why it ended and where, and what the goroutines were doing.
+//! Go panics and goroutine dumps: the reason and the place, and what the goroutines were doing.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "go trace", how: How::Lines { opens, begin: || Box::new(Go::default()) } };
 
-/// How many groups of goroutines are told apart.
+/// The maximum number of groups of goroutines.
 const MOST: usize = 500;
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
@@ -22,7 +22,7 @@ fn opens(line: &str, _: crate::About<'_>) -> bool {
     }
 }
 
-/// Compilers say `fatal error: ` too, so only what the runtime says counts.
+/// Recognises fatal errors of the runtime. Compilers print `fatal error: ` too.
 fn is_fatal(line: &str) -> bool {
     let known = [
         "all goroutines",
@@ -36,10 +36,10 @@ fn is_fatal(line: &str) -> bool {
     line.strip_prefix("fatal error: ").is_some_and(|rest| known.iter().any(|known| rest.starts_with(known)))
 }
 
-/// The state and the rest of `goroutine 1 [chan receive, 25 minutes]:`.
+/// Parses the state and the wait of `goroutine 1 [chan receive, 25 minutes]:`.
 fn goroutine(line: &str) -> Option<(&str, Option<&str>)> {
     let (_, rest) = number(line.strip_prefix("goroutine ")?)?;
-    // Newer versions write more before the bracket: `gp=0xc000 m=0 mp=0x…`.
+    // Newer versions print more before the bracket: `gp=0xc000 m=0 mp=0x…`.
     let (between, rest) = rest.split_once('[')?;
     let inside = rest.strip_suffix("]:").filter(|_| between.starts_with(' '))?;
     Some(inside.split_once(", ").map_or((inside, None), |(state, wait)| (state, Some(wait))))
@@ -84,7 +84,7 @@ impl Go {
         self.function = None;
         let Some((line, state, wait)) = self.now.take() else { return };
         let top = frames.top().unwrap_or("(no frames)").to_owned();
-        // The first goroutine after a message is the one that it is about.
+        // The first goroutine after a message is the one it is about.
         if let Some(trace) = &mut self.trace
             && let Some(link) = trace.links.back_mut()
             && link.frames() == 0
@@ -146,7 +146,7 @@ impl Go {
         self.frames.frame(&format!("{name} {place}"), own, Order::InnermostFirst);
     }
 
-    /// A line of the goroutine that is being read.
+    /// Takes a line of the current goroutine.
     fn in_frames(&mut self, text: &str) -> bool {
         if text.is_empty() || text.starts_with("...") || text.starts_with("goroutine running on other") {
             return true;
@@ -165,7 +165,7 @@ impl Go {
     }
 }
 
-/// `rax    0x0`.
+/// Recognises `rax    0x0`.
 fn is_register(text: &str) -> bool {
     let mut words = text.split_ascii_whitespace();
     let (name, value) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

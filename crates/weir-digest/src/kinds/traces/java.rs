@@ -1,4 +1,4 @@
-//! Exceptions of the JVM with their causes, alone or in a log, and thread dumps.
+//! JVM exceptions with their causes, alone or in a log, and thread dumps.
 
 use super::java_threads::Threads;
 use super::trace::{Link, Order, Trace, Traces};
@@ -20,7 +20,7 @@ fn opens(line: &str, _: crate::About<'_>) -> bool {
     }
 }
 
-/// `at java.lang.Thread.run(Thread.java:840)`, perhaps with a module before and a jar after.
+/// Recognises `at java.lang.Thread.run(Thread.java:840)`, possibly with a module before and a jar after.
 pub(super) fn is_frame(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("at ") else { return false };
     let Some((name, place)) = rest.split_once('(') else { return false };
@@ -33,12 +33,12 @@ pub(super) fn is_frame(text: &str) -> bool {
         && (known || matches!(place, "Native Method" | "Unknown Source" | "<generated>"))
 }
 
-/// `"main" #1 prio=5 … tid=0x… nid=0x… runnable`.
+/// Recognises `"main" #1 prio=5 … tid=0x… nid=0x… runnable`.
 fn is_thread(line: &str) -> bool {
     line.starts_with('"') && line.contains(" tid=0x") && line.contains(" nid=")
 }
 
-/// Whether a frame is of the user's own code: not of the platform nor of a library that everybody uses.
+/// Returns whether a frame belongs to the user's own code: not to the platform or a widely used library.
 pub(super) fn is_own(frame: &str) -> bool {
     const LIBRARIES: [&str; 34] = [
         "java.",
@@ -77,7 +77,7 @@ pub(super) fn is_own(frame: &str) -> bool {
         "org.gradle.",
     ];
     let name = frame.trim_start().strip_prefix("at ").unwrap_or(frame);
-    // A module may stand before the class: `java.base/java.lang.Thread.run`, `app//com.example.App.main`.
+    // A module may precede the class: `java.base/java.lang.Thread.run`, `app//com.example.App.main`.
     let class = name.split('(').next().unwrap_or(name).rsplit('/').next().unwrap_or(name);
     !LIBRARIES.iter().any(|start| class.starts_with(start))
         && !class.contains("$$Lambda")
@@ -93,7 +93,7 @@ struct Java {
     in_dump: bool,
     head: Option<(u64, String)>,
     context: Option<(u64, String)>,
-    /// Whether the line that comes opens a trace.
+    /// Whether the next line opens a trace.
     led: bool,
 }
 
@@ -112,7 +112,7 @@ impl Java {
         self.inside = true;
     }
 
-    /// A line of a trace that has begun.
+    /// Takes a line of an open trace.
     fn goes_on(&mut self, text: &str) -> bool {
         let inner = text.trim_start();
         if is_frame(inner) {
@@ -143,7 +143,7 @@ impl Stretch for Java {
         self.head = before.last().filter(|line| !line.text.trim().is_empty()).map(remember);
         let above = before.len().checked_sub(2).and_then(|place| before.get(place));
         self.context = above.filter(|line| trouble::of(line.text).is_some()).map(remember);
-        // A line with a level is counted as such by the log, and only named here.
+        // A line with a level is counted by the fold, and only mentioned here.
         let is_head = |line: &Line<'_>| trouble::level(line.text).is_none() && is_exception(line.text);
         usize::from(before.last().is_some_and(is_head))
     }
@@ -197,7 +197,7 @@ impl Stretch for Java {
     }
 }
 
-/// `com.example.FooException: it broke`, or the name alone.
+/// Recognises `com.example.FooException: it broke`, or the name alone.
 fn is_exception(text: &str) -> bool {
     let name = text.split([':', ' ']).next().unwrap_or_default();
     let last = name.rsplit(['.', '$']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Thread dumps of the JVM: how many threads in which state, who waits for whom, and deadlocks.
+//! JVM thread dumps: the states of threads, which threads wait for which, and deadlocks.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use super::java::{is_frame, is_own};
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
-/// How many locks and groups are kept.
+/// The maximum number of locks and groups.
 const MOST: usize = 2_000;
-/// How many lines about deadlocks are kept.
+/// The maximum number of lines kept about deadlocks.
 const DEADLOCK_LINES: usize = 40;
 
 /// The threads of one or several dumps.
@@ -18,10 +18,10 @@ pub(super) struct Threads {
     count: u64,
     states: BTreeMap<String, u64>,
     groups: BTreeMap<String, Group>,
-    /// Who holds which lock.
+    /// The holder of each lock.
     holders: BTreeMap<String, String>,
     now: Option<Thread>,
-    /// What used most time: milliseconds, and the thread.
+    /// The threads that used the most CPU time, in milliseconds.
     busy: Vec<(f64, Item)>,
     deadlock: Vec<(u64, String)>,
     deadlocks: u64,
@@ -50,7 +50,7 @@ struct Group {
 }
 
 impl Threads {
-    /// Whether there was no dump.
+    /// Returns whether there was no dump.
     pub(super) fn is_empty(&self) -> bool {
         self.dumps == 0 && self.count == 0 && self.now.is_none()
     }
@@ -102,7 +102,7 @@ impl Threads {
         belongs
     }
 
-    /// `"main" #1 prio=5 os_prio=0 cpu=123.48ms elapsed=3.29s tid=… nid=… waiting on condition [0x…]`.
+    /// Parses `"main" #1 prio=5 os_prio=0 cpu=123.48ms elapsed=3.29s tid=… nid=… waiting on condition [0x…]`.
     fn begin_thread(&mut self, line: u64, rest: &str) {
         self.end_thread();
         let (name, rest) = rest.split_once('"').unwrap_or((rest, ""));
@@ -118,7 +118,7 @@ impl Threads {
         if let Some(state) = text.strip_prefix("java.lang.Thread.State: ") {
             thread.state = clip(state.split(' ').next().unwrap_or(state), 40);
         } else if is_frame(text) {
-            // Of libraries, what the own code called matters; how that waits does not.
+            // Of library frames, those called by the user's own code matter; how they wait does not.
             if is_own(text) {
                 if thread.own.len() < 3 {
                     thread.own.push(clip(text, 200));
@@ -154,7 +154,7 @@ impl Threads {
             self.busy.truncate(3);
         }
         let pool = thread.name.trim_end_matches(|c: char| c.is_ascii_digit());
-        // Threads that do nothing in Java are all alike.
+        // Threads without Java frames are all alike.
         let pool = if frames.is_empty() { "" } else { pool };
         let key = format!("{pool}\n{state}\n{frames}");
         if let Some(group) = self.groups.get_mut(&key) {
@@ -166,7 +166,7 @@ impl Threads {
         }
     }
 
-    /// The facts, after the last line.
+    /// Returns the facts, after the last line.
     pub(super) fn page(mut self) -> Page {
         self.end_thread();
         let dumps = if self.dumps > 1 { format!(" in {} dumps", self.dumps) } else { String::new() };
@@ -193,7 +193,7 @@ impl Threads {
     }
 }
 
-/// Whether a frame is one by which Java waits.
+/// Returns whether Java waits in this frame.
 fn is_waiting(text: &str) -> bool {
     const WAITS: [&str; 5] = [
         "jdk.internal.misc.Unsafe.park",

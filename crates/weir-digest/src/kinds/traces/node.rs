@@ -1,4 +1,4 @@
-//! What Node.js and other JavaScript engines print when something throws, alone or in a log.
+//! Errors thrown in Node.js and other JavaScript engines, alone or in a log.
 
 use super::trace::{Link, Order, Trace, Traces};
 use crate::kinds::{How, Kind, Stretch};
@@ -17,7 +17,7 @@ fn opens(line: &str, _: crate::About<'_>) -> bool {
     }
 }
 
-/// `at handle (/srv/orders/orders.js:24:26)`, `at async main (file:///…:1:2)`, `at /srv/a.js:1:2`.
+/// Recognises `at handle (/srv/orders/orders.js:24:26)`, `at async main (file:///…:1:2)`, `at /srv/a.js:1:2`.
 fn is_frame(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("at ") else { return false };
     let rest = rest.trim_end_matches([' ', '{', ',']);
@@ -29,14 +29,14 @@ fn is_frame(text: &str) -> bool {
     has_line_and_column(rest)
 }
 
-/// Whether a text ends with `:12:34`.
+/// Returns whether a text ends with `:12:34`.
 fn has_line_and_column(text: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let Some((rest, column)) = text.rsplit_once(':') else { return false };
     digits(column) && rest.rsplit_once(':').is_some_and(|(path, line)| digits(line) && !path.is_empty())
 }
 
-/// The line above the code that an uncaught error shows: `/srv/app/x.js:12`, `node:internal/x:12`.
+/// Recognises the line above the code that an uncaught error shows: `/srv/app/x.js:12`, `node:internal/x:12`.
 fn is_place(line: &str) -> bool {
     let Some((path, row)) = line.rsplit_once(':') else { return false };
     let script = [".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx"].iter().any(|end| path.ends_with(end));
@@ -49,10 +49,11 @@ fn is_place(line: &str) -> bool {
 enum State {
     #[default]
     Outside,
-    /// After the place of an uncaught error, before what it says: so many lines more.
+    /// After the place of an uncaught error and before its message, with the number of lines that may still come
+    /// between.
     Place(u8),
     Frames,
-    /// In the fields that follow the frames in braces, so deep.
+    /// In the fields in braces that follow the frames, at this depth.
     Fields(u32),
 }
 
@@ -61,10 +62,10 @@ struct Node {
     traces: Traces,
     trace: Trace,
     state: State,
-    /// What to begin a trace with when its first frame comes.
+    /// How a trace begins once its first frame is found.
     head: Option<(u64, String)>,
     context: Option<(u64, String)>,
-    /// Whether the line that comes opens a trace.
+    /// Whether the next line opens a trace.
     led: bool,
 }
 
@@ -113,7 +114,7 @@ impl Node {
         false
     }
 
-    /// `code: 'ENOSPC',` and `[cause]: Error: …` with frames of its own.
+    /// Takes `code: 'ENOSPC',` and `[cause]: Error: …`, which has its own frames.
     fn in_fields(&mut self, line: &Line<'_>, depth: u32) -> bool {
         let text = line.text.trim();
         if !(line.text.starts_with([' ', '}', ']']) || text.is_empty()) {
@@ -132,7 +133,7 @@ impl Node {
             && let Some(link) = self.trace.links.back_mut()
             && link.says.len() < 300
         {
-            // Its own fields say more of it: `code: 'ENOSPC'`.
+            // The fields of the error add to its message: `code: 'ENOSPC'`.
             link.says.push_str(&format!(" [{name}: {}]", clip(value.trim_end_matches(','), 80)));
         }
         if text.ends_with(['{', '[']) {
@@ -158,7 +159,7 @@ impl Stretch for Node {
         self.head = before.last().filter(|line| !line.text.trim().is_empty()).map(remember);
         let above = before.len().checked_sub(2).and_then(|place| before.get(place));
         self.context = above.filter(|line| trouble::of(line.text).is_some()).map(remember);
-        // A line with a level is counted as such by the log, and only named here.
+        // A line with a level is counted by the fold, and only mentioned here.
         usize::from(
             before.last().is_some_and(|line| trouble::level(line.text).is_none() && !line.text.trim().is_empty()),
         )
@@ -188,7 +189,7 @@ impl Stretch for Node {
         }
         let text = line.text.trim_start();
         if is_frame(text) && line.text.len() > text.len() {
-            // Without a message it is only a place, as test runners print it.
+            // Without a message, it is only a place, as printed by test runners.
             let Some((number, says)) = self.head.take() else { return false };
             self.begin(number, &says);
             return self.in_frames(line);

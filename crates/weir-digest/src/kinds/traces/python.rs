@@ -1,4 +1,4 @@
-//! Python's tracebacks, alone or in a log: chains, exception groups and the dumps of its fault handler.
+//! Python tracebacks, alone or in a log: chains, exception groups and dumps of the fault handler.
 
 use super::trace::{Link, MEMBER, Order, Trace, Traces};
 use crate::kinds::{How, Kind, Stretch};
@@ -23,11 +23,11 @@ fn opens(line: &str, _: crate::About<'_>) -> bool {
 enum State {
     #[default]
     Outside,
-    /// Between the heading and what the error says.
+    /// Between the heading and the message of the error.
     Frames,
-    /// After what the error says: a chain may go on.
+    /// After the message of the error: a chain may continue.
     Said,
-    /// In what the fault handler writes.
+    /// In the output of the fault handler.
     Fault,
 }
 
@@ -37,12 +37,12 @@ struct Python {
     trace: Trace,
     link: Link,
     state: State,
-    /// How the next error stands to the one before.
+    /// The relation of the next error to the previous one.
     label: &'static str,
-    /// Whether lines have the bar of an exception group before them.
+    /// Whether lines begin with the bar of an exception group.
     grouped: bool,
     context: Option<(u64, String)>,
-    /// Whether the line that comes opens a trace.
+    /// Whether the next line opens a trace.
     led: bool,
 }
 
@@ -61,14 +61,14 @@ impl Python {
         }
     }
 
-    /// Puts the error that has just been read into its trace.
+    /// Adds the error that was just read to its trace.
     fn close_link(&mut self) {
         let link = std::mem::take(&mut self.link);
         if link.says.is_empty() && link.frames() == 0 {
             return;
         }
         match (self.label, self.grouped) {
-            // The members of a group come after it; a chain is printed with its cause first.
+            // The members of a group follow it; a chain is printed with its cause first.
             (label, true) if label == MEMBER => {
                 let says = link.says.clone();
                 self.trace.push(link.saying(MEMBER, &says));

@@ -8,7 +8,7 @@ use crate::{Line, Page};
 pub(crate) const KIND: Kind =
     Kind { name: "rust trace", how: How::Lines { opens, begin: || Box::new(Rust::default()) } };
 
-/// How many lines of what a panic says are kept.
+/// The maximum number of lines kept of a panic message.
 const SAID: u8 = 6;
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
@@ -19,10 +19,10 @@ fn opens(line: &str, _: crate::About<'_>) -> bool {
 enum State {
     #[default]
     Outside,
-    /// What the panic says, of which so many lines have come.
+    /// In the message of the panic, after this many of its lines.
     Message(u8),
     Backtrace,
-    /// After the backtrace: the note about it may come.
+    /// After the backtrace: a note about it may follow.
     Ended,
 }
 
@@ -41,7 +41,7 @@ impl Rust {
         self.end();
         self.trace = Trace::at(line.number);
         let Some((_, at)) = line.text.split_once(" panicked at ") else { return };
-        // Until 1.72 the message stood in quotes before the place.
+        // Until 1.72, the message was in quotes before the place.
         match at.strip_prefix('\'').and_then(|rest| rest.rsplit_once("', ")) {
             Some((says, place)) => {
                 self.trace.push(Link::new("", says));
@@ -70,7 +70,7 @@ impl Rust {
         self.state = State::Outside;
     }
 
-    /// Puts the frame that was read into the trace, with its place if it has one.
+    /// Adds the current frame to the trace, with its place if it has one.
     fn end_frame(&mut self, place: Option<&str>) {
         let Some(frame) = self.frame.take() else { return };
         let name = frame.trim_start_matches(['<', '&']);
@@ -137,14 +137,14 @@ impl Rust {
     }
 }
 
-/// What an assertion says on its next lines, and what else is set in.
+/// Recognises the further lines of an assertion, and other indented lines.
 fn goes_on(text: &str) -> bool {
     text.starts_with(' ') || text.starts_with("left:") || text.starts_with("right:")
 }
 
 impl Stretch for Rust {
     fn leads(&mut self, before: &[Line<'_>]) -> usize {
-        // A panic is set off by an empty line, which tells nothing.
+        // An empty line precedes a panic, and is not informative.
         usize::from(before.last().is_some_and(|line| line.text.is_empty()))
     }
 

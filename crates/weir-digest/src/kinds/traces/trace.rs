@@ -1,7 +1,7 @@
-//! Stack traces of any language: what was said, from where, because of what, and how often.
+//! Stack traces of any language: the messages, the places, the causes, and the counts.
 //!
 //! Invariant: traces are counted one by one; those whose errors have the same types and the same own frames are shown
-//! as one, with what they said.
+//! as one, with their messages.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -11,39 +11,39 @@ use crate::template::text_hash;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// How many kinds of traces are kept apart.
+/// The maximum number of kinds of traces.
 const MOST: usize = 200;
-/// How many frames of one error are kept.
+/// The maximum number of frames of one error.
 const FRAMES: usize = 4;
-/// How many errors of one chain are kept.
+/// The maximum number of errors of one chain.
 const LINKS: usize = 8;
-/// How many different messages of one kind are kept, and how many are shown.
+/// The maximum number of different messages kept of one kind, and shown.
 const MESSAGES: usize = 40;
 const MESSAGES_SHOWN: usize = 5;
-/// How a member of an exception group stands to the group.
+/// The relation of a member of an exception group to the group.
 pub(super) const MEMBER: &str = "member";
-/// How many types are counted.
+/// The maximum number of types.
 const TYPES: usize = 200;
-/// How much of a message and of a frame is kept.
+/// The maximum number of bytes kept of a message and of a frame.
 const LONGEST: usize = 400;
 
-/// One trace as it was printed.
+/// One trace as printed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     /// The number of its first line.
     pub line: u64,
     /// The line before it, which often says what was being done.
     pub context: Option<(u64, String)>,
-    /// The errors of the chain, the one that was thrown last first.
+    /// The errors of the chain, the last one thrown first.
     pub links: VecDeque<Link>,
 }
 
 /// One error of a chain.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Link {
-    /// How it stands to the one before: `caused by`.
+    /// Its relation to the previous one: `caused by`.
     pub label: &'static str,
-    /// What it says, as printed.
+    /// Its message, as printed.
     pub says: String,
     own: VecDeque<(String, u64)>,
     own_count: u64,
@@ -51,7 +51,7 @@ pub(super) struct Link {
     library_count: u64,
 }
 
-/// In which order a language prints its frames.
+/// The order in which a language prints its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     InnermostFirst,
@@ -59,7 +59,7 @@ pub(super) enum Order {
 }
 
 impl Link {
-    /// An error that says this.
+    /// Creates an error with this message.
     pub(super) fn new(label: &'static str, says: &str) -> Self {
         Self { label, says: clip(says.trim(), LONGEST), ..Self::default() }
     }
@@ -72,7 +72,7 @@ impl Link {
         };
         *count += 1;
         let text = text.trim();
-        // A recursion is one frame that came so often.
+        // A recursion is one frame with a count.
         let inner_first = order == Order::InnermostFirst;
         let last = if inner_first { kept.back_mut() } else { kept.front_mut() };
         if let Some((same, times)) = last
@@ -87,22 +87,22 @@ impl Link {
         }
     }
 
-    /// The same with another label and message.
+    /// Returns the error with another label and message.
     pub(super) fn saying(self, label: &'static str, says: &str) -> Self {
         Self { label, says: clip(says, LONGEST), ..self }
     }
 
-    /// How many frames it has.
+    /// Returns the number of its frames.
     pub(super) fn frames(&self) -> u64 {
         self.own_count + self.library_count
     }
 
-    /// The innermost frame of the user's own code, or else of all.
+    /// Returns the innermost frame of the user's own code, or else of all frames.
     pub(super) fn top(&self) -> Option<&str> {
         self.own.front().or_else(|| self.library.front()).map(|frame| frame.0.as_str())
     }
 
-    /// The type of the error: what stands before the colon.
+    /// Returns the type of the error: the text before the colon.
     fn kind(&self) -> &str {
         let says = self.says.strip_prefix("Uncaught ").unwrap_or(&self.says);
         let says = match says.strip_prefix("Exception in thread \"") {
@@ -115,7 +115,7 @@ impl Link {
 
     fn write(&self, text: &mut String, indent: &str, most: usize) {
         let mut said: u64 = 0;
-        // Where nothing is the user's own, the innermost frame has to do.
+        // If no frame is the user's own, the innermost one is used.
         let (frames, most) = if self.own.is_empty() { (&self.library, 1) } else { (&self.own, most) };
         for (frame, times) in frames.iter().take(most) {
             said += times;
@@ -132,7 +132,7 @@ impl Link {
 }
 
 impl Trace {
-    /// A trace that begins at this line.
+    /// Creates a trace that begins at this line.
     pub(super) fn at(line: u64) -> Self {
         Self { line, ..Self::default() }
     }
@@ -147,7 +147,8 @@ impl Trace {
     fn key(&self) -> u64 {
         let mut key = self.links.len() as u64;
         for (place, link) in self.links.iter().enumerate() {
-            // What the first error says is counted apart; what the causes say tells different troubles apart.
+            // Messages of the first error are counted separately; messages of the causes distinguish different
+            // problems.
             let says = if place == 0 { text_hash(link.kind()) } else { text_hash(&without_values(&link.says)) };
             let here = link.own.iter().fold(says, |key, frame| key.rotate_left(9) ^ text_hash(&frame.0));
             key = key.rotate_left(17) ^ here;
@@ -156,7 +157,7 @@ impl Trace {
     }
 }
 
-/// A message without what it quotes and counts.
+/// Returns a message without its quotations and numbers.
 fn without_values(says: &str) -> String {
     let mut quote = None;
     let mut kept = String::new();
@@ -176,10 +177,10 @@ struct Group {
     trace: Trace,
     count: u64,
     last: u64,
-    /// What its first errors said, with counts.
+    /// The messages of its first errors, with counts.
     messages: BTreeMap<String, u64>,
     more_messages: bool,
-    /// Whether the causes of all of them said the same.
+    /// Whether the causes of all of them had the same messages.
     same: bool,
 }
 
@@ -195,12 +196,12 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// Counts a trace that has come to its end. One without any error is none.
+    /// Counts a finished trace. One without an error is ignored.
     pub(super) fn add(&mut self, trace: Trace) {
         let Some(head) = trace.links.front() else { return };
         self.total += 1;
@@ -236,7 +237,7 @@ impl Traces {
         }
     }
 
-    /// The facts, under the name of the language and what it calls them.
+    /// Returns the facts, under the name of the language and its word for them.
     pub(super) fn page(mut self, language: &str, (one, many): (&str, &str)) -> Page {
         let kinds = self.groups.len() as u64;
         let different = if kinds < self.total {
@@ -247,7 +248,7 @@ impl Traces {
         let named = if self.total == 1 { one } else { many };
         let mut page = Page::new(format!("{language}: {} {named}{different}", self.total));
         let last = self.last;
-        // What ended the program first; then what came most often; then the rest as it came.
+        // What ended the program comes first, then the most frequent, then the rest in order.
         self.groups.sort_by_key(|group| (group.last != last, u64::MAX - group.count, group.trace.line));
         if let Some(rest) = self.groups.get_mut(4..) {
             rest.sort_by_key(|group| group.trace.line);
@@ -301,7 +302,7 @@ impl Group {
         Item::at(self.trace.line, text).or(brief)
     }
 
-    /// What the members of an exception group say, each once.
+    /// Writes the messages of the members of an exception group, each once.
     fn write_members(&self, text: &mut String) {
         let mut said: Vec<(&str, u64)> = Vec::new();
         for link in self.trace.links.iter().filter(|link| link.label == MEMBER) {
@@ -322,7 +323,7 @@ impl Group {
         }
         let mut messages: Vec<(&String, &u64)> = self.messages.iter().collect();
         messages.sort_by_key(|(says, count)| (u64::MAX - **count, *says));
-        // Messages that never come again are examples only; the first one stands above already.
+        // Messages that do not repeat are only examples; the first one is already shown above.
         let again = messages.first().is_some_and(|(_, count)| **count > 1);
         let first = self.trace.links.front().map(|head| head.says.as_str());
         let most = if again || messages.len() <= MESSAGES_SHOWN { MESSAGES_SHOWN } else { 2 };

@@ -1,6 +1,6 @@
-//! Cuts a row of a table at its columns, and finds where those begin.
+//! Splits a row of a table at its columns, and finds where those begin.
 
-/// The parts of a line that begin at these letters.
+/// Returns the parts of a line that begin at these characters.
 pub(super) fn pieces<'a>(line: &'a str, starts: &[usize]) -> Vec<&'a str> {
     let byte = |letter: usize| match line.is_ascii() {
         true => letter.min(line.len()),
@@ -11,7 +11,7 @@ pub(super) fn pieces<'a>(line: &'a str, starts: &[usize]) -> Vec<&'a str> {
     begins.zip(ends).map(|(begin, end)| line.get(begin..end).unwrap_or_default()).collect()
 }
 
-/// The cells of a row, if a blank stands before each column.
+/// Returns the cells of a row, if each column is preceded by a blank.
 pub(super) fn cut_at<'a>(line: &'a str, starts: &[usize]) -> Option<Vec<&'a str>> {
     let cells = pieces(line, starts);
     let last = cells.len().saturating_sub(1);
@@ -19,7 +19,7 @@ pub(super) fn cut_at<'a>(line: &'a str, starts: &[usize]) -> Option<Vec<&'a str>
     apart.then(|| cells.into_iter().map(str::trim).collect())
 }
 
-/// The cells of a row with a number that is wider than the room it has, and so begins further to the left.
+/// Returns the cells of a row in which a number is wider than its column and so begins further left.
 pub(super) fn cut_before<'a>(line: &'a str, starts: &[usize]) -> Option<Vec<&'a str>> {
     let mut cells = Vec::with_capacity(starts.len());
     let mut begin = 0;
@@ -53,7 +53,7 @@ pub(super) fn split_words(line: &str, count: usize) -> Option<Vec<&str>> {
     Some(cells)
 }
 
-/// Where each run between gaps begins, in letters.
+/// Returns where each run between gaps begins, in characters.
 pub(super) fn starts_of(line: &str, gap: char) -> Vec<usize> {
     let mut before = gap;
     let mut starts = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn starts_after_gaps(header: &str) -> Vec<usize> {
     starts
 }
 
-/// Where the last word of a header begins, in letters.
+/// Returns where the last word of a header begins, in characters.
 pub(super) fn last_word(header: &str) -> Option<usize> {
     let text = header.trim_end();
     let start = text.rfind(' ')? + 1;

@@ -1,8 +1,8 @@
-//! What can be clicked or filled in, by the part of the page that it stands in.
+//! The controls of a page, by the part of the page that contains them.
 
 use crate::Item;
 
-/// How long a line of controls is.
+/// The length of a line of controls.
 pub(super) const LINE: usize = 200;
 
 /// Controls of one part of the page.
@@ -10,12 +10,12 @@ pub(super) struct Group {
     pub head: String,
     pub items: Vec<String>,
     pub count: u64,
-    /// The part of the page that encloses it, by its place among all.
+    /// The index of the enclosing part of the page.
     pub outer: usize,
 }
 
 impl Group {
-    /// Its controls, several on a line, each line with the name of the group.
+    /// Returns its controls, several on a line, each line with the name of the group.
     pub(super) fn items(&self) -> Vec<Item> {
         let mut items = Vec::new();
         let mut line = String::new();

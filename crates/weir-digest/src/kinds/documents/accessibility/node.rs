@@ -5,7 +5,7 @@
 
 use crate::text::clip;
 
-/// Roles that are of no use but to enclose others.
+/// Roles that only enclose others.
 const PLAIN: &[&str] = &[
     "generic",
     "group",
@@ -137,15 +137,15 @@ pub(super) struct Node<'a> {
     pub role: &'a str,
     /// The text in quotes, without them.
     pub name: &'a str,
-    /// What is in brackets, or stands between the name and the value.
+    /// The text in brackets, or between the name and the value.
     attributes: &'a str,
-    /// What follows the colon.
+    /// The text after the colon.
     pub value: &'a str,
     uid: &'a str,
 }
 
 impl<'a> Node<'a> {
-    /// The node of a line, if it may be one.
+    /// Parses a line as a node.
     pub(super) fn of(line: &'a str) -> Option<Self> {
         let text = line.trim_start();
         let mut indent = line.len() - text.len();
@@ -164,7 +164,7 @@ impl<'a> Node<'a> {
         rest = rest.get(end..)?.trim_start();
         let mut name = "";
         if let Some(after) = rest.strip_prefix('"') {
-            // A text of several lines ends in a later one.
+            // A text of several lines ends on a later line.
             let end = quote_end(after).or(is_text.then_some(after.len()))?;
             name = after.get(..end)?;
             rest = after.get(end + 1..).unwrap_or_default().trim_start();
@@ -185,12 +185,12 @@ impl<'a> Node<'a> {
         GROUPS.contains(&self.role)
     }
 
-    /// What it says: its name, or its value.
+    /// Returns its text: its name, or its value.
     pub(super) fn said(&self) -> &'a str {
         if self.name.is_empty() { self.value.trim_matches('"') } else { self.name }
     }
 
-    /// What it is called when something is to be done with it.
+    /// Returns the reference by which it is addressed.
     pub(super) fn reference(&self) -> &'a str {
         if !self.uid.is_empty() {
             return self.uid;
@@ -198,12 +198,12 @@ impl<'a> Node<'a> {
         self.states().find_map(|state| state.strip_prefix("ref=")).unwrap_or_default()
     }
 
-    /// What is in brackets: `ref=e12`, `disabled`, `level=1`.
+    /// Returns the states in brackets: `ref=e12`, `disabled`, `level=1`.
     pub(super) fn states(&self) -> impl Iterator<Item = &'a str> {
         self.attributes.split(['[', ']']).map(str::trim).filter(|state| !state.is_empty())
     }
 
-    /// The node in one line, without what says nothing: `button "Save" [disabled] [ref=e12]`.
+    /// Renders the node on one line, without states that say nothing: `button "Save" [disabled] [ref=e12]`.
     pub(super) fn words(&self) -> String {
         let mut words = self.role.to_owned();
         if !self.name.is_empty() {
@@ -223,7 +223,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Where a text in quotes ends.
+/// Returns where a quoted text ends.
 fn quote_end(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate() {
@@ -236,7 +236,7 @@ fn quote_end(text: &str) -> Option<usize> {
     None
 }
 
-/// What stands in brackets or as `key="value"` after the name, and what follows the colon.
+/// Splits the rest into the attributes, in brackets or as `key="value"`, and the text after the colon.
 fn attributes(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));
@@ -253,6 +253,6 @@ fn attributes(text: &str) -> Option<(&str, &str)> {
         let value = rest.trim_start().strip_prefix(':').unwrap_or(rest);
         return Some((text.get(..end)?, value.trim()));
     }
-    // `focusable focused url="…"` of other tools.
+    // Other tools write `focusable focused url="…"`.
     Some((text, ""))
 }

@@ -1,4 +1,4 @@
-//! What a page holds, gathered tag by tag.
+//! The contents of a page, gathered tag by tag.
 
 use super::elements::{Inside, collapse, is_block, is_void, says_where};
 use super::forms::Forms;
@@ -12,15 +12,15 @@ use crate::text::clip;
 use crate::trouble::{self, Trouble};
 use crate::{Item, Page, Part, Weight};
 
-/// How deep elements are followed.
+/// The maximum depth to which elements are followed.
 const DEEPEST: usize = 300;
-/// How far up the element that an end tag ends is looked for.
+/// How many open elements are searched for the one that an end tag closes.
 const REACH: usize = 60;
-/// How much of a text between two tags is kept.
+/// The maximum number of bytes kept of a text between two tags.
 const TEXT: usize = 4_000;
-/// How many facts of each sort are kept.
+/// The maximum number of facts kept of each sort.
 const KEPT: usize = 40;
-/// A text longer than this is no alert, but what stands in a box of that name.
+/// The maximum length of an alert. A longer text is the content of a box with that name.
 const ALERT: usize = 400;
 
 struct Element {
@@ -28,7 +28,7 @@ struct Element {
     inside: Inside,
 }
 
-/// What a page holds.
+/// The contents of a page.
 pub(super) struct Document<'a> {
     position: Position<'a>,
     stack: Vec<Element>,
@@ -49,7 +49,7 @@ pub(super) struct Document<'a> {
     tables: Tables,
     forms: Forms,
     links: Links,
-    /// Where the link goes whose text is being read, and where in the text it begins.
+    /// The target of the link whose text is being read, and where that begins in the text.
     link: Option<(String, usize)>,
     label: String,
     disabled: bool,
@@ -89,12 +89,12 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Text between tags.
+    /// Takes text between tags.
     pub(super) fn text(&mut self, text: &[u8], at: u64) {
         match self.stack.last().map(|element| element.name.as_slice()) {
             Some(b"script") => self.scripts[1] += text.len() as u64,
             Some(b"style") => self.styles[1] += text.len() as u64,
-            // What is for those without scripts is not parsed.
+            // The contents of `noscript` are not parsed.
             Some(b"noscript") if text.trim_ascii_start().starts_with(b"<") => {}
             _ => {
                 if self.text.trim_ascii().is_empty() {
@@ -111,7 +111,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// A tag that begins something.
+    /// Takes a start tag.
     pub(super) fn start(&mut self, tag: &Tag, at: u64) {
         let name = tag.name.as_slice();
         if is_block(name) {
@@ -144,7 +144,7 @@ impl<'a> Document<'a> {
         if is_void(name) || self.stack.len() >= DEEPEST {
             return;
         }
-        // These end what is of the same name before them.
+        // These elements end a preceding one of the same name.
         if matches!(name, b"p" | b"li" | b"td" | b"th" | b"tr" | b"option" | b"dt" | b"dd")
             && self.stack.last().is_some_and(|last| last.name == name)
         {
@@ -154,7 +154,7 @@ impl<'a> Document<'a> {
         self.stack.push(Element { name: name.to_vec(), inside });
     }
 
-    /// A tag that ends something.
+    /// Takes an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
         match name {
             b"title" => self.title(),
@@ -227,7 +227,7 @@ impl<'a> Document<'a> {
     }
 
     fn field(&mut self, tag: &Tag) {
-        // `<label>Name <input></label>`: what stands before the field is its label.
+        // `<label>Name <input></label>`: the text before the field is its label.
         let within = self.stack.iter().rev().take(4).any(|element| element.name == b"label");
         let before = if within { self.take_text() } else { String::new() };
         let label = if before.is_empty() { std::mem::take(&mut self.label) } else { before };
@@ -256,7 +256,7 @@ impl<'a> Document<'a> {
         let text = collapse(self.text.get(start..).unwrap_or_default());
         let around = matches!(self.inside(), Inside::Around | Inside::Margin);
         self.links.add(&text, &target, around);
-        // Navigation is known by its links, and `#` beside a heading says nothing.
+        // Navigation is described by its links, and `#` next to a heading says nothing.
         if self.inside() == Inside::Around || target.starts_with('#') && matches!(text.as_str(), "#" | "¶" | "§" | "🔗")
         {
             self.text.truncate(start);
@@ -330,7 +330,7 @@ impl<'a> Document<'a> {
         self.paragraph.clear();
     }
 
-    /// The lines of code, and the headers of an answer.
+    /// Takes lines of code, and the headers of a response.
     fn flush_lines(&mut self, is_answer: bool) {
         let text = std::mem::take(&mut self.text);
         let first = self.position.line(self.text_at);
@@ -349,7 +349,7 @@ impl<'a> Document<'a> {
         self.text.clear();
     }
 
-    /// The facts of the page.
+    /// Returns the facts of the page.
     pub(super) fn page(mut self) -> Page {
         self.flush();
         let mut page = Page::new(self.what());

@@ -1,14 +1,14 @@
-//! What is known of an element by its tag.
+//! What a tag says about its element.
 
 use super::tokens::Tag;
 
-/// What stands in an element.
+/// What an element contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inside {
     Text,
-    /// Navigation, which is known by its links.
+    /// Navigation, which is described by its links.
     Around,
-    /// Header, footer and margins.
+    /// Header, footer and sidebars.
     Margin,
     Alert,
     Note,
@@ -16,7 +16,7 @@ pub(super) enum Inside {
 }
 
 impl Inside {
-    /// What stands in the element that this tag begins in another.
+    /// Returns what the element of this tag contains, inside `outer`.
     pub(super) fn of(tag: &Tag, outer: Self) -> Self {
         let role = tag.get("role").unwrap_or_default();
         let class = tag.get("class").unwrap_or_default();
@@ -49,7 +49,7 @@ impl Inside {
     }
 }
 
-/// Whether a text names a place in a file: `prices.py, line 212`.
+/// Returns whether a text names a place in a file: `prices.py, line 212`.
 pub(super) fn says_where(text: &str) -> bool {
     text.contains(", line ")
         || text.contains("\", line ")
@@ -60,7 +60,7 @@ pub(super) fn says_where(text: &str) -> bool {
         || text.contains(".js:")
 }
 
-/// Text in which all white space is one space.
+/// Collapses all white space of a text to single spaces.
 pub(super) fn collapse(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut collapsed = String::with_capacity(text.len());
@@ -73,7 +73,7 @@ pub(super) fn collapse(text: &[u8]) -> String {
     collapsed
 }
 
-/// Elements that have no end.
+/// Returns whether an element has no end tag.
 pub(super) fn is_void(name: &[u8]) -> bool {
     matches!(
         name,
@@ -93,7 +93,7 @@ pub(super) fn is_void(name: &[u8]) -> bool {
     )
 }
 
-/// Elements before and after which a text ends.
+/// Returns whether text ends before and after an element.
 pub(super) fn is_block(name: &[u8]) -> bool {
     !matches!(
         name,

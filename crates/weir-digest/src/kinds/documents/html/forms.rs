@@ -1,10 +1,10 @@
-//! The forms of a page: where they go, and every field and button.
+//! The forms of a page: their targets, and every field and button.
 
 use super::tokens::Tag;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// How many forms are kept, and how many fields of one.
+/// The maximum number of forms, and of fields of one.
 const MOST: usize = 30;
 const FIELDS: usize = 60;
 
@@ -14,9 +14,9 @@ pub(super) struct Forms {
     kept: Vec<Form>,
     pub total: u64,
     is_open: bool,
-    /// Fields outside of forms.
+    /// Fields outside forms.
     loose: Form,
-    /// The choice whose options are being read.
+    /// The number of options of the current choice, and the selected one.
     options: u64,
     selected: String,
 }
@@ -49,7 +49,7 @@ impl Forms {
         self.is_open = false;
     }
 
-    /// Adds a field. `label` is what stands beside it.
+    /// Adds a field. `label` is the text next to it.
     pub(super) fn field(&mut self, tag: &Tag, label: &str) {
         let sort = match tag.name.as_slice() {
             b"input" => tag.text("type").to_ascii_lowercase(),

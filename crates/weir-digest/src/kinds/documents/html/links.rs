@@ -1,15 +1,15 @@
-//! The links of a page, those of its navigation apart, and its images.
+//! The links of a page, with those of its navigation listed separately, and its images.
 
 use std::collections::HashSet;
 
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// How many links of each sort are kept.
+/// The maximum number of links kept of each sort.
 const KEPT: usize = 60;
-/// How many are told apart.
+/// The maximum number of links that are distinguished.
 const MOST: usize = 5_000;
-/// How long a row of names is.
+/// The length of a row of names.
 const ROW: usize = 160;
 
 /// Links and images.
@@ -31,7 +31,7 @@ impl Links {
         self.total
     }
 
-    /// Adds a link. Those to a place in the same page are only counted.
+    /// Adds a link. Links within the same page are only counted.
     pub(super) fn add(&mut self, text: &str, target: &str, is_around: bool) {
         self.total += 1;
         let key = crate::template::text_hash(target);

@@ -1,28 +1,28 @@
-//! On which line of a page something stands, as it is read on.
+//! Converts positions in a page to line numbers while it is read.
 
 use std::io::{self, BufRead};
 
 use crate::Source;
 
-/// How far a page has been read, and on which line that is.
+/// How far a page has been read, and the line at that point.
 pub(super) struct Position<'a> {
     input: Box<dyn BufRead + 'a>,
-    /// Bytes so far, in which a line end of two bytes counts as one, as the tokenizer counts.
+    /// The number of bytes so far. A line end of two bytes counts as one, as in the tokenizer.
     at: u64,
     line: u64,
     after_return: bool,
 }
 
 impl<'a> Position<'a> {
-    /// The beginning.
+    /// Creates a position at the beginning.
     pub(super) fn of(source: &'a dyn Source) -> io::Result<Self> {
         Ok(Self { input: source.open()?, at: 0, line: 1, after_return: false })
     }
 
-    /// The line of a place that is not before the last one asked for.
+    /// Returns the line of a position that is not before the last one asked for.
     pub(super) fn line(&mut self, place: u64) -> u64 {
         while self.at < place {
-            // What cannot be read a second time has no line.
+            // If the page cannot be read a second time, the line is unknown.
             let Ok(piece) = self.input.fill_buf() else { return self.line };
             if piece.is_empty() {
                 break;

@@ -1,19 +1,19 @@
-//! The tables of a page while they are read: small ones go by their rows, great ones by their columns.
+//! The tables of a page while they are read: small ones are shown by their rows, large ones by their columns.
 
 use crate::Page;
 use crate::kinds::documents::grid::Grid;
 use crate::kinds::documents::passages::{Passages, USUAL};
 
-/// How deep tables may stand in tables.
+/// The maximum nesting depth of tables.
 const DEEPEST: usize = 6;
-/// How many tables are kept, and how many are shown by their columns.
+/// The maximum number of tables kept, and of tables shown by their columns.
 const MOST: usize = 60;
 const SHOWN: usize = 4;
-/// How much of a cell is kept, and how many cells of a row.
+/// The maximum number of bytes of a cell, and of cells of a row.
 const CELL: usize = 400;
 const CELLS: usize = 60;
 
-/// A table with no more rows goes by its rows, unless others have the same header.
+/// The maximum number of rows of a table that is shown by its rows, unless others have the same header.
 const FEW: u64 = 12;
 
 /// The tables of a page.
@@ -25,7 +25,7 @@ pub(super) struct Tables {
     pub rows: u64,
 }
 
-/// Tables with the same header, as one.
+/// Tables with the same header, merged.
 struct Kept {
     grid: Grid,
     tables: u64,
@@ -35,16 +35,16 @@ struct Kept {
 struct Table {
     grid: Grid,
     cells: Vec<String>,
-    /// Whether all cells of the row so far are those of a header.
+    /// Whether all cells of the row so far are header cells.
     is_header: bool,
     in_cell: bool,
     line: u64,
-    /// How many tables with this header came before.
+    /// The number of earlier tables with this header.
     tables: u64,
 }
 
 impl Tables {
-    /// Whether text belongs to a cell.
+    /// Returns whether text belongs to a cell.
     pub(super) fn in_cell(&self) -> bool {
         self.open.last().is_some_and(|table| table.in_cell)
     }
@@ -106,7 +106,7 @@ impl Tables {
         if table.is_header && table.grid.header.is_empty() && table.grid.rows == 0 {
             passages.cover(&cells.join(" "));
             table.grid.header = cells;
-            // Tables with the same header are read as one.
+            // Tables with the same header are merged.
             let same = self.kept.iter().position(|kept| kept.grid.header == table.grid.header);
             if let Some(kept) = same.map(|place| self.kept.swap_remove(place)) {
                 table.grid = kept.grid;
@@ -153,7 +153,7 @@ impl Tables {
     }
 }
 
-/// Rows that speak for themselves.
+/// Adds the rows as passages.
 fn as_passages(grid: &Grid, passages: &mut Passages) {
     for (line, text) in &grid.first {
         passages.add(Some(*line), text, USUAL * 11 / 10);

@@ -1,5 +1,5 @@
-//! Gives the tags and texts of a page to a document, as the tokenizer finds them. Invariant: however long a tag or an
-//! attribute is, only its beginning is kept.
+//! Passes the tags and texts of a page from the tokenizer to a document. Invariant: of a tag or an attribute of any
+//! length, only the beginning is kept.
 
 use std::convert::Infallible;
 
@@ -7,45 +7,45 @@ use html5gum::{Emitter, Error, State, naive_next_state};
 
 use super::document::Document;
 
-/// How much of a name and of a value is kept, and how many attributes.
+/// The maximum number of bytes of a name and of a value, and of attributes.
 const NAME: usize = 40;
 const VALUE: usize = 300;
 const ATTRIBUTES: usize = 40;
 
-/// A tag that begins something.
+/// A start tag.
 #[derive(Default)]
 pub(super) struct Tag {
     pub name: Vec<u8>,
     attributes: Vec<(Vec<u8>, Vec<u8>)>,
-    /// How many of them there are; more are kept for their memory.
+    /// The number of attributes; further ones are kept for their memory.
     count: usize,
 }
 
 impl Tag {
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(super) fn get(&self, name: &str) -> Option<std::borrow::Cow<'_, str>> {
         let found = self.attributes.iter().take(self.count).find(|attribute| attribute.0 == name.as_bytes())?;
         Some(String::from_utf8_lossy(&found.1))
     }
 
-    /// The value of an attribute, or nothing.
+    /// Returns the trimmed value of an attribute, or an empty string.
     pub(super) fn text(&self, name: &str) -> String {
         self.get(name).map(|value| value.trim().to_owned()).unwrap_or_default()
     }
 }
 
-/// What is told of what the tokenizer finds.
+/// Receives what the tokenizer finds.
 pub(super) struct Tokens<'a, 'b> {
     document: &'a mut Document<'b>,
     tag: Tag,
     is_end: bool,
-    /// The last tag that began something, which decides what ends it.
+    /// The last start tag, which decides what ends it.
     last: Vec<u8>,
     position: u64,
 }
 
 impl<'a, 'b> Tokens<'a, 'b> {
-    /// Gives everything to this document.
+    /// Creates a receiver that passes everything to this document.
     pub(super) fn into(document: &'a mut Document<'b>) -> Self {
         Self { document, tag: Tag::default(), is_end: false, last: Vec::new(), position: 0 }
     }

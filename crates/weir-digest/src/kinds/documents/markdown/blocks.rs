@@ -1,4 +1,4 @@
-//! Blocks of a document that are known by a name: code by its language, tables by their header.
+//! Blocks of a document that have a name: code by its language, tables by their header.
 //!
 //! A block whose name is rare is likely the one that a reader looks for, so it is shown whole.
 
@@ -6,9 +6,9 @@ use crate::kinds::documents::passages::Passages;
 use crate::text::clip;
 use crate::{Item, Line, Part, Weight};
 
-/// How many names are told apart.
+/// The maximum number of names that are distinguished.
 const MOST: usize = 100;
-/// How many blocks of a name are kept, and how much of one.
+/// The maximum number of blocks kept of a name, and of lines and bytes of one.
 const BLOCKS: usize = 2;
 const LINES: usize = 10;
 const LONGEST: usize = 600;
@@ -17,7 +17,7 @@ const LONGEST: usize = 600;
 #[derive(Default)]
 pub(super) struct Blocks {
     names: Vec<Named>,
-    /// The name of the block that is being read.
+    /// The index of the name of the current block.
     now: Option<usize>,
     beyond: u64,
     total: u64,
@@ -40,7 +40,7 @@ impl Blocks {
         self.total
     }
 
-    /// A block begins. Its name is shown as its first line if that has a number.
+    /// Begins a block. Its name is shown as its first line if `line` is given.
     pub(super) fn begin(&mut self, name: &str, line: Option<u64>) {
         self.total += 1;
         let name = name.get(..name.floor_char_boundary(160)).unwrap_or_default();
@@ -64,7 +64,7 @@ impl Blocks {
         }
     }
 
-    /// A line of the block.
+    /// Takes a line of the block.
     pub(super) fn line(&mut self, line: &Line<'_>) {
         let Some(named) = self.now.and_then(|place| self.names.get_mut(place)) else { return };
         if named.count as usize > BLOCKS {
@@ -82,7 +82,7 @@ impl Blocks {
         block.text.push_str(&clip(line.text.trim_end(), 160));
     }
 
-    /// The blocks whose names are rare.
+    /// Returns the blocks whose names are rare.
     pub(super) fn rare(&self, name: &str, passages: &mut Passages) -> Part {
         let mut blocks: Vec<&Block> = Vec::new();
         for named in self.names.iter().filter(|named| self.beyond == 0 || named.count == 1) {
@@ -107,7 +107,7 @@ impl Blocks {
         Part::new(name, Weight::Fact, items).of(total)
     }
 
-    /// The names that more blocks have than are shown.
+    /// Returns the names of more blocks than are shown.
     pub(super) fn repeated(&self) -> Vec<Item> {
         let mut names: Vec<&Named> = self.names.iter().filter(|named| named.count as usize > BLOCKS).collect();
         names.sort_by_key(|named| (u64::MAX - named.count, named.name.as_str()));

@@ -1,18 +1,18 @@
-//! Whether an output is Markdown from its beginning on.
+//! Detects whether an output is Markdown from the beginning.
 //!
-//! Lines that begin with `#` are in scripts, too, and logs have lists. So it takes headings that stand by themselves and
+//! Scripts also have lines that begin with `#`, and logs have lists. Detection therefore requires separate headings and
 //! other marks that only Markdown has, and no sign of anything else.
 
 use super::marks::{fence, heading, is_separator, list_item};
 use crate::kinds::shared::stamp;
 use crate::sample::Sample;
 
-/// What was seen.
+/// What was found.
 #[derive(Default)]
 struct Seen {
     lines: usize,
     headings: usize,
-    /// Headings with no blank line before them, as comments in scripts have.
+    /// Headings without a blank line before them, like comments in scripts.
     glued: usize,
     fences: usize,
     links: usize,
@@ -20,11 +20,11 @@ struct Seen {
     tables: usize,
     bold: usize,
     quotes: usize,
-    /// Lines that belong to no document: with a time, or of a diff, or of a script.
+    /// Lines that do not belong to a document: with a time, of a diff, or of a script.
     other: usize,
 }
 
-/// Whether this is Markdown.
+/// Returns whether this is Markdown.
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     let Some(first) = sample.full_lines().next() else { return false };
     let named = [".md", ".mdx", ".markdown"]
@@ -45,7 +45,7 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
         (false, false) => 2,
     };
     let fits = clean && seen.headings >= if named || begins { 1 } else { 2 } && sorts >= enough && seen.lines >= 4;
-    // Asked last, since it looks at every line again.
+    // Checked last, since it examines every line again.
     fits && (seen.fences > 0 || !crate::kinds::documents::source::is(sample))
 }
 
@@ -104,7 +104,7 @@ fn look(sample: &Sample<'_>) -> Seen {
     seen
 }
 
-/// Whether a line outside of fences looks like a line of a program or of a diff.
+/// Returns whether a line outside fences looks like a line of a program or of a diff.
 fn is_code(line: &str) -> bool {
     let ends = line.trim_end();
     ends.ends_with(['{', ';', '}'])

@@ -1,8 +1,8 @@
-//! The marks by which lines of Markdown are known, and the words that speak for a passage.
+//! Recognises lines of Markdown by their marks, and passages that matter by their words.
 
 use crate::kinds::documents::passages::USUAL;
 
-/// A line that opens or closes code: the mark, how many of it, and what follows.
+/// Parses a line that opens or closes code: the fence character, its count, and the rest.
 pub(super) fn fence(text: &str) -> Option<(u8, usize, &str)> {
     let mark = *text.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
     let length = text.bytes().take_while(|byte| *byte == mark).count();
@@ -10,7 +10,7 @@ pub(super) fn fence(text: &str) -> Option<(u8, usize, &str)> {
     (length >= 3 && !(mark == b'`' && info.contains('`'))).then_some((mark, length, info))
 }
 
-/// `## Title`: its level and its title.
+/// Parses `## Title` into its level and its title.
 pub(super) fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let title = line.get(level..)?;
@@ -18,19 +18,19 @@ pub(super) fn heading(line: &str) -> Option<(usize, &str)> {
     ((1..=6).contains(&level) && !title.is_empty()).then_some((level, title))
 }
 
-/// A line of `=` or `-` under a title.
+/// Recognises a line of `=` or `-` under a title.
 pub(super) fn is_underline(text: &str) -> bool {
     text.len() >= 3 && (text.bytes().all(|byte| byte == b'=') || text.bytes().all(|byte| byte == b'-'))
 }
 
-/// `|---|:---:|`
+/// Recognises `|---|:---:|`.
 pub(super) fn is_separator(text: &str) -> bool {
     text.contains('-')
         && text.contains('|')
         && text.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'+'))
 }
 
-/// What follows the mark of an item of a list.
+/// Returns the text after the marker of a list item.
 pub(super) fn list_item(text: &str) -> Option<&str> {
     let rest = text.strip_prefix(['-', '*', '+', '•']).or_else(|| {
         let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -39,7 +39,7 @@ pub(super) fn list_item(text: &str) -> Option<&str> {
     rest.strip_prefix([' ', '\t']).map(str::trim_start)
 }
 
-/// `[ ] to do` or `[x] done`.
+/// Parses `[ ] to do` or `[x] done`.
 pub(super) fn task(item: &str) -> Option<(bool, &str)> {
     let rest = item.strip_prefix('[')?;
     let done = match rest.as_bytes().first()? {
@@ -50,12 +50,12 @@ pub(super) fn task(item: &str) -> Option<(bool, &str)> {
     Some((done, rest.get(1..)?.strip_prefix(']')?.trim_start()))
 }
 
-/// Whether an item only links to a heading of the same document.
+/// Returns whether an item only links to a heading of the same document.
 pub(super) fn is_contents(item: &str) -> bool {
     item.starts_with('[') && item.ends_with(')') && item.contains("](#")
 }
 
-/// Whether a text begins with a word that says why it is there: `**Warning:**`, `[!NOTE]`, `!!! danger`.
+/// Returns whether a text begins with a label: `**Warning:**`, `[!NOTE]`, `!!! danger`.
 pub(super) fn note_label(text: &str) -> bool {
     const LABELS: [&str; 17] = [
         "note",
@@ -91,7 +91,7 @@ pub(super) fn note_label(text: &str) -> bool {
     closed || marked && text.starts_with("!!!") || marked && text.starts_with(":::")
 }
 
-/// What speaks for a passage: what must, cannot or does by default; what is in bold; what is still to be done.
+/// Returns the worth of a passage. Requirements, restrictions, defaults, bold text and open tasks raise it.
 pub(super) fn worth(text: &str) -> u64 {
     const WORDS: [&str; 16] = [
         " must ", "cannot ", " default", "require", "deprecat", "breaking", "removed", " only ", " never ", "TODO",
@@ -100,7 +100,7 @@ pub(super) fn worth(text: &str) -> u64 {
     if WORDS.iter().any(|word| text.contains(word)) { USUAL * 13 / 10 } else { USUAL }
 }
 
-/// Whether a section is one that readers look for: what does not work, what is needed, what changes.
+/// Returns whether a section is one that readers look for: what does not work, what is required, what changes.
 pub(super) fn is_asked_for(title: &str) -> bool {
     const WORDS: [&str; 12] = [
         "known",

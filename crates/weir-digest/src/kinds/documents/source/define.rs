@@ -1,15 +1,15 @@
-//! What a line defines or imports, language by language.
+//! Finds what a line defines or imports, for each language.
 
 use super::language::{Found, Sort};
 
-/// The name that a text begins with.
+/// Returns the name at the beginning of a text.
 fn name(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let end = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-'))).unwrap_or(text.len());
     text.get(..end).filter(|name| !name.is_empty())
 }
 
-/// Whether a name is written as constants are.
+/// Returns whether a name is written like a constant.
 fn is_shouted(name: &str) -> bool {
     name.len() > 1
         && name.bytes().any(|byte| byte.is_ascii_uppercase())
@@ -20,7 +20,7 @@ fn definition<'a>(sort: Sort, text: &'a str) -> Option<Found<'a>> {
     name(text).map(|name| Found::Definition(sort, name))
 }
 
-/// What follows the first of these words, after any number of those before it.
+/// Returns the text after one of `words`, which any of the words in `before` may precede.
 fn after<'a>(text: &'a str, before: &[&str], words: &[&str]) -> Option<&'a str> {
     let mut rest = text;
     for _ in 0..8 {
@@ -32,7 +32,7 @@ fn after<'a>(text: &'a str, before: &[&str], words: &[&str]) -> Option<&'a str> 
     None
 }
 
-/// What a line of this language defines.
+/// Returns what a line of Python defines.
 pub(super) fn python(text: &str, top: bool) -> Option<Found<'_>> {
     if let Some(rest) = after(text, &["async "], &["def "]) {
         return definition(Sort::Function, rest);
@@ -52,7 +52,7 @@ pub(super) fn python(text: &str, top: bool) -> Option<Found<'_>> {
         .then_some(Found::Definition(Sort::Constant, name))
 }
 
-/// What a line of this language defines.
+/// Returns what a line of Rust defines.
 pub(super) fn rust(text: &str) -> Option<Found<'_>> {
     const BEFORE: [&str; 9] =
         ["pub ", "pub(crate) ", "pub(super) ", "pub(in ", "unsafe ", "async ", "const ", "default ", "extern \"C\" "];
@@ -69,7 +69,7 @@ pub(super) fn rust(text: &str) -> Option<Found<'_>> {
     text.contains('=').then(|| definition(Sort::Constant, rest)).flatten()
 }
 
-/// What a line of this language defines.
+/// Returns what a line of JavaScript or TypeScript defines.
 pub(super) fn script<'a>(text: &'a str, line: &str) -> Option<Found<'a>> {
     const BEFORE: [&str; 6] = ["export ", "default ", "async ", "declare ", "abstract ", "public "];
     if text.starts_with("import ") || text.contains(" = require(") {
@@ -94,7 +94,7 @@ pub(super) fn script<'a>(text: &'a str, line: &str) -> Option<Found<'a>> {
     method(text, indent)
 }
 
-/// `  name(arguments): Type {` in a class.
+/// Recognises `  name(arguments): Type {` in a class.
 fn method(text: &str, indent: usize) -> Option<Found<'_>> {
     const BEFORE: [&str; 9] =
         ["public ", "private ", "protected ", "static ", "async ", "readonly ", "override ", "get ", "set "];
@@ -114,10 +114,10 @@ fn method(text: &str, indent: usize) -> Option<Found<'_>> {
         .then_some(Found::Definition(Sort::Function, found))
 }
 
-/// What a line of this language defines.
+/// Returns what a line of Go defines.
 pub(super) fn go(text: &str, top: bool) -> Option<Found<'_>> {
     if !top {
-        // Packages in `import (…)` are nothing but a text.
+        // Packages in `import (…)` are just strings.
         let path = text.rsplit_once(' ').map_or(text, |(_, path)| path);
         let quoted = path.strip_prefix('"').and_then(|path| path.strip_suffix('"'));
         return quoted.filter(|_| text.len() - path.len() < 16 && !text.contains(':')).map(Found::Import);
@@ -136,7 +136,7 @@ pub(super) fn go(text: &str, top: bool) -> Option<Found<'_>> {
     text.contains('=').then(|| definition(Sort::Constant, rest)).flatten()
 }
 
-/// What a line of this language defines.
+/// Returns what a line of Java, or of a similar language, defines.
 pub(super) fn java(text: &str) -> Option<Found<'_>> {
     const BEFORE: [&str; 16] = [
         "public ",
@@ -175,7 +175,7 @@ pub(super) fn java(text: &str) -> Option<Found<'_>> {
     (text.contains('=') && is_shouted(found)).then_some(Found::Definition(Sort::Constant, found))
 }
 
-/// What a line of this language defines.
+/// Returns what a line of C or C++ defines.
 pub(super) fn c(text: &str, top: bool) -> Option<Found<'_>> {
     if let Some(rest) = text.strip_prefix("#include") {
         return Some(Found::Import(rest.trim()));
@@ -199,7 +199,7 @@ pub(super) fn c(text: &str, top: bool) -> Option<Found<'_>> {
         .then_some(Found::Definition(Sort::Function, found))
 }
 
-/// What a line of this language defines.
+/// Returns what a line of a shell script defines.
 pub(super) fn shell(text: &str) -> Option<Found<'_>> {
     if let Some(rest) = text.strip_prefix("function ") {
         return definition(Sort::Function, rest);

@@ -1,23 +1,23 @@
-//! What stands inside of definitions: where functions end, the members of types and tables, and the errors.
+//! The contents of definitions: where functions end, the members of types and tables, and the errors.
 //!
-//! By indentation, which formatters keep in all of these languages. Invariant: bounded memory.
+//! It relies on indentation, which formatters maintain in all of these languages. Invariant: memory is bounded.
 
 use super::language::Language;
 use crate::kinds::documents::passages::{Passages, USUAL};
 use crate::text::clip;
 
-/// How deep functions inside of functions are followed.
+/// The maximum nesting depth of functions.
 const DEEPEST: usize = 50;
-/// How much of the members of one type is kept.
+/// The maximum number of bytes kept of the members of one type.
 const MEMBERS: usize = 220;
-/// How much of one member.
+/// The maximum number of bytes kept of one member.
 const MEMBER: usize = 80;
 
-/// Functions that are open, by their indentation and their place among the definitions.
+/// The open functions, with their indentation and their index among the definitions.
 #[derive(Default)]
 pub(super) struct Spans {
     open: Vec<(usize, usize)>,
-    /// The last line that was not blank and no comment.
+    /// The last line that was neither blank nor a comment.
     last: u64,
 }
 
@@ -28,7 +28,7 @@ impl Spans {
         }
     }
 
-    /// The functions that have ended before this line or on it: their places and last lines.
+    /// Returns the functions that ended before or on this line: their indices and last lines.
     pub(super) fn line(&mut self, number: u64, line: &str, language: Language) -> Vec<(usize, u64)> {
         let mut ended = Vec::new();
         let text = line.trim_start();
@@ -52,26 +52,26 @@ impl Spans {
         ended
     }
 
-    /// Those that the end of the file ends.
+    /// Returns the functions that the end of the file ends.
     pub(super) fn finish(&mut self) -> Vec<(usize, u64)> {
         let last = self.last;
         self.open.drain(..).map(|(_, place)| (place, last)).collect()
     }
 }
 
-/// The members of a type, or the lines of a constant with several, which is being read.
+/// The members of a type, or the lines of a multi-line constant, that are being read.
 pub(super) struct Members {
     indent: usize,
-    /// How far the members are indented.
+    /// The indentation of the members.
     inner: Option<usize>,
-    /// The place of the type among the definitions.
+    /// The index of the type among the definitions.
     pub place: usize,
     pub text: String,
     pub count: u64,
 }
 
 impl Members {
-    /// The members of what a line begins, if it begins any.
+    /// Returns an empty list of members if a line begins a body.
     pub(super) fn begin(line: &str, place: usize, language: Language) -> Option<Self> {
         let text = line.trim();
         let opens = text.ends_with(['{', '(', '[', '=']) || language == Language::Python && text.ends_with(':');
@@ -79,7 +79,7 @@ impl Members {
         opens.then(|| Self { indent, inner: None, place, text: String::new(), count: 0 })
     }
 
-    /// Takes a line, which may define something of its own. Returns false where it is beyond the end.
+    /// Takes a line, which may itself be a definition. Returns `false` if it is beyond the end.
     pub(super) fn line(&mut self, line: &str, defines: bool, language: Language) -> bool {
         let text = line.trim();
         let indent = line.len() - line.trim_start().len();
@@ -106,7 +106,7 @@ impl Members {
                 if !self.text.is_empty() {
                     self.text.push_str("; ");
                 }
-                // Several spaces only line members up.
+                // Several spaces only align members.
                 let words = bare.split_ascii_whitespace().take(16).collect::<Vec<_>>().join(" ");
                 self.text.push_str(&clip(&words, MEMBER));
             }
@@ -115,11 +115,11 @@ impl Members {
     }
 }
 
-/// What a file raises, throws, returns as an error, or panics with.
+/// The errors that a file raises, throws, returns or panics with.
 #[derive(Default)]
 pub(super) struct Errors {
     pub found: Passages,
-    /// One whose message is on the next line.
+    /// An error whose message is on the next line.
     open: Option<(u64, String)>,
 }
 
@@ -141,7 +141,7 @@ impl Errors {
     }
 }
 
-/// Whether a line makes an error.
+/// Returns whether a line creates an error.
 fn is_error(text: &str) -> bool {
     const STARTS: [&str; 7] = ["raise ", "throw ", "#[error(", "panic(", "bail!(", "ensure!(", "die "];
     const WITH_TEXT: [&str; 13] = [

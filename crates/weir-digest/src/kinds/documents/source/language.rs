@@ -1,5 +1,5 @@
-//! Which language a file is in, and what a line of it defines. By lines, not by grammar: good enough to list what there
-//! is.
+//! Detects the language of a file, and what a line of it defines. It works on lines, not on a grammar, which is good
+//! enough to list the definitions.
 
 use super::define;
 use crate::kinds::shared::stamp;
@@ -17,7 +17,7 @@ pub(super) enum Language {
     Shell,
 }
 
-/// What is defined. The number is its place among counts.
+/// The sort of a definition. Its number is its index among the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Type = 0,
@@ -25,7 +25,7 @@ pub(super) enum Sort {
     Constant = 2,
 }
 
-/// What a line holds.
+/// What a line contains.
 pub(super) enum Found<'a> {
     Import(&'a str),
     Definition(Sort, &'a str),
@@ -34,7 +34,7 @@ pub(super) enum Found<'a> {
 const ALL: [Language; 7] =
     [Language::Python, Language::Rust, Language::Script, Language::Go, Language::Java, Language::C, Language::Shell];
 
-/// The language of an output that is a source file.
+/// Returns the language of an output that is a source file.
 pub(super) fn of(sample: &Sample<'_>) -> Option<Language> {
     let first = sample.full_lines().next()?;
     if ["diff ", "commit ", "---", "+++", "@@", "{", "[", "<", "$ ", "error", "warning"]
@@ -45,7 +45,7 @@ pub(super) fn of(sample: &Sample<'_>) -> Option<Language> {
     }
     let mut seen = Seen::default();
     sample.full_lines().for_each(|line| seen.line(line));
-    // A script says so in its first line.
+    // A script declares itself in its first line.
     let shebang = first.starts_with("#!");
     if !(if shebang { seen.other * 20 <= seen.lines } else { seen.is_source() }) {
         return None;
@@ -65,7 +65,7 @@ pub(super) fn of(sample: &Sample<'_>) -> Option<Language> {
     enough.then_some(language)
 }
 
-/// What the lines are like, whatever the language.
+/// Statistics about the lines, whatever the language.
 #[derive(Default)]
 struct Seen {
     lines: usize,
@@ -73,7 +73,7 @@ struct Seen {
     /// Lines that are not indented, and those of them that look like code.
     outer: usize,
     outer_like: usize,
-    /// Lines that other programs print: with a time, a mark of a test run, or a number before code.
+    /// Lines that other programs print: with a time, a marker of a test run, or a number before code.
     other: usize,
 }
 
@@ -89,8 +89,8 @@ impl Seen {
         self.other += usize::from(is_printed(line));
     }
 
-    /// Comments and texts are lines of a source file, too; but most lines are code, those that are not indented above
-    /// all.
+    /// Returns whether the lines are those of a source file. Comments and strings belong to it too, but most lines are
+    /// code, especially those that are not indented.
     fn is_source(&self) -> bool {
         self.lines >= 5
             && self.like * 100 >= self.lines * 70
@@ -99,7 +99,7 @@ impl Seen {
     }
 }
 
-/// Whether a line is one of those that programs print and hardly any source file has.
+/// Returns whether a line is one that programs print and hardly any source file contains.
 fn is_printed(line: &str) -> bool {
     let text = line.trim_start();
     let marks = ["✓", "✔", "✕", "✗", "×", "●", "❯", "⎯", "PASS ", "FAIL ", "ok ", "$ ", "^", "➜", "│", "├", "└"];
@@ -113,7 +113,7 @@ fn is_printed(line: &str) -> bool {
     numbered || stamp::of(line).is_some()
 }
 
-/// Whether a line looks like one of a program: it is indented, or ends or begins as statements do.
+/// Returns whether a line looks like code: it is indented, or begins or ends like a statement.
 fn is_code(line: &str) -> bool {
     const WORDS: [&str; 20] = [
         "import ", "from ", "use ", "package ", "export ", "fi", "done", "esac", "else", "then", "def ", "class ",
@@ -141,7 +141,7 @@ impl Language {
         }
     }
 
-    /// How much a line speaks for this language: only what no text and no other language has.
+    /// Scores how strongly a line indicates this language: only what neither prose nor any other language has counts.
     fn points(self, line: &str) -> usize {
         let text = line.trim();
         usize::from(match self {
@@ -162,7 +162,7 @@ impl Language {
         }
     }
 
-    /// What a line defines or imports.
+    /// Returns what a line defines or imports.
     pub(super) fn find(self, line: &str) -> Option<Found<'_>> {
         let text = line.trim();
         let top = !line.starts_with([' ', '\t']);

@@ -1,4 +1,4 @@
-//! What is shown of a source file.
+//! Chooses what is shown of a source file.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,13 +8,13 @@ use crate::kinds::documents::passages::counted;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// From so many definitions of the same name on, they are shown together.
+/// The minimum number of definitions with the same name that are grouped.
 const ALIKE: usize = 3;
-/// From so many functions whose names begin alike and that are equally long on, they are shown together.
+/// The minimum number of functions of equal length, with the same first word in their names, that are grouped.
 const FAMILY: usize = 4;
-/// How long a row of names is.
+/// The length of a row of names.
 const ROW: usize = 140;
-/// How many of the longest functions are named.
+/// The maximum number of longest functions that are named.
 const LONG: usize = 4;
 
 impl File {
@@ -29,7 +29,7 @@ impl File {
             counted(self.import_total, "import"),
             counted(self.comments, "comment line")
         ));
-        page.push(Part::new("what it says of itself", Weight::Fact, std::mem::take(&mut self.document)));
+        page.push(Part::new("its own description", Weight::Fact, std::mem::take(&mut self.document)));
         page.push(
             Part::new("to do, or deprecated", Weight::Failure, std::mem::take(&mut self.marks)).of(self.mark_total),
         );
@@ -41,7 +41,7 @@ impl File {
         for one in of(Sort::Constant) {
             self.errors.found.cover(&one.text);
         }
-        // Of many types, what they hold would take the room of what the file does.
+        // The members of many types would take the room of what the file does.
         let weight = if types > 16 { Weight::Shape } else { Weight::Fact };
         page.push(Part::uncounted("members of types", weight, members(&self.definitions)));
         page.push(std::mem::take(&mut self.errors.found).part("errors raised or returned", Weight::Fact));
@@ -54,7 +54,7 @@ impl File {
         page
     }
 
-    /// Functions by their signatures; those of which there are several with the same name, or that are alike, by that.
+    /// Adds functions by their signatures; those that share a name, or belong to a family, as groups.
     fn functions(&self, page: &mut Page) {
         let all = || self.definitions.iter().filter(|one| one.sort == Sort::Function);
         let names = grouped(all(), ALIKE, |one| (one.name.as_str(), 0));
@@ -66,7 +66,7 @@ impl File {
                 && !families.contains_key(&(first_word(&one.name), one.length()))
         };
         let mut single: Vec<&Definition> = all().filter(is_single).collect();
-        // Much happens in what is long; and what is not inside of anything is what the file is used by.
+        // Much happens in long functions, and the outermost ones are the interface of the file.
         let size = |one: &Definition| match one.length() {
             24.. => 0,
             8.. => 1,
@@ -102,7 +102,7 @@ impl File {
 
 type Key<'a> = (&'a str, u64);
 
-/// Definitions by a key, where at least so many have the same.
+/// Groups definitions by a key that at least `least` of them share.
 fn grouped<'a>(
     all: impl Iterator<Item = &'a Definition>,
     least: usize,
@@ -116,7 +116,7 @@ fn grouped<'a>(
     groups
 }
 
-/// `New… ×12 (61…420): Parcel, Driver`
+/// Describes a family: `New… ×12 (61…420): Parcel, Driver`.
 fn family(group: &[&Definition]) -> String {
     let word = group.first().map_or("", |one| first_word(&one.name));
     let names: Vec<&str> = group.iter().map(|one| one.name.strip_prefix(word).unwrap_or(&one.name)).collect();
@@ -130,7 +130,7 @@ fn ends(group: &[&Definition]) -> String {
     }
 }
 
-/// The word that a name in camel case or with underscores begins with.
+/// Returns the first word of a name in camel case or with underscores.
 fn first_word(name: &str) -> &str {
     let start = name.bytes().take_while(|byte| !byte.is_ascii_lowercase()).count();
     let end = name.bytes().skip(start).take_while(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()).count();
@@ -142,14 +142,14 @@ fn constant(one: &Definition) -> Item {
     Item::at(one.line, clip(&format!("{}{members}", one.text), 240)).or(clip(&one.text, 160))
 }
 
-/// Types with what they hold; those that hold what another holds are left out.
+/// Returns types with their members, without those whose members equal another's.
 fn members(definitions: &[Definition]) -> Vec<Item> {
     let mut seen: HashSet<&str> = HashSet::new();
     let mut kept: Vec<&Definition> = definitions
         .iter()
         .filter(|one| one.sort == Sort::Type && !one.members.is_empty() && seen.insert(one.members.as_str()))
         .collect();
-    // What a thing can be is asked before what it has.
+    // What a value can be is asked before what it contains.
     kept.sort_by_key(|one| {
         (!one.text.contains("enum ") && !one.text.ends_with('='), !one.text.contains("interface"), one.line)
     });
@@ -166,12 +166,12 @@ fn longest(definitions: &[Definition]) -> Vec<Item> {
     if text.is_empty() { Vec::new() } else { vec![Item::plain(text)] }
 }
 
-/// A signature without what only begins its body.
+/// Returns a signature without the opening of its body.
 fn bare(text: &str) -> &str {
     text.trim_end().trim_end_matches(['{', ':']).trim_end()
 }
 
-/// A type without the words that most types begin with.
+/// Returns a type without the words that most types begin with.
 fn short(text: &str) -> &str {
     let mut rest = bare(text);
     while let Some(after) = ["export ", "pub ", "public ", "static ", "final ", "class ", "type "]
@@ -183,7 +183,7 @@ fn short(text: &str) -> &str {
     rest.get(..rest.floor_char_boundary(100)).unwrap_or(rest)
 }
 
-/// Short texts in rows.
+/// Joins short texts into rows.
 fn rows(texts: impl Iterator<Item = String>) -> Vec<Item> {
     let mut rows: Vec<Item> = Vec::new();
     let mut row = String::new();

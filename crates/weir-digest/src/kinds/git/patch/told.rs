@@ -1,4 +1,4 @@
-//! Puts the files and the changes of a diff into words.
+//! Describes the files and the changes of a diff.
 
 use super::{File, Hunk};
 use crate::kinds::shared::counts::{Tally, extension, folder};
@@ -19,7 +19,7 @@ impl File {
 }
 
 impl Hunk {
-    /// Whether it is one of the changes that are told with how often they were made.
+    /// Returns whether it is one of the changes that are shown with their count.
     fn is_told(&self, swaps: &Tally) -> bool {
         let [before, after] = self.changes.as_slice() else { return false };
         let (Some(before), Some(after)) = (before.get(1..), after.get(1..)) else { return false };
@@ -33,7 +33,7 @@ impl Hunk {
     }
 }
 
-/// The files: those that are more than modified by what became of them, since they are what is asked for first.
+/// Returns the files, with those that were not just modified grouped by their state, since readers ask for them first.
 pub(super) fn listed(files: &[File], order: &[usize], all: u64) -> Vec<Part> {
     let with = |state: Option<&str>| -> Vec<Item> {
         let is = |file: &&File| file.states.first().copied() == state;
@@ -55,12 +55,12 @@ pub(super) fn listed(files: &[File], order: &[usize], all: u64) -> Vec<Part> {
     parts
 }
 
-/// What takes the place of what, in one line.
+/// Returns a replacement on one line.
 pub(super) fn swap(before: &str, after: &str) -> String {
     format!("-{before}  +{after}")
 }
 
-/// Changes of one line that were made in several places.
+/// Returns changes of one line that were made in several places.
 pub(super) fn repeated(swaps: &Tally) -> Option<Part> {
     let sorted = swaps.sorted();
     let often = sorted.iter().filter(|(_, count)| *count > 2);
@@ -69,7 +69,7 @@ pub(super) fn repeated(swaps: &Tally) -> Option<Part> {
         .then(|| Part::new("the same change in several places", Weight::Fact, items).of(often.count() as u64))
 }
 
-/// The first hunk of each file before its second, so that as many files as possible show theirs.
+/// Returns the changes: the first hunk of each file before its second, which shows as many files as possible.
 pub(super) fn changes(
     files: &[File],
     mut hunks: Vec<Hunk>,
@@ -80,7 +80,7 @@ pub(super) fn changes(
     let mut ranks = vec![0; files.len()];
     order.iter().enumerate().for_each(|(rank, &place)| ranks[place] = rank);
     hunks.retain(|hunk| !hunk.changes.is_empty());
-    // Files at the top are few, short and about the whole: versions, manifests, changelogs.
+    // Files at the top are few, short and about the whole project: versions, manifests, changelogs.
     hunks.sort_by_cached_key(|hunk| {
         let path = &files[hunk.file].path;
         (
@@ -108,7 +108,7 @@ pub(super) fn by_folder(files: &[File]) -> Part {
     Part::uncounted("where the files are", Weight::Shape, items)
 }
 
-/// Whether a file is rarely read by people: locks, generated and recorded text.
+/// Returns whether a file is rarely read by people: lock files, generated and recorded text.
 pub(super) fn is_made(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let lock =

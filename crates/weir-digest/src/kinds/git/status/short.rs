@@ -1,4 +1,4 @@
-//! The short forms of `git status`: `--short`, `--porcelain`, and its second version.
+//! The short formats of `git status`: `--short`, `--porcelain`, and its second version.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use crate::kinds::fold::Fold;
 use crate::sample::Sample;
 use crate::{Item, Lines, Page, Source};
 
-/// The two letters of a short line, and its path.
+/// Parses the two letters of a short line, and its path.
 fn short(text: &str) -> Option<(u8, u8, &str)> {
     let bytes = text.as_bytes();
     let letter = |byte: u8| matches!(byte, b' ' | b'M' | b'T' | b'A' | b'D' | b'R' | b'C' | b'U' | b'?' | b'!');
@@ -21,7 +21,7 @@ fn short(text: &str) -> Option<(u8, u8, &str)> {
     (fits && plain).then_some((index, tree, path))
 }
 
-/// A line of `--porcelain=v2`: the same two letters, and the path after what a program wants to know.
+/// Parses a line of `--porcelain=v2`: the same two letters, and the path after the fields for programs.
 fn porcelain(text: &str) -> Option<(u8, u8, String)> {
     if let Some(path) = text.strip_prefix("? ") {
         return Some((b'?', b'?', path.to_owned()));
@@ -35,7 +35,7 @@ fn porcelain(text: &str) -> Option<(u8, u8, String)> {
     let mut words = text.splitn(fields + 1, ' ').skip(1);
     let letters = words.next().filter(|letters| letters.len() == 2)?;
     let path = words.nth(fields - 2)?;
-    // A moved file has its old path behind the new one.
+    // The old path of a moved file follows the new one.
     let path = path.split_once('\t').map_or_else(|| path.to_owned(), |(to, from)| format!("{from} -> {to}"));
     let letter = |place: usize| letters.as_bytes().get(place).map(|&byte| if byte == b'.' { b' ' } else { byte });
     Some((letter(0)?, letter(1)?, path))
@@ -45,7 +45,7 @@ fn is_branch(text: &str) -> bool {
     text.starts_with("## ") || text.starts_with("# branch.")
 }
 
-/// Whether nearly every line is one of a short status.
+/// Returns whether nearly every line belongs to a short status.
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(97, |line| short(line).is_some() || is_branch(line) || porcelain(line).is_some())
         && sample.full_lines().any(|line| !is_branch(line))

@@ -1,9 +1,9 @@
-//! Reads single lines of `grep` and `rg`.
+//! Parses single lines of `grep` and `rg`.
 
 use crate::kinds::shared::counts::extension;
 use crate::text::number;
 
-/// ` error: …` and the like.
+/// Recognises ` error: …` and the like.
 pub(super) fn is_said(text: &str) -> bool {
     let Some(word) = text.strip_prefix(' ') else { return false };
     ["error", "warning", "note", "fatal", "info", "hint", "Error", "Warning", "remark"]
@@ -17,11 +17,11 @@ pub(super) fn is_said(text: &str) -> bool {
         })
 }
 
-/// A line that matches, or that stands around one.
+/// A line that matches, or its context.
 pub(super) struct Hit<'a> {
     /// The file it is in.
     pub(super) path: &'a str,
-    /// Its number there.
+    /// Its line number there.
     pub(super) number: Option<u64>,
     /// Its text.
     pub(super) text: &'a str,
@@ -29,7 +29,7 @@ pub(super) struct Hit<'a> {
     pub(super) context: bool,
 }
 
-/// `path:12:text` or `path-12-text`.
+/// Parses `path:12:text` or `path-12-text`.
 pub(super) fn numbered_hit(line: &str) -> Option<Hit<'_>> {
     for sign in [':', '-'] {
         let mut from = if sign == ':' { windows(line) } else { 0 };
@@ -53,7 +53,7 @@ pub(super) fn numbered_hit(line: &str) -> Option<Hit<'_>> {
     None
 }
 
-/// Where a path can end at the earliest: not after the letter of a drive.
+/// Returns where the search for the end of a path begins: after the colon of a drive letter, if there is one.
 fn windows(line: &str) -> usize {
     let bytes = line.as_bytes();
     let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic)
@@ -62,7 +62,7 @@ fn windows(line: &str) -> usize {
     if drive { 2 } else { 0 }
 }
 
-/// The text after the column that `--vimgrep` and `--column` print.
+/// Returns the text after the column that `--vimgrep` and `--column` print.
 pub(super) fn without_column(text: &str) -> &str {
     match number(text) {
         Some((_, rest)) => rest.strip_prefix(':').unwrap_or(text),
@@ -70,7 +70,7 @@ pub(super) fn without_column(text: &str) -> &str {
     }
 }
 
-/// `path:text`, of a file that can be nothing else.
+/// Parses `path:text`, if the path is certainly a file.
 pub(super) fn plain_hit(line: &str) -> Option<Hit<'_>> {
     let from = windows(line);
     let place = from + line.get(from..)?.find(':')?;
@@ -79,21 +79,21 @@ pub(super) fn plain_hit(line: &str) -> Option<Hit<'_>> {
     (is_path(path) && file && !text.starts_with("//")).then_some(Hit { path, number: None, text, context: false })
 }
 
-/// `path:12`, with how many matches a file has.
+/// Parses `path:12`, with the number of matches in a file.
 pub(super) fn counted_hit(line: &str) -> Option<(&str, u64)> {
     let (path, count) = line.rsplit_once(':')?;
     let (count, rest) = number(count)?;
     (rest.is_empty() && is_path(path) && (path.contains('/') || extension(path).is_some())).then_some((path, count))
 }
 
-/// `12:text`, or `12-text` for context.
+/// Parses `12:text`, or `12-text` for context.
 pub(super) fn short_hit(line: &str) -> Option<(u64, bool, &str)> {
     let (number, rest) = number(line)?;
     let hit = rest.strip_prefix(':').map(|text| (number, true, text));
     hit.or_else(|| rest.strip_prefix('-').map(|text| (number, false, text)))
 }
 
-/// Whether a text can be the path of a file.
+/// Returns whether a text can be the path of a file.
 pub(super) fn is_path(text: &str) -> bool {
     let first = text.as_bytes().first();
     let begins = first.is_some_and(|byte| {
@@ -109,7 +109,7 @@ pub(super) fn is_path(text: &str) -> bool {
         && (!text.contains(' ') || text.contains('/') && extension(text).is_some())
 }
 
-/// Names of files that have no extension.
+/// Recognises names of files that have no extension.
 fn is_bare(text: &str) -> bool {
     [
         "Makefile",
@@ -126,7 +126,7 @@ fn is_bare(text: &str) -> bool {
     .contains(&text)
 }
 
-/// What the program says of files that it cannot show.
+/// Recognises messages about files that cannot be shown.
 pub(super) fn is_binary(line: &str) -> bool {
     (line.starts_with("Binary file ") || line.starts_with("grep: ")) && line.contains(" match")
         || line.starts_with("grep: ")

@@ -1,20 +1,20 @@
-//! How often each path was asked for. Paths that differ in a number only are one where there are many.
+//! Counts the requests for each path. Where many paths differ only in a number, they are merged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::Item;
 
-/// How many paths are told apart.
+/// The maximum number of paths that are distinguished.
 const MOST: usize = 4_000;
-/// How many paths that differ in a number only are shown as one.
+/// The minimum number of paths that differ only in a number and are shown as one.
 const ALIKE: usize = 4;
 
 /// Requests by status and path.
 #[derive(Default)]
 pub(super) struct Paths {
     known: HashMap<(u16, String), Seen>,
-    /// Requests for paths beyond those that are told apart.
+    /// The number of requests for paths beyond the limit.
     pub beyond: u64,
 }
 
@@ -28,12 +28,12 @@ struct Seen {
     slowest: f64,
 }
 
-/// What is shown in one line.
+/// What one line shows.
 struct Group<'a> {
     status: u16,
     path: String,
     seen: Seen,
-    /// Of several paths, how many, and the most frequent with its count.
+    /// Of several paths, their number, and the most frequent with its count.
     of: Option<(usize, &'a str, u64)>,
 }
 
@@ -57,8 +57,8 @@ impl Paths {
         }
     }
 
-    /// Those with such a status, one line each, and how many lines there could be. Of each status the most frequent
-    /// first, so that a rare status is not pushed out by a frequent one.
+    /// Returns paths with such a status, one line each, and how many lines there could be. Each status lists its most
+    /// frequent paths first, so that a frequent status does not displace a rare one.
     pub(super) fn items(&self, statuses: Range<u16>, most: usize) -> (u64, Vec<Item>) {
         let mut groups = self.groups(&statuses);
         groups.sort_by(|one, two| {
@@ -136,7 +136,7 @@ impl Group<'_> {
     }
 }
 
-/// A path with `*` for each part that is a number or an identifier.
+/// Returns a path with `*` for each part that is a number or an identifier.
 fn masked(path: &str) -> String {
     let parts = path.split('/').map(|part| {
         let digits = part.bytes().any(|byte| byte.is_ascii_digit());

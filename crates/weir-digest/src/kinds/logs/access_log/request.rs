@@ -1,4 +1,4 @@
-//! One request, as web servers and frameworks write it in one line.
+//! One request, as web servers and frameworks log it on one line.
 
 use crate::kinds::shared::stamp::{self, Stamp};
 use crate::text::number;
@@ -6,33 +6,34 @@ use crate::text::number;
 /// One request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request<'a> {
-    /// Who asked.
+    /// The client.
     pub client: &'a str,
-    /// When.
+    /// The time, as text and in seconds.
     pub time: Option<(&'a str, f64)>,
     pub method: &'a str,
     /// The path without the query.
     pub path: &'a str,
     pub status: u16,
     pub bytes: Option<u64>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub took: Option<f64>,
-    /// The program that asked, as it calls itself.
+    /// The user agent.
     pub by: &'a str,
 }
 
 const METHODS: [&str; 12] =
     ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", "PROPFIND", "PRI", "REPORT"];
 
-/// The request that a line tells of.
+/// Parses the request that a line logs.
 pub(super) fn of(line: &str) -> Option<Request<'_>> {
     quoted(line).or_else(|| barred(line)).or_else(|| short(line))
 }
 
-/// `ip - - [time] "GET /path HTTP/1.1" 200 123 "referrer" "program" …`, and all that have the request in quotes.
+/// Parses `ip - - [time] "GET /path HTTP/1.1" 200 123 "referrer" "program" …`, and all other formats with a quoted
+/// request.
 fn quoted(line: &str) -> Option<Request<'_>> {
     let mut from = 0;
-    // The request is not always the first thing in quotes.
+    // The request is not always the first quoted text.
     let (start, method, rest) = loop {
         let quote = from + memchr::memchr(b'"', line.get(from..)?.as_bytes())?;
         let inside = line.get(quote + 1..)?;
@@ -56,7 +57,7 @@ fn quoted(line: &str) -> Option<Request<'_>> {
     Some(Request { client: client_of(head), time, method, path, status, bytes, took: took_of(after), by: by_of(after) })
 }
 
-/// `[GIN] 2026/11/15 - 09:58:35 | 200 |  1.234ms |  127.0.0.1 | GET  "/path"`.
+/// Parses `[GIN] 2026/11/15 - 09:58:35 | 200 |  1.234ms |  127.0.0.1 | GET  "/path"`.
 fn barred(line: &str) -> Option<Request<'_>> {
     let mut parts = line.split('|').map(str::trim);
     let head = parts.next()?;
@@ -71,7 +72,7 @@ fn barred(line: &str) -> Option<Request<'_>> {
     Some(Request { client, time: time_of(head), method, path, status, bytes: None, took: with_unit(took), by: "" })
 }
 
-/// `GET /path 200 12.3 ms - 123`, perhaps after a time.
+/// Parses `GET /path 200 12.3 ms - 123`, possibly after a time.
 fn short(line: &str) -> Option<Request<'_>> {
     let stamp = stamp::of(line);
     let rest = stamp.map_or(line, |stamp| stamp.rest(line)).trim_start();
@@ -94,7 +95,7 @@ fn without_query(target: &str) -> &str {
     target.split_once('?').map_or(target, |(path, _)| path)
 }
 
-/// The status right after the request, and what follows it.
+/// Returns the status directly after the request, and the rest.
 fn status_first(after: &str) -> Option<(u16, &str)> {
     let after = after.trim_start();
     let (status, rest) = number(after)?;
@@ -102,7 +103,7 @@ fn status_first(after: &str) -> Option<(u16, &str)> {
     (rest.is_empty() || rest.starts_with([' ', ',', '"'])).then_some((status, rest))
 }
 
-/// Balancers write the status before the request: the first number that can be one.
+/// Returns the status before the request, where balancers write it: the last number that can be one.
 fn status_last(head: &str) -> Option<u16> {
     let mut words = head.rsplit(' ').filter(|word| word.len() == 3);
     words.find_map(|word| word.parse().ok().filter(|status| (100..600).contains(status)))
@@ -122,7 +123,7 @@ fn time_of(head: &str) -> Option<(&str, f64)> {
     Some((stamp.text(head), stamp.seconds))
 }
 
-/// The first word that is an address, or else the first word.
+/// Returns the first word that is an address, or else the first word.
 fn client_of(head: &str) -> &str {
     let bare = |word: &str| {
         let dots = word.bytes().filter(|&byte| byte == b'.').count();
@@ -132,7 +133,7 @@ fn client_of(head: &str) -> &str {
     };
     let mut words = head.split([' ', ',']).filter(|word| !word.is_empty());
     match words.clone().find(|word| bare(word)) {
-        // A port after the address is another one each time.
+        // The port after the address differs each time.
         Some(word) if word.contains('.') => word.split(':').next().unwrap_or(word),
         Some(word) => word,
         None => {
@@ -148,14 +149,14 @@ fn client_of(head: &str) -> &str {
     }
 }
 
-/// What is in the last quotes but one, or the last: the program that asked.
+/// Returns the user agent: the second quoted text, or else the first.
 fn by_of(after: &str) -> &str {
     let mut parts = after.split('"');
     let (_, first, _, second) = (parts.next(), parts.next(), parts.next(), parts.next());
     second.or(first).unwrap_or_default()
 }
 
-/// A time at the end: `0.123` in seconds, `rt=0.123`, `request_time=0.1`, `12ms`; or whole microseconds.
+/// Returns the duration at the end, in milliseconds: `0.123` in seconds, `rt=0.123`, `request_time=0.1`, `12ms`.
 fn took_of(after: &str) -> Option<f64> {
     let tail = after.rsplit('"').next().unwrap_or(after);
     for word in tail.split_ascii_whitespace() {
@@ -167,7 +168,7 @@ fn took_of(after: &str) -> Option<f64> {
         if let Some(took) = with_unit(word) {
             return Some(took);
         }
-        // Only a fraction is surely a time: whole numbers may be sizes.
+        // Only a fraction is certainly a duration: whole numbers may be sizes.
         if word.contains('.') && word.len() < 12 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
             return word.parse::<f64>().ok().map(|seconds| seconds * 1_000.0);
         }
@@ -175,7 +176,7 @@ fn took_of(after: &str) -> Option<f64> {
     None
 }
 
-/// A number with a unit of time, in milliseconds.
+/// Parses a number with a unit of time, and returns milliseconds.
 fn with_unit(word: &str) -> Option<f64> {
     let end = word.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
     let (digits, unit) = word.split_at(end);

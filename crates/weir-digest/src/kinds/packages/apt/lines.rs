@@ -1,12 +1,12 @@
-//! What single lines of apt and dpkg say.
+//! Parses single lines of apt and dpkg.
 
 use crate::text::number;
 
-/// What apt says while it thinks.
+/// What apt prints while it computes.
 pub(super) const STEPS: &[&str] =
     &["Reading package lists...", "Building dependency tree...", "Reading state information..."];
 
-/// What a heading says of the packages below it.
+/// What a heading says about the packages below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     Additional,
@@ -20,7 +20,7 @@ pub(super) enum List {
     Failed,
 }
 
-/// The list that begins below this line.
+/// Returns the list that begins below this line.
 pub(super) fn list_of(text: &str) -> Option<List> {
     match text.trim_end() {
         "The following additional packages will be installed:" | "The following extra packages will be installed:" => {
@@ -43,7 +43,7 @@ pub(super) fn list_of(text: &str) -> Option<List> {
     }
 }
 
-/// A step of a simulation: the package, the version that was there, and the one that comes.
+/// Parses a step of a simulation: the package, its old version, and the new one.
 pub(super) fn simulated(text: &str) -> Option<(&str, &str, &str)> {
     let (word, rest) = text.split_once(' ')?;
     let (name, rest) = rest.split_once(' ')?;
@@ -53,26 +53,26 @@ pub(super) fn simulated(text: &str) -> Option<(&str, &str, &str)> {
     (matches!(word, "Inst" | "Conf") && text.ends_with([')', ']'])).then_some((name, old, version))
 }
 
-/// A package that a simulation takes away, and its version: `Remv name [1.2] [other:amd64 ]`.
+/// Parses the removal of a package in a simulation: its name and version in `Remv name [1.2] [other:amd64 ]`.
 pub(super) fn taken_away(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("Remv ").or_else(|| text.strip_prefix("Purg "))?;
     let (name, rest) = rest.split_once(" [")?;
     Some((name, rest.split_once(']')?.0)).filter(|(name, _)| !name.contains(' '))
 }
 
-/// Where a simulation takes a package from: `Debian-Security:12/oldstable-security`.
+/// Returns where a simulation gets a package from: `Debian-Security:12/oldstable-security`.
 pub(super) fn from(text: &str) -> Option<&str> {
     let (_, inside) = text.strip_prefix("Inst ")?.rsplit_once('(')?;
     inside.split(' ').nth(1)
 }
 
-/// A line about what is fetched: `Get:12 http://… bookworm/main amd64 name amd64 1.2 [3 kB]`.
+/// Returns the first word of a line about a download: `Get:12 http://… bookworm/main amd64 name amd64 1.2 [3 kB]`.
 pub(super) fn fetched(text: &str) -> Option<&str> {
     let (word, rest) = text.split_once(':')?;
     number(rest).filter(|_| matches!(word, "Get" | "Hit" | "Ign" | "Err")).map(|_| word)
 }
 
-/// Whether this is an error or a warning of apt.
+/// Returns whether this is an error or a warning of apt.
 pub(super) fn is_error(text: &str) -> bool {
     const SAID: &[&str] = &[
         "Unable to ",
@@ -102,7 +102,7 @@ pub(super) fn is_error(text: &str) -> bool {
     said.is_some_and(|said| SAID.iter().any(|start| said.starts_with(start)))
 }
 
-/// A step with one package: what is done, its name, and its version if it is said.
+/// Parses a step with one package: the action, its name, and its version if stated.
 pub(super) fn done(text: &str) -> Option<(&'static str, &str, &str)> {
     const WORDS: &[&str] =
         &["Setting up ", "Unpacking ", "Processing triggers for ", "Removing ", "Purging configuration files for "];
@@ -118,12 +118,12 @@ pub(super) fn done(text: &str) -> Option<(&'static str, &str, &str)> {
     Some((word.trim_end(), name, rest.trim_end_matches(')')))
 }
 
-/// The numbers of the line that counts everything.
+/// Parses the line of totals.
 pub(super) fn totals(text: &str) -> Option<[u64; 4]> {
     let (upgraded, rest) = number(text)?;
     let (new, rest) = number(rest.strip_prefix(" upgraded, ")?)?;
     let (first, rest) = number(rest.strip_prefix(" newly installed, ")?)?;
-    // Packages that are older than before are counted in between, and only if there are any.
+    // Downgraded packages are counted in between, and only if there are any.
     let (removed, rest) = match rest.strip_prefix(" downgraded, ").or_else(|| rest.strip_prefix(" reinstalled, ")) {
         Some(rest) => number(rest)?,
         None => (first, rest),

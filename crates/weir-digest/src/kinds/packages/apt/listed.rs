@@ -1,11 +1,11 @@
-//! What is installed and what could be: `apt list`, `dpkg -l` and `apt-cache policy`.
+//! Installed and available packages: `apt list`, `dpkg -l` and `apt-cache policy`.
 
 use super::packages::Packages;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::kept::Kept;
 use crate::{Item, Line, Page, Part, Weight};
 
-/// Packages that are listed with their state.
+/// Packages listed with their state.
 pub(super) struct Listed {
     states: Tally,
     architectures: Tally,
@@ -16,7 +16,7 @@ pub(super) struct Listed {
     others: Packages,
     odd: Kept,
     rows: u64,
-    /// The package that a policy is about, and the version that is there.
+    /// The package that a policy is about, and its installed version.
     about: String,
     installed: String,
 }
@@ -30,7 +30,7 @@ impl Default for Listed {
     }
 }
 
-/// A row of `apt list`: `name/suite,now 1.2 amd64 [installed,automatic]`.
+/// Parses a row of `apt list`: `name/suite,now 1.2 amd64 [installed,automatic]`.
 pub(super) fn apt_row(text: &str) -> Option<[&str; 5]> {
     let (name, rest) = text.split_once('/')?;
     let mut words = rest.splitn(4, ' ');
@@ -41,7 +41,7 @@ pub(super) fn apt_row(text: &str) -> Option<[&str; 5]> {
     (fits && (state.is_empty() || known && state.ends_with(']'))).then_some([name, suite, version, architecture, state])
 }
 
-/// A row of `dpkg -l`: `ii  name  1.2  amd64  what it is`.
+/// Parses a row of `dpkg -l`: `ii  name  1.2  amd64  what it is`.
 pub(super) fn dpkg_row(text: &str) -> Option<[&str; 4]> {
     let state = text.get(..3)?;
     let mut letters = state.bytes();
@@ -58,7 +58,7 @@ fn is_architecture(word: &str) -> bool {
     known.contains(&word)
 }
 
-/// The lines above the rows of `dpkg -l`.
+/// Recognises the lines above the rows of `dpkg -l`.
 pub(super) fn is_legend(text: &str) -> bool {
     ["Desired=Unknown/", "| Status=Not/", "|/ Err?=", "||/ Name", "+++-==="].iter().any(|start| text.starts_with(start))
 }
@@ -102,7 +102,7 @@ impl Listed {
         }
     }
 
-    /// Whether a line belongs to what `apt-cache policy` says of a package.
+    /// Returns whether a line belongs to the output of `apt-cache policy` for a package.
     fn policy(&mut self, text: &str) -> bool {
         if let Some(version) = text.strip_prefix("  Installed: ") {
             version.clone_into(&mut self.installed);
@@ -122,7 +122,7 @@ impl Listed {
         } else if let Some(name) = text.strip_suffix(':').filter(|name| !name.contains(' ')) {
             name.clone_into(&mut self.about);
         } else if let Some(rest) = text.strip_prefix("        ") {
-            // The version table: what has it, and how much it is preferred.
+            // The version table: where a version is available, and its priority.
             if let Some((_, place)) = rest.trim_start().split_once(' ') {
                 self.suites.add(place.trim_end_matches(" Packages"));
             }
@@ -132,7 +132,7 @@ impl Listed {
         true
     }
 
-    /// Is told the line before the first of a policy, which names its package.
+    /// Takes the line before the first of a policy, which names its package.
     pub(super) fn name(&mut self, text: &str) -> bool {
         let name = text.strip_suffix(':').filter(|name| !name.contains(' '));
         name.inspect(|name| (*name).clone_into(&mut self.about)).is_some()
@@ -152,7 +152,7 @@ impl Listed {
         }
     }
 
-    /// What it is, in numbers.
+    /// Describes them in numbers.
     pub(super) fn what(&self) -> Option<String> {
         let newer = match self.newer.total() {
             0 => String::new(),
@@ -161,7 +161,7 @@ impl Listed {
         (self.rows > 0).then(|| format!("{} packages listed{newer}", self.rows))
     }
 
-    /// The facts, after the last line.
+    /// Adds the facts, after the last line.
     pub(super) fn parts(self, page: &mut Page) {
         let told = [
             ("by state", self.states),

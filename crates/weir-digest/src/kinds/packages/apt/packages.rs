@@ -1,18 +1,18 @@
-//! Packages with their versions, those that people name first, and those of one version together.
+//! Packages with their versions: those that people know by name come first, and those of one version are grouped.
 
 use std::collections::HashMap;
 
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// How many packages are kept of each sort.
+/// The maximum number of packages of each sort.
 const MOST: usize = 3_000;
-/// How many lines could ever be shown.
+/// The maximum number of lines that could ever be shown.
 const SHOWN: usize = 200;
-/// How many names stand before one version, and how many names without a version on one line.
+/// The maximum number of names before one version, and of names without a version on one line.
 const TOGETHER: usize = 12;
 
-/// Packages of one sort, and how many there are.
+/// Packages of one sort, and their number.
 #[derive(Default)]
 pub(super) struct Packages {
     names: Vec<(String, String)>,
@@ -28,7 +28,7 @@ impl Packages {
         }
     }
 
-    /// Keeps packages of a list: one with its version behind it, or several without.
+    /// Keeps packages of a list: one followed by its version, or several without.
     pub(super) fn add_listed(&mut self, text: &str) {
         match text.split_once(" (") {
             Some((name, version)) => self.add(name, version.trim_end_matches(')')),
@@ -36,12 +36,12 @@ impl Packages {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of packages.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// Gives those that have no version the one that was said elsewhere.
+    /// Adds the versions stated elsewhere to packages that have none.
     pub(super) fn with_versions(mut self, known: &HashMap<String, String>) -> Self {
         for (name, version) in self.names.iter_mut().filter(|(_, version)| version.is_empty()) {
             if let Some(said) = known.get(bare(name)) {
@@ -51,7 +51,7 @@ impl Packages {
         self
     }
 
-    /// Those whose names are here, and the others.
+    /// Splits into the packages that `brought` names, and the others.
     pub(super) fn split(self, brought: &Self) -> (Self, Self) {
         let mut theirs: Vec<&str> = brought.names.iter().map(|(name, _)| bare(name)).collect();
         theirs.sort_unstable();
@@ -62,19 +62,19 @@ impl Packages {
         (Self { total: inner.total + beyond, ..inner }, outer)
     }
 
-    /// A part with how many there are in its name: `82 removed`.
+    /// Returns a part with the count in its name: `82 removed`.
     pub(super) fn part(self, name: &str, weight: Weight) -> Part {
         Part::uncounted(format!("{} {name}", self.total), weight, lines(self.names))
     }
 }
 
-/// The packages as lines: those of one version on one line, which has the place of the first of them.
+/// Returns the packages as lines: those of one version share a line, at the position of the first of them.
 fn lines(mut names: Vec<(String, String)>) -> Vec<Item> {
     names.sort_by_cached_key(|(name, _)| dullness(name));
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, version) in &names {
-        // Libraries do not go before programs because one of their version is a program.
+        // Libraries do not precede programs merely because a program has the same version.
         let place = *places.entry(version.as_str()).or_insert(groups.len());
         match groups.get_mut(place) {
             Some((_, together)) if together.len() < TOGETHER => together.push(name),
@@ -91,7 +91,7 @@ fn lines(mut names: Vec<(String, String)>) -> Vec<Item> {
     told.collect()
 }
 
-/// How little a package says by its name: programs have short names, and are not made for others.
+/// Ranks a package by how little its name says: programs have short names, and are not made for other packages.
 fn dullness(name: &str) -> usize {
     let name = bare(name);
     let made_for_others = ["lib", "fonts-", "gir1.", "python3-", "perl-modules", "node-", "xserver-", "golang-"];
@@ -102,7 +102,7 @@ fn dullness(name: &str) -> usize {
     dashes + 2 * usize::from(data) + 6 * usize::from(dull)
 }
 
-/// The name of a package as it stands in a list: without its architecture and the star of a purge.
+/// Returns the name of a package as in a list: without its architecture and the star of a purge.
 pub(super) fn bare(name: &str) -> &str {
     name.split([' ', ':']).next().unwrap_or(name).trim_end_matches('*')
 }
