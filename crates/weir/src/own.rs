@@ -1,14 +1,14 @@
-//! Weir's own places, which no tool may write: its configuration, its data and its cache.
+//! Weir's own folders, which no tool may write: its configuration, its data and its cache.
 //!
-//! Invariant: a place counts by its name and by where its name leads, whether it exists or not. A configuration that does
-//! not exist yet is the one that could be planted.
+//! Invariant: a folder is protected both by its name and by where the name leads, whether it exists or not, since a
+//! missing configuration could be planted.
 
 use std::path::{Path, PathBuf};
 
 use crate::context::Context;
 use crate::foreign::resolved;
 
-/// The folders of Weir's own, each as it is named and as it resolves.
+/// Weir's own folders, each as named and as resolved.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnPlaces {
     folders: Vec<PathBuf>,
@@ -16,7 +16,7 @@ pub(crate) struct OwnPlaces {
 }
 
 impl OwnPlaces {
-    /// Those of a call.
+    /// Returns the folders for a call.
     pub(crate) fn of(context: &Context) -> Self {
         let paths = context.paths();
         let both = |folder: &Path| [folder.to_owned(), resolved(folder)];
@@ -25,19 +25,19 @@ impl OwnPlaces {
         Self { folders: data.iter().cloned().chain(others).collect(), data }
     }
 
-    /// Whether a path is one of them, or below one.
+    /// Whether a path is one of the folders or below one.
     pub(crate) fn hold(&self, path: &Path) -> bool {
         let resolved = resolved(path);
         self.folders.iter().any(|folder| [path, &resolved].iter().any(|path| path.starts_with(folder)))
     }
 
-    /// Whether a path is among what Weir keeps, which only its own calls may show.
+    /// Whether a path is in the data folder, which only Weir's own calls may show.
     pub(crate) fn keep(&self, path: &Path) -> bool {
         self.data.iter().any(|folder| path.starts_with(folder))
     }
 }
 
-/// Whether the project holds the home folder, and so is the place of everything the user has rather than a project.
+/// Whether the project contains the home folder, and therefore everything the user has.
 pub(crate) fn holds_home(context: &Context) -> bool {
     let home = context.env().home.as_deref();
     home.is_some_and(|home| resolved(home).starts_with(&context.project().root))
