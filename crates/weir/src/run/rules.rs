@@ -1,6 +1,6 @@
-//! What the user's rules say of a run: whether it may be made, and what it may not see or change.
+//! Applies the user's rules to a run: whether it is allowed, and what it may not see or change.
 //!
-//! Rules are read anew for every run, so that a change holds at once.
+//! The rules are read for every run, so a change takes effect immediately.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
@@ -20,21 +20,21 @@ use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 use crate::own;
 
-/// The name by which clients know the tool that runs code.
+/// The name under which clients know the tool that runs code.
 const TOOL: &str = "mcp__weir__ctx_execute";
-/// Where programs are even when `PATH` does not say so.
+/// Where programs are even if `PATH` does not list the folder.
 const USUAL: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// How much is looked through for files to hide where the project is no project but holds the home folder, which is hidden
-/// as a whole. Rules of the user's that go to any depth are kept at any depth, and cost the time.
+/// How many files are searched for secrets to hide if the project contains the home folder, which is itself hidden.
+/// User rules that apply at any depth are applied at any depth, and take the time that needs.
 const NEAREST: usize = 20_000;
 
-/// Says what the rules make of an order.
+/// Returns the verdict of the rules on a request.
 pub(crate) fn verdict(context: &Context, order: &Order) -> Judgement {
     let rules = read(context);
     let script = match order.language.name {
         "shell" => order.code.as_str(),
-        // Code in another language counts as a use of its runtime; what it starts is held by the masks.
+        // Code in another language counts as a use of its runtime; the masks confine what it starts.
         _ => order.language.runtimes.first().map_or(order.language.name, |runtime| runtime.program),
     };
     let (tool, mut script) = (judge_tool(&rules, TOOL), judge(&rules, script));
@@ -45,7 +45,7 @@ pub(crate) fn verdict(context: &Context, order: &Order) -> Judgement {
     Judgement { verdict: reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow), reasons }
 }
 
-/// Lets a run pass, or says why not.
+/// Permits a run, or returns why it is not allowed.
 pub(super) async fn permit(context: &Context, order: &Order) -> Result<(), CommandError> {
     let judgement = verdict(context, order);
     let why = || {
@@ -66,7 +66,7 @@ pub(super) async fn permit(context: &Context, order: &Order) -> Result<(), Comma
     }
 }
 
-/// What is asked of an order, with all that is not in its code.
+/// Returns the question about a request, with everything that is not in its code.
 fn question(context: &Context, order: &Order) -> String {
     let language = Some(order.language.name).filter(|name| *name != "shell").map(|name| format!(" as {name}"));
     let file = order.file.as_ref().map(|file| format!(" on {}", file.display()));
@@ -76,22 +76,22 @@ fn question(context: &Context, order: &Order) -> String {
     format!("Run it{details}?")
 }
 
-/// What a run may not see or change.
+/// The masks of a run: what it may not see or change.
 pub(super) struct Masks {
     pub(super) hidden: Vec<PathBuf>,
     pub(super) read_only: Vec<PathBuf>,
     pub(super) programs: Vec<PathBuf>,
-    /// What the caller is to know.
+    /// A remark for the caller.
     pub(super) remark: Option<String>,
 }
 
-/// Finds what a run may not see or change.
+/// Determines what a run may not see or change.
 pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandError> {
     let (rules, places) = (read(context), places(context, folder));
     let mut tree = tree(context);
     tree.look_at_nearest(own::holds_home(context).then(|| Nearest {
         most: NEAREST,
-        // These a run may see, although they lie in a home.
+        // A run may see these folders, although they are in a home folder.
         whole: vec![folder.to_owned(), foreign::resolved(&context.env().folder)],
     }));
     let found = masks::Masks::expand(&mut tree, &rules, &places, SystemTime::now());
@@ -101,7 +101,7 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
             .hint("nothing was run, because something that the rules hide could not be hidden"));
     }
     let mut hidden = found.hidden;
-    // What other runs printed is for `ctx_get`, which looks at who may see it.
+    // The output of other runs is available through `ctx_get`, which checks who may see it.
     hidden.extend(context.paths().data.canonicalize());
     let mut read_only = found.read_only;
     read_only.extend(own_places(context));
@@ -113,7 +113,7 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
     Ok(Masks { hidden, read_only, programs, remark })
 }
 
-/// The folders that patterns of paths are relative to.
+/// Returns the folders that path patterns are relative to.
 pub(super) fn places(context: &Context, folder: &Path) -> Places {
     Places {
         home: context.env().home.clone().unwrap_or_else(|| "/".into()),
@@ -122,8 +122,8 @@ pub(super) fn places(context: &Context, folder: &Path) -> Places {
     }
 }
 
-/// Weir's own folders, which a run could otherwise change where they lie in what it may write, as with dotfiles. What is
-/// not there yet is made, since only what is there can be protected.
+/// Returns Weir's own folders, which a run could otherwise change if they are inside a folder that it may write, as
+/// with dotfiles. Missing folders are created, since only existing ones can be protected.
 fn own_places(context: &Context) -> Vec<PathBuf> {
     let writable = writable(context);
     let folders = [context.paths().config.parent(), Some(context.paths().data.as_path())];
@@ -132,7 +132,7 @@ fn own_places(context: &Context) -> Vec<PathBuf> {
     inside.filter_map(|folder| private::folder(folder).and_then(|()| folder.canonicalize()).ok()).collect()
 }
 
-/// The rules of the user's clients and Weir's own.
+/// Reads the rules of the user's clients and Weir's own.
 pub(crate) fn read(context: &Context) -> Rules {
     let home = context.env().home.clone().unwrap_or_else(|| "/".into());
     let root = &context.project().root;
@@ -147,7 +147,7 @@ pub(crate) fn read(context: &Context) -> Rules {
         if kind.may_widen() {
             trusted.extend(real.clone());
         }
-        // In the home folder, the project's settings are the user's, and may be a link.
+        // In the home folder, the project's settings are the user's own, and may be a link.
         let read = match path.strip_prefix(root) {
             Ok(name) if real.is_none_or(|real| !trusted.contains(&real)) => {
                 foreign::below(root, name, foreign::SETTINGS)
@@ -176,7 +176,7 @@ pub(crate) fn read(context: &Context) -> Rules {
     rules
 }
 
-/// Every file by which a program of this name can be started, other names of the same file beside it included.
+/// Returns every file that starts a program of this name, including hard links next to it.
 fn binaries(name: &str, path: &OsStr) -> Vec<PathBuf> {
     let folders = std::env::split_paths(path).chain(USUAL.iter().map(PathBuf::from));
     let mut found: Vec<PathBuf> = folders.filter_map(|folder| folder.join(name).canonicalize().ok()).collect();
@@ -185,7 +185,7 @@ fn binaries(name: &str, path: &OsStr) -> Vec<PathBuf> {
         let (Ok(about), Some(folder)) = (binary.metadata(), binary.parent()) else { continue };
         if about.nlink() > 1 {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-            // A listing has the numbers of the files already.
+            // A directory listing already contains the inode numbers.
             let same = entries.filter(|entry| entry.ino() == about.ino());
             others.extend(same.map(|entry| entry.path()));
         }
