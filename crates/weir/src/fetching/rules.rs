@@ -1,7 +1,7 @@
-//! What the user's rules say about pages: `WebFetch` and `WebFetch(domain:…)` of Claude Code's permissions and our own.
+//! Applies the user's rules about pages: `WebFetch` and `WebFetch(domain:…)` in Claude Code's permissions and our own.
 //!
-//! A denial holds for the host and what is below it, wherever a redirect leads. What asks is asked once for each page; a
-//! redirect to such a host counts as a no.
+//! A denial applies to the host and its subdomains, even if a redirect leads there. A rule that asks is asked once per
+//! page; a redirect to such a host counts as a refusal.
 
 use weir_fetch::Url;
 use weir_policy::rules::{Subject, Verdict};
@@ -9,22 +9,22 @@ use weir_policy::rules::{Subject, Verdict};
 use crate::context::Context;
 use crate::run;
 
-/// The name of the tool that clients fetch with.
+/// The name of the clients' own tool for fetching.
 const TOOL: &str = "WebFetch";
-/// The name by which clients know ours.
+/// The name under which clients know our tool.
 const OURS: &str = "mcp__weir__ctx_fetch_and_index";
 
-/// The hosts that may not be reached, as patterns, once the user was asked where a rule says so.
+/// Returns the hosts that may not be reached, as patterns, after asking the user where a rule requires it.
 pub(super) async fn denied(context: &Context, urls: &[&Url]) -> Vec<String> {
     let rules = read(context);
     let mut denied = Vec::new();
     for rule in &rules {
         let asked = rule.verdict == Verdict::Ask;
-        // A page that nobody asks for now may still be where a redirect leads.
+        // A host that is not requested now may still be the target of a redirect.
         let concerned: Vec<&str> = urls.iter().filter_map(|url| url.host_str()).filter(|host| rule.has(host)).collect();
         let agreed = asked && !concerned.is_empty() && {
             let question = format!("Fetch it? {} asks", rule.text);
-            // A list that is too long to be shown counts as a no.
+            // A list that is too long to be shown counts as a refusal.
             context.consent(&question, &concerned.join("\n")).await.unwrap_or(false)
         };
         if !agreed {
@@ -38,7 +38,7 @@ pub(super) async fn denied(context: &Context, urls: &[&Url]) -> Vec<String> {
 struct Rule {
     text: String,
     verdict: Verdict,
-    /// The domain it is about; all of them without one.
+    /// The domain that the rule is about, or `None` for all domains.
     domain: Option<String>,
 }
 
@@ -52,14 +52,14 @@ impl Rule {
     fn patterns(&self) -> Vec<String> {
         match &self.domain {
             None => vec!["*".to_owned()],
-            // Nothing is below an address.
+            // An IP address has no subdomains.
             Some(address) if address.parse::<std::net::IpAddr>().is_ok() => vec![address.clone()],
             Some(domain) => vec![domain.clone(), format!("*.{domain}")],
         }
     }
 }
 
-/// Rules are read anew for every call, so that a change holds at once.
+/// Reads the rules. This happens for every call, so a change takes effect immediately.
 fn read(context: &Context) -> Vec<Rule> {
     let rules = run::rules::read(context);
     let strict = rules.iter().filter(|rule| rule.verdict > Verdict::Allow);
@@ -72,7 +72,7 @@ fn read(context: &Context) -> Vec<Rule> {
     if let Some(rule) = rules.tool(OURS).filter(|rule| rule.verdict > Verdict::Allow) {
         found.push(Rule { text: rule.text.clone(), verdict: rule.verdict, domain: None });
     }
-    // A file that cannot be read may deny anything, and so does a rule about pages that cannot.
+    // An unreadable file may deny anything, so it denies everything, and so does an unreadable rule about pages.
     let unread = rules
         .problems()
         .iter()
@@ -85,13 +85,14 @@ fn read(context: &Context) -> Vec<Rule> {
     found
 }
 
-/// A rule about pages.
+/// Parses a rule about pages.
 fn of(text: &str, verdict: Verdict) -> Option<Rule> {
     let domain = match text.strip_prefix(TOOL)? {
         "" | "*" | "(*)" => None,
         rest => {
             let domain = rest.strip_prefix('(')?.strip_suffix(')')?.trim();
-            // What is not understood denies everything: it is no reason to be more lenient.
+            // A pattern that is not understood denies everything, since misunderstanding a rule must not make it more
+            // lenient.
             let domain = domain.strip_prefix("domain:").unwrap_or("*").trim();
             let domain = domain.strip_prefix("*.").unwrap_or(domain).trim_end_matches('.').to_ascii_lowercase();
             Some(domain).filter(|domain| !domain.is_empty() && domain != "*")

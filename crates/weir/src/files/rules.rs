@@ -1,6 +1,7 @@
-//! What the user's rules, and the places that are nobody's to touch, say of a file.
+//! Decides whether a file may be used, from the user's rules and the protected paths.
 //!
-//! Invariant: the strictest of all that speaks of a file decides; what is outside of the project needs a rule that allows.
+//! Invariant: the strictest rule that applies to a file decides; a file outside the project needs a rule that allows
+//! it.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -15,24 +16,24 @@ use crate::error::{CommandError, ErrorKind};
 use crate::indexing::{Judge, OUTSIDE};
 use crate::own;
 
-/// What is to be done with a file.
+/// The access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access<'a> {
-    /// Read it.
+    /// Reads the file.
     Read,
-    /// Change it as the text says.
+    /// Changes the file as the text describes.
     Change(&'a str),
-    /// Change it, or make it, with this text.
+    /// Creates the file, or replaces its content, with this text.
     Create(&'a str),
 }
 
-/// What speaks against the use of a file.
+/// A reason against using a file.
 struct Reason {
     verdict: Verdict,
     why: String,
 }
 
-/// Lets a file be used, or says why not. `asked` is the path before its links were followed.
+/// Permits the use of a file, or returns why not. `asked` is the path before its links were followed.
 pub(super) async fn permit(
     context: &Context,
     tool: &str,
@@ -69,7 +70,7 @@ pub(super) async fn permit(
     }
 }
 
-/// What a question shows: the file, and what becomes of it.
+/// Returns what a question shows: the file, and the change to it.
 fn asked_about(place: &Place, access: Access<'_>) -> String {
     match access {
         Access::Read => place.shown.clone(),
@@ -77,7 +78,7 @@ fn asked_about(place: &Place, access: Access<'_>) -> String {
     }
 }
 
-/// A path without `.` and `..`, as a rule about names would see it.
+/// Returns a path without `.` and `..`, as a rule about names sees it.
 fn lexical(path: &Path) -> std::path::PathBuf {
     use std::path::Component;
     let mut plain = std::path::PathBuf::new();
@@ -91,7 +92,8 @@ fn lexical(path: &Path) -> std::path::PathBuf {
     plain
 }
 
-/// What rules about paths say. What must not be read must not be changed either, since an answer shows what changed.
+/// Returns what rules about paths say. A file that must not be read must not be changed either, since an answer shows
+/// the change.
 fn spoken(judge: &Judge, path: &Path, access: Access<'_>) -> Vec<Reason> {
     let strict = judge.rules().iter().filter(|rule| rule.verdict > Verdict::Allow);
     let concerns = |subject: &Subject| match subject {
@@ -109,7 +111,7 @@ fn spoken(judge: &Judge, path: &Path, access: Access<'_>) -> Vec<Reason> {
         .collect()
 }
 
-/// What holds without a rule. `asked` is the path before its links were followed.
+/// Returns what applies without a rule. `asked` is the path before its links were followed.
 fn protected(context: &Context, judge: &Judge, (asked, path): (&Path, &Path), access: Access<'_>) -> Option<Reason> {
     let deny = |why: &str| Some(Reason { verdict: Verdict::Deny, why: why.to_owned() });
     let ask = |why: &str| Some(Reason { verdict: Verdict::Ask, why: why.to_owned() });
@@ -137,8 +139,8 @@ fn protected(context: &Context, judge: &Judge, (asked, path): (&Path, &Path), ac
     runs_later(judge, path)
 }
 
-/// What other programs run or obey by themselves is changed only with the user's consent, as clients have it too. What a
-/// build or a test runs is not asked about: to change it is what a coding agent is there for.
+/// Files that other programs run or obey on their own are changed only with the user's consent, as in clients. Files
+/// that a build or a test runs need none, since changing them is a coding agent's job.
 fn runs_later(judge: &Judge, path: &Path) -> Option<Reason> {
     let found = names::find_in(&judge.places().project, path).filter(|found| found.kind != Kind::Executed)?;
     Some(Reason { verdict: Verdict::Ask, why: format!("other programs act on it ({})", found.what) })
