@@ -31,7 +31,7 @@ use report::{Played, Report};
 
 /// How many of the clients' transcripts are played by default.
 const NEWEST: usize = 100;
-/// How many results are shown whose hidden parts the model used later.
+/// How many results with unseen but later used identifiers are shown by default.
 const SHOWN: usize = 5;
 
 const LONG_ABOUT: &str = "\
