@@ -1,7 +1,7 @@
 //! Applies the user's rules about pages: `WebFetch` and `WebFetch(domain:…)` in Claude Code's permissions and our own.
 //!
 //! A denial applies to the host and its subdomains, even if a redirect leads there. A rule that asks is asked once per
-//! page; a redirect to such a host counts as a refusal.
+//! call, for all pages that it applies to; if it applies to none of them, a redirect to one of its hosts is refused.
 
 use weir_fetch::Url;
 use weir_policy::rules::{Subject, Verdict};

@@ -1,7 +1,7 @@
-//! What may be read to be indexed: neither what the user's rules deny, nor where secrets are.
+//! Decides which files may be read for indexing: neither those that the user's rules deny, nor places of secrets.
 //!
-//! Invariant: what cannot be understood is never a reason to be more lenient. A rule that asks counts as one that
-//! denies, since nobody can be asked about each file.
+//! Invariant: a rule that cannot be understood never makes the decision more lenient. A rule that asks counts as one
+//! that denies, since the user cannot be asked about each file.
 
 use std::path::Path;
 
@@ -19,13 +19,13 @@ use crate::foreign::resolved;
 use crate::own::OwnPlaces;
 use crate::run::rules;
 
-/// The name by which clients know the tool that indexes.
+/// The name under which clients know the tool that indexes.
 const TOOL: &str = "mcp__weir__ctx_index";
 
-/// What a model is told of a place that only the user can open to it.
+/// The reason given to a model for a place that only the user can open to it.
 pub(crate) const OUTSIDE: &str = "it is outside the project, and no user rule allows it";
 
-/// Lets indexing of a path or of a text pass, or says why not. The path is given as it was named and without its links.
+/// Permits the indexing of a path or a text, or returns why not. The path is given as named and with links resolved.
 pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Result<(), CommandError> {
     let judge = Judge::new(context)?;
     if let Some((named, full)) = path
@@ -36,7 +36,7 @@ pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Re
         ));
     }
     let mut reasons = judge_tool(judge.rules(), TOOL).reasons;
-    // Rules about reading do not concern a text that was given.
+    // Rules about reading do not apply to a text that was passed in.
     reasons.retain(|reason| path.is_some() || reason.command == TOOL);
     let verdict = reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow);
     let strict = reasons.iter().filter(|reason| reason.verdict == verdict);
@@ -52,19 +52,19 @@ pub(crate) async fn permit(context: &Context, path: Option<(&str, &Path)>) -> Re
     }
 }
 
-/// Decides about files.
+/// Decides which files may be read.
 pub(crate) struct Judge {
     rules: Rules,
     places: Places,
-    /// The rules that deny or ask about reading.
+    /// The rules that deny reading or ask about it.
     denials: PathRules,
-    /// Places of secrets below the home folder.
+    /// The places of secrets below the home folder.
     at_home: Gitignore,
     own: OwnPlaces,
 }
 
 impl Judge {
-    /// One that knows the rules as they are now.
+    /// Returns a judge with the current rules.
     pub(crate) fn new(context: &Context) -> Result<Self, CommandError> {
         let home = resolved(context.env().home.as_deref().unwrap_or(Path::new("/")));
         let at_home = lines(&home, secrets::HOME.iter().map(|secret| format!("/{}", secret.pattern)))?;
@@ -76,7 +76,7 @@ impl Judge {
         Ok(Self { rules, places, denials, at_home, own: OwnPlaces::of(context) })
     }
 
-    /// Why a path must not be read, if it must not. The path has no links in it.
+    /// Returns why a path must not be read, if it must not. The path must contain no links.
     pub(crate) fn refuses(&self, path: &Path) -> Option<Why> {
         if self.denials.cover(&self.rules, path) {
             return Some(Why::Denied);
@@ -84,14 +84,14 @@ impl Judge {
         self.hides(path).then_some(Why::Secret)
     }
 
-    /// Whether a path is a place of secrets or Weir's own, whatever the rules say.
+    /// Whether a path is a place of secrets or Weir's own, regardless of the rules.
     pub(crate) fn hides(&self, path: &Path) -> bool {
         let is_lifted = || self.rules.readable().iter().any(|pattern| pattern.covers(path, &self.places));
         self.own.keep(path) || (self.is_secret(path) && !is_lifted())
     }
 
-    /// Whether a path, without links, lies where a call of this origin may use it so: in the project, in a folder that the
-    /// user added to it, or where a rule of the user's allows it. A person at a terminal may look at what is theirs.
+    /// Whether a call of this origin may access a path, which must contain no links: it is in the project, in a folder
+    /// that the user added to the project, or allowed by a user rule. A person at a terminal may read their own files.
     pub(crate) fn may_reach(&self, origin: Origin, path: &Path, access: Access) -> bool {
         let looks = access == Access::Read && origin == Origin::User;
         looks || self.is_inside(path) || self.is_allowed(path, access)
@@ -109,7 +109,7 @@ impl Judge {
     }
 
     fn is_allowed(&self, path: &Path, access: Access) -> bool {
-        // A pattern such as `folder/**` is about what is in the folder.
+        // A pattern such as `folder/**` matches what is in the folder.
         let inside = path.join("*");
         let paths = if path.is_dir() { [path, &inside] } else { [path, path] };
         self.rules.iter().filter(|rule| rule.verdict == Verdict::Allow).any(|rule| match &rule.subject {
@@ -121,17 +121,17 @@ impl Judge {
         })
     }
 
-    /// Weir's own places.
+    /// Returns Weir's own folders.
     pub(crate) fn own(&self) -> &OwnPlaces {
         &self.own
     }
 
-    /// The rules as they are now.
+    /// Returns the current rules.
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// The folders that their patterns are relative to.
+    /// Returns the folders that the patterns of rules are relative to.
     pub(crate) fn places(&self) -> &Places {
         &self.places
     }
@@ -143,7 +143,7 @@ impl Judge {
     }
 }
 
-/// A list of names, in any case.
+/// Returns a case-insensitive matcher for a list of names.
 fn lines(root: &Path, lines: impl Iterator<Item = String>) -> Result<Gitignore, CommandError> {
     let broken = |error: ignore::Error| CommandError::broken(&format!("cannot use the list of secrets: {error}"));
     let mut builder = GitignoreBuilder::new(root);
