@@ -41,8 +41,8 @@ fn describe(process: u32) -> String {
     format!("process {process} ({}){stopped}", one_line(&line, SHOWN))
 }
 
-/// Returns the processes that hold the write lock, from the system's list of locks: `1: POSIX ADVISORY WRITE 4711
-/// 00:2a:815 120 120`.
+/// Returns the processes that hold the write lock, from the system's list of locks:
+/// `1: POSIX ADVISORY WRITE 4711 00:2a:815 120 120`.
 fn lock_holders(shared: &Path, locks: &str) -> Vec<u32> {
     #[cfg(unix)]
     {

@@ -29,7 +29,7 @@ pub(crate) enum Task {
     Teardown,
 }
 
-/// Asks whether the changes shown may be written. `None` if nobody can be asked.
+/// Asks whether the changes shown may be written. `None` if there is no one to ask.
 pub(crate) type Asker<'a> = Option<&'a dyn Fn(String) -> bool>;
 
 /// Returns the two commands.

@@ -1,5 +1,5 @@
-//! Renders the answer of a search. Invariant: every excerpt is in a fence that names its origin; corrections to the
-//! query, doubts and omissions are stated.
+//! Renders the answer of a search. Invariant: every excerpt is in a fence below a heading that states its origin;
+//! corrections to the query, doubts and omissions are stated.
 
 use std::collections::HashMap;
 
