@@ -1,4 +1,5 @@
-//! Prepares a text that a person must agree to: it is shown completely and unaltered, or the question is not asked.
+//! Prepares a text that a person must agree to: all of it is shown and nothing is hidden, or the question is
+//! not asked.
 //!
 //! Invariant: no character of the text is left out, and none can hide or move another.
 

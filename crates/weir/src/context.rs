@@ -283,8 +283,8 @@ impl Open<'_> {
                 folder: context.shared.project.folder_name(),
                 used_at: self.now,
             };
-            // Failing to update the list of projects must not fail the call: on a full disk or in a read-only folder, this
-            // project can still be read.
+            // Failing to update the list of projects must not fail the call: on a full disk or in a read-only folder,
+            // this project can still be read.
             if let Ok(user) = self.user() {
                 let _ = user.remember_project(&known);
             }

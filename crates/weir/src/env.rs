@@ -10,7 +10,7 @@ pub(crate) const WEIR_WORK: &str = "WEIR_WORK";
 /// The session a call belongs to, for scripts that need one.
 pub(crate) const WEIR_SESSION: &str = "WEIR_SESSION";
 
-/// If set to anything but 0, makes hooks do nothing.
+/// Makes hooks do nothing if set to anything but 0 or an empty value.
 pub(crate) const WEIR_OFF: &str = "WEIR_OFF";
 
 /// The maximum number of seconds a hook may take, for machines on which the default is too short.

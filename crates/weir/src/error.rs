@@ -11,7 +11,7 @@ pub(crate) enum ErrorKind {
     Failed,
     /// The arguments are invalid. clap uses the same exit code.
     Usage,
-    /// The requested item does not exist.
+    /// What was requested does not exist.
     NotFound,
     /// The store cannot be used.
     Store,

@@ -164,7 +164,7 @@ fn call(
         tokio::select! {
             answer = running => answer,
             () = signal::asked_to_end() => {
-                // The output of runs so far is stored.
+                // Ending the runs stores their output so far.
                 context.running().end_all(signal::PATIENCE).await;
                 Err(crate::context::cancelled())
             }

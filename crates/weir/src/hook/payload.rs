@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// A text of at least this many bytes is written to a file.
+/// A text of more bytes than this is written to a file.
 const LONG: usize = 1 << 20;
 /// The maximum size of everything else together, in bytes.
 const MOST: usize = 16 << 20;

@@ -24,7 +24,7 @@ use crate::outlining::outline;
 
 /// The number of files in a batch.
 const BATCH: usize = 400;
-/// The maximum number of files in memory.
+/// The maximum number of files in a map, all of which are held in memory.
 const MOST_FILES: usize = 100_000;
 /// Larger files are data, or were generated.
 const LARGEST: u64 = 1 << 20;

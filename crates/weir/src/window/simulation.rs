@@ -12,7 +12,7 @@ use crate::replay::prices::Rates;
 const ASKING: f64 = 150.0;
 /// The share of a summary that the model writes. The client adds the rest.
 const WRITTEN: f64 = 0.8;
-/// A larger step is a file or an image from outside, not part of the normal growth, in tokens.
+/// A step of this many tokens or more is a file or an image from outside, not part of the conversation's growth.
 const LARGEST_STEP: u64 = 40_000;
 /// How many requests after a compaction are searched for files that are read again.
 const AFTER: usize = 40;
