@@ -1,7 +1,7 @@
-//! What an operation answers: text within a budget, and the same as data.
+//! The answer of an operation: text within a token budget, and the same content as data.
 //!
-//! Invariants: a text is never longer than its budget, counted; recalled text stands in a fence that it cannot close
-//! by itself; whatever is left out is said.
+//! Invariants: a text never exceeds its budget, by token count; recalled text is enclosed in a fence that it cannot
+//! close itself; an answer says what it leaves out.
 
 use serde_json::Value;
 pub(crate) use weir_core::wording::{counted, fence, one_line, size};
@@ -15,17 +15,17 @@ use crate::when;
 pub(crate) struct Budget(usize);
 
 impl Budget {
-    /// Less than this cannot hold even a sentence about what was left out.
+    /// The smallest budget. Anything less cannot hold even a sentence about what was left out.
     const LEAST: usize = 120;
-    /// More than this is no longer a small answer; the caller reads on instead.
+    /// The largest budget. For longer texts, the caller reads on with another call.
     const MOST: usize = 20_000;
 
-    /// The budget asked for, within reason, or the default.
+    /// Returns the requested budget, clamped to the allowed range, or the default.
     pub(crate) fn new(asked: Option<u32>, default: usize) -> Self {
         Self(asked.map_or(default, |tokens| (tokens as usize).clamp(Self::LEAST, Self::MOST)))
     }
 
-    /// The number of tokens.
+    /// Returns the number of tokens.
     pub(crate) fn tokens(self) -> usize {
         self.0
     }
@@ -33,33 +33,33 @@ impl Budget {
 
 /// The result of an operation.
 pub(crate) struct Answer {
-    /// For a model or a person.
+    /// The text for a model or a person.
     pub text: String,
-    /// For a program.
+    /// The same content for a program.
     pub data: Value,
-    /// Whether what was asked for was found; decides the exit code.
+    /// Whether the operation found what was asked for. Decides the exit code.
     pub found: bool,
-    /// A text to be written as it is, when the caller asked for it.
+    /// A text to be written unchanged, if the caller asked for it.
     pub raw: Option<BlobReader>,
-    /// The exit code of the program that was run; the command ends with it.
+    /// The exit code of the program that was run. The command exits with the same code.
     pub exit_code: Option<u8>,
 }
 
 impl Answer {
-    /// An answer that found what was asked for.
+    /// Returns an answer that found what was asked for.
     pub(crate) fn new(text: String, data: Value) -> Self {
         Self { text, data, found: true, raw: None, exit_code: None }
     }
 
-    /// An answer that says that there is nothing.
+    /// Returns an answer that found nothing.
     pub(crate) fn nothing(text: String, data: Value) -> Self {
         Self { found: false, ..Self::new(text, data) }
     }
 }
 
-/// One line about an entry: reference, what it is, whose words, when.
+/// Describes an entry in one line: its reference, kind, origin and time.
 pub(crate) fn headline(entry: &Entry) -> String {
-    // What was said is known by what it was: a prompt, a decision.
+    // Something said is best described by what it was: a prompt, a decision.
     let said = entry.source.as_deref().filter(|_| entry.kind == EntryKind::Said);
     let mut line = format!("{} {}", entry.reference, said.unwrap_or(entry.kind.as_str()));
     if let Some(note) = &entry.note {
@@ -81,7 +81,8 @@ pub(crate) fn headline(entry: &Entry) -> String {
     line
 }
 
-/// Joins a head, as many items as fit, and a foot that is told how many those are. Returns the text and that number.
+/// Joins a head, as many items as fit, and a foot, which is passed the number of items shown. Returns the text and that
+/// number.
 pub(crate) fn fit_items(
     head: &str,
     items: &[String],
@@ -94,7 +95,7 @@ pub(crate) fn fit_items(
         let parts = parts.chain([foot.as_str()]).filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join("\n")
     };
-    // A sum of the parts says how many may fit; the whole is counted to be sure.
+    // The sum of the parts estimates how many fit; counting the joined text makes sure.
     let mut left = budget.tokens().saturating_sub(weir_tokens::count(head));
     let mut shown = 0;
     for item in items {

@@ -1,4 +1,4 @@
-//! One of a few written words, as an argument: the same list for the command line, the schema and the parser.
+//! Arguments that take one of a fixed set of words. The command line, the schema and the parser share one list.
 
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ impl<T: Written> ValueParserFactory for Choice<T> {
     }
 }
 
-/// Parses a choice on the command line, with the choices in the help.
+/// Parses a choice on the command line and lists the possible values in the help.
 #[derive(Debug, Clone)]
 pub(crate) struct ChoiceParser<T>(std::marker::PhantomData<T>);
 

@@ -1,6 +1,7 @@
-//! The configuration file: parsed once, into values that cannot be wrong.
+//! The configuration file, parsed once into values that cannot be invalid.
 //!
-//! It is the user's own. A project has none, since a project that could loosen its own sandbox would have none.
+//! The file belongs to the user. Projects have none, because a project that could loosen its own sandbox would
+//! effectively have no sandbox.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,45 +12,45 @@ use weir_core::Limits;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
-/// How long a run may take unless asked otherwise. The shortest limit of a client on a call is a minute.
+/// The default time limit of a run. The shortest limit that a client sets on a call is one minute.
 const TIMEOUT_SECONDS: u64 = 50;
-/// How much a run may print.
+/// The default limit on how much a run may print.
 const OUTPUT_MB: u64 = 2048;
 
-/// How long fetching a page may take, redirects included.
+/// The default time limit for fetching a page, including redirects.
 const FETCH_SECONDS: u64 = 30;
-/// How much of a page is read.
+/// The default limit on how much of a page is read.
 const FETCH_MB: u64 = 10;
-/// How long a page that was fetched is not asked for again.
+/// How long a fetched page counts as fresh by default.
 const FETCH_HOURS: u64 = 24;
 
-/// How many tokens a guide has.
+/// The default size of a guide, in tokens.
 pub(crate) const GUIDE_TOKENS: usize = 900;
 
-/// What the user configured.
+/// The user's configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
-    /// How long things are kept.
+    /// How long stored data is kept.
     pub limits: Limits,
     /// Whether a run must have a full sandbox.
     pub sandbox: Sandbox,
-    /// What of the network runs have.
+    /// The network access of runs.
     pub network: Network,
-    /// What runs may use, see and change beyond the usual.
+    /// Additional resources and permissions of runs.
     pub run: RunConfig,
-    /// What pages may be fetched, and how.
+    /// Which pages may be fetched, and how.
     pub fetch: FetchConfig,
-    /// What is held back from a client's own tools.
+    /// What is held back from the output of a client's own tools.
     pub hold: HoldConfig,
-    /// How many tokens a guide may have.
+    /// The maximum size of a guide, in tokens.
     pub guide_tokens: usize,
     /// The share of sessions that hooks leave as they would be without Weir.
     pub hold_out: f64,
-    /// The tools that clients are told of.
+    /// The tools that clients are shown.
     pub tools: ListedTools,
-    /// What finds by meaning.
+    /// The model for search by meaning.
     pub meaning: Meaning,
-    /// The user's own rules, in the form that Claude Code's settings have.
+    /// The user's own rules, in the format of Claude Code's settings.
     pub policy: PolicyLists,
 }
 
@@ -57,97 +58,97 @@ pub(crate) struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sandbox {
-    /// The full level, or no run.
+    /// Run only with the full sandbox.
     #[default]
     Required,
-    /// The full level, else Landlock, else no run.
+    /// Run with the full sandbox or, failing that, with Landlock; otherwise do not run.
     BestEffort,
     /// No sandbox.
     Off,
 }
 
-/// What of the network runs have.
+/// The network access of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Network {
-    /// A loopback of their own.
+    /// Only a loopback interface of their own.
     #[default]
     Off,
-    /// The hosts that the user allowed, through a proxy.
+    /// The hosts that the user has allowed, through a proxy.
     AllowList,
     /// Everything.
     On,
 }
 
-/// The tools that clients are told of.
+/// The tools that clients are shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum ListedTools {
-    /// Those that most conversations use.
+    /// The tools that most conversations use.
     #[default]
     Core,
-    /// All.
+    /// All tools.
     All,
-    /// These.
+    /// The tools with these names.
     Named(Vec<String>),
 }
 
-/// What finds by meaning.
+/// The model for search by meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// Nothing: words alone decide.
+    /// No model: search uses words alone.
     Off,
-    /// The model inside the program.
+    /// The built-in model.
     BuiltIn,
-    /// A model of the same sort in a folder.
+    /// A model of the same type, loaded from a folder.
     Folder(PathBuf),
-    /// A server that speaks OpenAI's words for embeddings.
+    /// A server with an OpenAI-compatible embeddings API.
     Endpoint {
-        /// Its address, up to `/v1`.
+        /// The server's address, up to `/v1`.
         url: String,
-        /// The name of the model there.
+        /// The model's name on the server.
         model: String,
-        /// What it asks for as a key.
+        /// The API key, if the server requires one.
         key: Option<String>,
     },
 }
 
-/// What runs may use, see and change beyond the usual.
+/// Additional resources and permissions of runs.
 #[derive(Debug, Clone)]
 pub(crate) struct RunConfig {
-    /// How long a run may take unless asked otherwise.
+    /// The default time limit of a run.
     pub timeout: Duration,
-    /// How many bytes a run may print.
+    /// The maximum number of bytes that a run may print.
     pub output_bytes: u64,
-    /// How many bytes of memory the processes of a run may have.
+    /// The maximum memory of a run's processes, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Hosts that runs may reach, with `network = "allow-list"`.
+    /// Hosts that runs may reach with `network = "allow-list"`.
     pub hosts: Vec<String>,
-    /// Folders that runs may change beside the project.
+    /// Folders outside the project that runs may change.
     pub writable: Vec<String>,
-    /// Patterns of secret places that runs may read all the same.
+    /// Patterns of secret paths that runs may read nevertheless.
     pub readable: Vec<String>,
-    /// Variables that runs get beyond the usual.
+    /// Environment variables that runs get in addition to the usual ones.
     pub environment: Vec<String>,
-    /// Authenticated programs that are run outside on a run's behalf.
+    /// Authenticated programs that the broker runs outside the sandbox on behalf of a run.
     pub brokered: Vec<String>,
 }
 
-/// What is held back from a client's own tools.
+/// What is held back from the output of a client's own tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HoldConfig {
-    /// Up to how many tokens a text that was asked for is shown whole.
+    /// The largest output, in tokens, that is shown in full if it was asked for.
     pub asked_tokens: usize,
-    /// The same for what builds, tests and other work print on their way.
+    /// The same limit for by-products: what builds, tests and other work print along the way.
     pub by_product_tokens: usize,
-    /// The same for pages and results of MCP tools.
+    /// The same limit for web pages and results of MCP tools.
     pub flood_tokens: usize,
-    /// The same for commands that are in no list.
+    /// The same limit for commands that are in no list.
     pub unclear_tokens: usize,
-    /// Whether lines that were shown before are left out.
+    /// Whether lines that the conversation has already been shown are left out.
     pub repeats: bool,
-    /// Tools and commands whose output is left alone: `Read`, `Bash(npm test*)`, `mcp__github__*`.
+    /// Tools and commands whose output is left alone, such as `Read`, `Bash(npm test*)` or `mcp__github__*`.
     pub off: Vec<String>,
-    /// Folders below which every output is left alone.
+    /// Folders in which all output is left alone.
     pub off_folders: Vec<PathBuf>,
 }
 
@@ -165,32 +166,32 @@ impl Default for HoldConfig {
     }
 }
 
-/// What pages may be fetched, and how.
+/// Which pages may be fetched, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchConfig {
-    /// What may be reached.
+    /// The addresses that may be reached.
     pub guard: weir_fetch::Guard,
-    /// How long a page may take, redirects included.
+    /// The time limit for one page, including redirects.
     pub timeout: Duration,
-    /// How many bytes of a page are read.
+    /// The maximum number of bytes that are read of a page.
     pub bytes: u64,
-    /// How long a page that was fetched is not asked for again.
+    /// How long a fetched page counts as fresh.
     pub ttl: Duration,
 }
 
-/// Rules as the user writes them.
+/// Rules as the user wrote them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PolicyLists {
-    /// What may not be done.
+    /// What is forbidden.
     pub deny: Vec<String>,
-    /// What may be done when the user agrees.
+    /// What needs the user's consent.
     pub ask: Vec<String>,
-    /// What may be done.
+    /// What is allowed.
     pub allow: Vec<String>,
 }
 
-/// The file as written.
+/// The file as written, before validation.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RawConfig {
@@ -283,7 +284,7 @@ struct RawRetention {
     quota_mb: Option<u64>,
 }
 
-/// Reads the configuration file; a missing file means the defaults.
+/// Reads the configuration file. A missing file means the defaults.
 pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
     let text = match foreign::of_user(path, foreign::SETTINGS) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8"))?,
@@ -322,7 +323,7 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
     })
 }
 
-/// The tools that clients are told of.
+/// Converts the list of tools that clients are shown.
 fn tools(raw: RawTools) -> Result<ListedTools, String> {
     match raw.list {
         None => Ok(ListedTools::default()),
@@ -335,7 +336,7 @@ fn tools(raw: RawTools) -> Result<ListedTools, String> {
     }
 }
 
-/// The share of sessions that are left alone.
+/// Checks the share of sessions that are left alone.
 fn hold_out(raw: &RawStats) -> Result<f64, String> {
     match raw.hold_out {
         share if (0.0..=0.5).contains(&share) => Ok(share),
@@ -343,10 +344,10 @@ fn hold_out(raw: &RawStats) -> Result<f64, String> {
     }
 }
 
-/// What is held back.
+/// Fills in the defaults for what is held back.
 fn hold(raw: RawHold) -> HoldConfig {
     let default = HoldConfig::default();
-    // Nothing shorter than a digest can be held back.
+    // Holding back a text that is shorter than a digest would save nothing.
     let tokens = |given: Option<u32>, usual: usize| given.map_or(usual, |tokens| (tokens as usize).max(1_000));
     HoldConfig {
         asked_tokens: tokens(raw.asked_tokens, default.asked_tokens),
@@ -359,7 +360,7 @@ fn hold(raw: RawHold) -> HoldConfig {
     }
 }
 
-/// What pages may be fetched, and how.
+/// Converts the settings for fetching pages.
 fn fetch(raw: &RawFetch) -> Result<FetchConfig, String> {
     Ok(FetchConfig {
         guard: weir_fetch::Guard::allowing(&raw.allow).map_err(|error| format!("[fetch] allow: {error}"))?,
@@ -369,7 +370,7 @@ fn fetch(raw: &RawFetch) -> Result<FetchConfig, String> {
     })
 }
 
-/// What the user wants to find by meaning with.
+/// Converts the settings of the model for search by meaning.
 fn meaning(raw: RawSearch) -> Result<Meaning, String> {
     match (raw.model.as_deref(), raw.endpoint) {
         (Some("off"), None) => Ok(Meaning::Off),

@@ -1,18 +1,19 @@
-//! What a person is shown before agreeing to something: all of it, as it is, or the question is not asked.
+//! Prepares a text that a person must agree to: all of it is shown and nothing is hidden, or the question is
+//! not asked.
 //!
 //! Invariant: no character of the text is left out, and none can hide or move another.
 
 use crate::error::{CommandError, ErrorKind};
 
-/// The most that is shown in a question. Clients show it in a dialogue, where few scroll.
+/// The most that a question may show. Clients show it in a dialog, where few people scroll.
 const MOST_CHARACTERS: usize = 4_000;
 const MOST_LINES: usize = 60;
-/// The longest line: what does not fit beside it may not be seen.
+/// The longest line. Anything beyond it may be outside the visible area.
 const LONGEST_LINE: usize = 400;
-/// A gap this wide inside a line is shown as its width.
+/// A gap this wide inside a line is replaced by its width.
 const GAP: usize = 12;
 
-/// A text as a person can judge it. What cannot be shown whole is refused.
+/// Returns a text in a form that a person can judge. Refuses a text that cannot be shown completely.
 pub(crate) fn shown(text: &str) -> Result<String, CommandError> {
     let text = text.trim_end_matches('\n');
     let lines: Vec<String> = text.split('\n').map(line).collect();
@@ -35,12 +36,12 @@ pub(crate) fn shown(text: &str) -> Result<String, CommandError> {
     Ok(lines.join("\n"))
 }
 
-/// A text of ours that repeats words of others, with what cannot be seen made visible.
+/// Makes invisible characters visible in a text of our own that quotes others.
 pub(crate) fn visible(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// One line, with what cannot be seen made visible.
+/// Makes the invisible characters of one line visible.
 fn line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut gap = 0;
@@ -61,7 +62,7 @@ fn line(text: &str) -> String {
     shown
 }
 
-/// Spaces, or how many there are where they could push what follows out of sight. Indentation stays.
+/// Appends spaces, or their number if they could push the rest of the line out of sight. Indentation is kept.
 fn push_gap(shown: &mut String, spaces: usize) {
     if spaces >= GAP && !shown.trim().is_empty() {
         shown.push_str(&format!(" <{spaces} spaces> "));
@@ -70,7 +71,7 @@ fn push_gap(shown: &mut String, spaces: usize) {
     }
 }
 
-/// Characters that cannot be seen, or that change the order in which others are.
+/// Whether a character is invisible or changes the order in which others are displayed.
 fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -78,7 +79,7 @@ fn is_unseen(c: char) -> bool {
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
             | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
             | '\u{e0000}'..='\u{e0fff}')
-        // Other spaces than the one everybody knows.
+        // Any space other than the ordinary one.
         || (c.is_whitespace() && c != ' ' && c != '\t')
 }
 

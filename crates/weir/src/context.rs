@@ -1,5 +1,5 @@
-//! What a call has at hand: the project it is made in, its scope, and the stores. Invariant: stores are opened when
-//! first used and work off the async thread.
+//! The context of a call: its project, its scope, and the stores. Invariant: stores are opened on first use and work
+//! off the async thread.
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -21,11 +21,11 @@ use crate::project::Project;
 use crate::run::Running;
 use crate::when;
 
-/// What a call has at hand. Cloning it is cheap.
+/// The context of a call. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Context {
     shared: Arc<Shared>,
-    /// Who is calling: words it gives us are of this origin.
+    /// The origin of the caller, and thus of the texts it passes.
     pub origin: Origin,
     session: Option<SessionKey>,
     cancel: CancellationToken,
@@ -33,11 +33,11 @@ pub(crate) struct Context {
     ask: Ask,
 }
 
-/// How the user is asked for consent: a question and what it is about, and whether the answer was yes. Without one,
-/// the answer is no.
+/// Asks the user for consent: takes a question and what the question is about, and resolves to whether the user agreed.
+/// Without one, the answer is no.
 pub(crate) type Ask = Option<Arc<dyn Fn(String, String) -> Asked + Send + Sync>>;
 
-/// An answer to come.
+/// The user's pending answer.
 pub(crate) type Asked = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 struct Shared {
@@ -51,14 +51,14 @@ struct Shared {
 }
 
 impl Shared {
-    /// With nothing opened and nothing running.
+    /// Returns a state with no store open and nothing running.
     fn new(env: Env, paths: Paths, project: Project, config: Config) -> Self {
         let (stores, model, running) = (Mutex::default(), Model::default(), Running::default());
         Self { env, paths, project, config, stores, model, running }
     }
 }
 
-/// The stores a call may use.
+/// The stores that a call may use.
 #[derive(Default)]
 pub(crate) struct Stores {
     project: Option<Store>,
@@ -66,7 +66,7 @@ pub(crate) struct Stores {
 }
 
 impl Context {
-    /// The context of a call made in this environment.
+    /// Returns the context of a call made in this environment.
     pub(crate) fn new(env: &Env, origin: Origin) -> Result<Self, CommandError> {
         let paths = env.paths().ok_or_else(|| {
             CommandError::new(ErrorKind::Config, "cannot find the home folder")
@@ -88,27 +88,28 @@ impl Context {
         })
     }
 
-    /// The same context with someone to tell how long work goes on.
+    /// Returns the same context with a function that receives progress messages.
     pub(crate) fn telling(self, tell: fn(&str)) -> Self {
         Self { tell, ..self }
     }
 
-    /// Tells how long work goes on, where someone listens.
+    /// Reports the progress of long work, if anything receives it.
     pub(crate) fn tell(&self, progress: &str) {
         (self.tell)(progress);
     }
 
-    /// The same context in a session.
+    /// Returns the same context, within a session.
     pub(crate) fn in_session(self, session: Option<SessionKey>) -> Self {
         Self { session, ..self }
     }
 
-    /// The same context with someone who can be asked.
+    /// Returns the same context with a way to ask the user.
     pub(crate) fn asking(self, ask: Ask) -> Self {
         Self { ask, ..self }
     }
 
-    /// Asks the user for consent, where there is a way to. What cannot be shown whole is an error.
+    /// Asks the user for consent. Without a way to ask, the answer is no; a text that cannot be shown completely is an
+    /// error.
     pub(crate) async fn consent(&self, question: &str, about: &str) -> Result<bool, CommandError> {
         match &self.ask {
             Some(ask) => Ok(ask(consent::visible(question), consent::shown(about)?).await),
@@ -116,85 +117,85 @@ impl Context {
         }
     }
 
-    /// The same context for one call of a session that may be cancelled.
+    /// Returns the same context for one cancellable call of a session.
     pub(crate) fn for_call(&self, session: SessionKey, cancel: CancellationToken) -> Self {
         Self { session: Some(session), cancel, ..self.clone() }
     }
 
-    /// The same context with stores that nobody else waits for.
+    /// Returns the same context with its own stores, so that other calls do not wait for them.
     pub(crate) fn with_stores_of_its_own(&self) -> Self {
         let Shared { env, paths, project, config, .. } = &*self.shared;
         let shared = Shared::new(env.clone(), paths.clone(), project.clone(), config.clone());
         Self { shared: Arc::new(shared), ..self.clone() }
     }
 
-    /// Why search by meaning does not work, if it should and does not.
+    /// Returns why search by meaning does not work, if it is configured but does not.
     pub(crate) fn model_problem(&self) -> Option<&str> {
         self.shared.model.problem(&self.shared.config.meaning)
     }
 
-    /// The model that finds by meaning, if there is one.
+    /// Returns the name of the model for search by meaning, if there is one.
     pub(crate) fn model_name(&self) -> Option<String> {
         self.shared.model.get(&self.shared.config.meaning).map(|model| model.name().to_owned())
     }
 
-    /// Where things lie.
+    /// Returns the paths of Weir's data, configuration and cache.
     pub(crate) fn paths(&self) -> &Paths {
         &self.shared.paths
     }
 
-    /// What the user configured.
+    /// Returns the user's configuration.
     pub(crate) fn config(&self) -> &Config {
         &self.shared.config
     }
 
-    /// What was read of the environment.
+    /// Returns the environment as it was read.
     pub(crate) fn env(&self) -> &Env {
         &self.shared.env
     }
 
-    /// The runs that are under way.
+    /// Returns the runs in progress.
     pub(crate) fn running(&self) -> &Running {
         &self.shared.running
     }
 
-    /// Done when the caller gives up waiting.
+    /// Returns the token that is cancelled when the caller gives up waiting.
     pub(crate) fn cancelled(&self) -> &CancellationToken {
         &self.cancel
     }
 
-    /// The project the call is made in.
+    /// Returns the project that the call is made in.
     pub(crate) fn project(&self) -> &Project {
         &self.shared.project
     }
 
-    /// What git has checked out at this moment.
+    /// Returns what git has checked out at this moment.
     pub(crate) fn head(&self) -> Head {
         self.shared.project.head()
     }
 
-    /// Where the call stands. The branch is read anew, since it may have changed since the last call.
+    /// Returns the scope of the call. The branch is read each time, since it may have changed since the last call.
     pub(crate) fn scope(&self) -> Scope {
         let work = self.shared.env.work.clone().or_else(|| self.head().branch);
         Scope { project: self.shared.project.key.clone(), work, session: self.session.clone() }
     }
 
-    /// The folder of the project's store.
+    /// Returns the folder of the project's store.
     pub(crate) fn project_folder(&self) -> PathBuf {
         self.shared.paths.data.join("projects").join(self.shared.project.folder_name())
     }
 
-    /// What to say of an empty store: that the project may have been elsewhere before.
+    /// Returns a hint for an empty store if the project may have been moved.
     pub(crate) fn moved_hint(&self, open: &mut Open<'_>) -> Option<String> {
         moved::hint(open, &self.shared.project, &self.shared.paths.data.join("projects"))
     }
 
-    /// The folder of the user's store.
+    /// Returns the folder of the user's store.
     pub(crate) fn user_folder(&self) -> PathBuf {
         self.shared.paths.data.join("user")
     }
 
-    /// Runs work on the stores on this thread, for those that have one of their own.
+    /// Runs work on the stores on the current thread, for callers that have a thread of their own.
     pub(crate) fn with_stores_here<T>(
         &self,
         work: impl FnOnce(&mut Open<'_>) -> Result<T, CommandError>,
@@ -203,7 +204,7 @@ impl Context {
         work(&mut Open { context: self, stores: &mut stores, now: when::now(), patience: Patience::default() })
     }
 
-    /// Runs work on the stores, off the async thread. Cancelling the call ends the statement that runs.
+    /// Runs work on the stores, off the async thread. Cancelling the call interrupts the running statement.
     pub(crate) async fn with_stores<T, F>(&self, work: F) -> Result<T, CommandError>
     where
         T: Send + 'static,
@@ -239,13 +240,13 @@ impl Context {
 pub(crate) struct Open<'a> {
     context: &'a Context,
     stores: &'a mut Stores,
-    /// The time the work began.
+    /// When the work began.
     pub now: Timestamp,
     patience: Patience,
 }
 
 impl Open<'_> {
-    /// The store that holds entries of this level.
+    /// Returns the store that holds entries of this level.
     pub(crate) fn store(&mut self, level: Level) -> Result<&mut Store, CommandError> {
         match level {
             Level::User => self.user(),
@@ -253,7 +254,7 @@ impl Open<'_> {
         }
     }
 
-    /// Sets how long writes wait for other processes, for stores that are open and those that will be.
+    /// Sets how long writes wait for other processes, both for stores that are open and for those opened later.
     pub(crate) fn set_patience(&mut self, patience: Patience) -> Result<(), CommandError> {
         self.patience = patience;
         let Stores { project, user } = &mut *self.stores;
@@ -261,19 +262,19 @@ impl Open<'_> {
         Ok(())
     }
 
-    /// The project's store. What hooks had to leave beside it is taken in first.
+    /// Returns the project's store, after taking in the spool that hooks left next to it.
     pub(crate) fn project(&mut self) -> Result<&mut Store, CommandError> {
         let context = self.context;
-        // A server lives longer than a store that is moved, removed or restored under it, and longer than a full disk.
+        // A server outlives stores that are moved, removed or restored underneath it, and it outlives a full disk.
         self.stores.project.take_if(|store| store.was_moved() || store.is_read_only());
         if let Some(store) = &mut self.stores.project {
-            // What cannot be taken in now waits on.
+            // Anything that cannot be taken in now stays in the spool.
             let _ = store.take_in();
         } else {
             let owner = Owner::Project(context.shared.project.key.clone());
             let limits = context.shared.config.limits.clone();
             let mut store = Store::open_within(&context.project_folder(), owner, limits, self.patience)?;
-            // Every call does a part of the housekeeping, since there is no daemon. An answer does not depend on it.
+            // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
             let _ = store.tidy(self.now);
             store.set_model(context.shared.model.get(&context.shared.config.meaning));
             let known = KnownProject {
@@ -282,7 +283,8 @@ impl Open<'_> {
                 folder: context.shared.project.folder_name(),
                 used_at: self.now,
             };
-            // The list of projects is not worth failing for: on a full disk or in a read-only folder, this one can still be read.
+            // Failing to update the list of projects must not fail the call: on a full disk or in a read-only folder,
+            // this project can still be read.
             if let Ok(user) = self.user() {
                 let _ = user.remember_project(&known);
             }
@@ -292,7 +294,7 @@ impl Open<'_> {
         self.stores.project.as_mut().ok_or_else(cancelled)
     }
 
-    /// The user's store.
+    /// Returns the user's store.
     pub(crate) fn user(&mut self) -> Result<&mut Store, CommandError> {
         self.stores.user.take_if(|store| store.was_moved() || store.is_read_only());
         if self.stores.user.is_none() {
@@ -314,12 +316,12 @@ impl Stores {
     }
 }
 
-/// A panic in one call must not close the stores for all later ones.
+/// Locks the stores even after a panic: one failed call must not close them for all later ones.
 fn lock(stores: &Mutex<Stores>) -> MutexGuard<'_, Stores> {
     stores.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The caller gave up waiting.
+/// Returns the error for a caller that gave up waiting.
 pub(crate) fn cancelled() -> CommandError {
     CommandError::new(ErrorKind::Cancelled, "cancelled")
 }

@@ -1,4 +1,4 @@
-//! Reads the environment. Invariant: this is the only place that does; every variable Weir heeds is named here.
+//! Reads the environment. Invariant: nothing else reads it, and every variable that Weir uses is named here.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 pub(crate) const WEIR_DATA: &str = "WEIR_DATA";
 /// The work a call belongs to, instead of the git branch.
 pub(crate) const WEIR_WORK: &str = "WEIR_WORK";
-/// The session a call belongs to, for scripts that want one.
+/// The session a call belongs to, for scripts that need one.
 pub(crate) const WEIR_SESSION: &str = "WEIR_SESSION";
 
-/// Set to anything but 0, it makes hooks do nothing.
+/// Makes hooks do nothing if set to anything but 0 or an empty value.
 pub(crate) const WEIR_OFF: &str = "WEIR_OFF";
 
-/// How many seconds a hook may take, for machines on which the usual are too few.
+/// The maximum number of seconds a hook may take, for machines on which the default is too short.
 pub(crate) const WEIR_HOOK_SECONDS: &str = "WEIR_HOOK_SECONDS";
 
 /// The token of a run, for the stand-ins of brokered programs inside its sandbox.
 pub(crate) const WEIR_BROKER_TOKEN: &str = "WEIR_BROKER_TOKEN";
 
-/// The session of a client that names it in the environment of the servers it starts, as Claude Code does.
+/// The session ID that a client such as Claude Code sets in the environment of the servers it starts.
 pub(crate) const CLAUDE_CODE_SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// The proxies that pages are fetched through, for `http`, for `https`, for both, and hosts that are reached without; in
-/// small letters too, which come first.
+/// The proxies for fetching pages over `http`, over `https` or over both, and the hosts that are reached directly. The
+/// lower-case names also work and take precedence.
 const HTTP_PROXY: &str = "HTTP_PROXY";
 const HTTPS_PROXY: &str = "HTTPS_PROXY";
 const ALL_PROXY: &str = "ALL_PROXY";
 const NO_PROXY: &str = "NO_PROXY";
 
-/// Variables that runs get as they are. Everything else is dropped, since secrets live in variables.
+/// Variables that runs inherit unchanged. All others are dropped, because variables often contain secrets.
 const FOR_RUNS: &[&str] = &[
     "PATH",
     "HOME",
@@ -39,7 +39,7 @@ const FOR_RUNS: &[&str] = &[
     "LANG",
     "LANGUAGE",
     "TZ",
-    // Where toolchains are.
+    // Locations of toolchains.
     "CARGO_HOME",
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
@@ -66,7 +66,7 @@ const FOR_RUNS: &[&str] = &[
     "HEX_HOME",
 ];
 
-/// What Weir takes from its environment, read once.
+/// The values that Weir takes from its environment, read once.
 #[derive(Debug, Clone)]
 pub(crate) struct Env {
     /// The folder the call is made in.
@@ -75,11 +75,11 @@ pub(crate) struct Env {
     pub work: Option<String>,
     /// The session named by the caller.
     pub session: Option<String>,
-    /// The session named by the client that started us.
+    /// The session named by the client that started this process.
     pub client_session: Option<String>,
     /// The home folder.
     pub home: Option<PathBuf>,
-    /// What runs get of it.
+    /// The variables that runs inherit.
     pub for_runs: Vec<(OsString, OsString)>,
     all: Vec<(OsString, OsString)>,
     data: Option<PathBuf>,
@@ -88,14 +88,14 @@ pub(crate) struct Env {
     cache_home: Option<PathBuf>,
 }
 
-/// Where things lie.
+/// The locations of Weir's data, configuration and cache.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
     /// Everything Weir stores.
     pub data: PathBuf,
-    /// The user's configuration.
+    /// The user's configuration file.
     pub config: PathBuf,
-    /// What can be made again.
+    /// Data that can be recreated.
     pub cache: PathBuf,
 }
 
@@ -127,18 +127,18 @@ impl Env {
         }
     }
 
-    /// The variables with these names, for runs that the user wants to have them.
+    /// Returns the variables with these names, for runs that the user has granted them to.
     pub(crate) fn named(&self, names: &[String]) -> Vec<(OsString, OsString)> {
         self.all.iter().filter(|(name, _)| names.iter().any(|wanted| name == wanted.as_str())).cloned().collect()
     }
 
-    /// The variables whose names begin like this, for programs that are run with the user's credentials.
+    /// Returns the variables whose names have one of these prefixes, for programs that run with the user's credentials.
     pub(crate) fn beginning_with(&self, starts: &[&str]) -> Vec<(OsString, OsString)> {
         let wanted = |name: &OsStr| starts.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()));
         self.all.iter().filter(|(name, _)| wanted(name)).cloned().collect()
     }
 
-    /// The proxies that pages are fetched through, by the names that programs have agreed on.
+    /// Returns the proxies for fetching pages, from the conventional variables.
     pub(crate) fn proxies(&self) -> weir_fetch::Proxies {
         let value = |name: &str| {
             let named = |wanted: &str| self.all.iter().find(|(name, _)| name == wanted);
@@ -153,7 +153,7 @@ impl Env {
         }
     }
 
-    /// The paths that follow from it; none without a home folder.
+    /// Derives the paths from the environment. Returns `None` without a home folder.
     pub(crate) fn paths(&self) -> Option<Paths> {
         let under_home = |part: &str| self.home.as_deref().map(|home: &Path| home.join(part));
         let data_home = || self.data_home.clone().or_else(|| under_home(".local/share"));
@@ -166,25 +166,26 @@ impl Env {
     }
 }
 
-/// Whether Copilot is the caller, and not Claude Code: it runs the hooks of Claude Code's settings beside its own.
+/// Whether the caller is Copilot rather than Claude Code. Copilot runs the hooks of Claude Code's settings in addition
+/// to its own.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub(crate) fn is_copilot() -> bool {
     std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none()
 }
 
-/// Whether hooks are to do nothing.
+/// Whether hooks are disabled.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub(crate) fn is_off() -> bool {
     std::env::var_os(WEIR_OFF).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// How many seconds a hook may take, if the user says so.
+/// Returns the user's limit for a hook in seconds, if set.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub(crate) fn hook_seconds() -> Option<u32> {
     std::env::var_os(WEIR_HOOK_SECONDS)?.to_str()?.parse().ok().filter(|seconds| *seconds > 0)
 }
 
-/// The token of the run that this process is part of.
+/// Returns the token of the run that this process is part of.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub(crate) fn broker_token() -> Option<OsString> {
     std::env::var_os(WEIR_BROKER_TOKEN)

@@ -1,32 +1,32 @@
-//! The one error of the program's edge: what went wrong, and what to do next.
+//! The error type of the program's edge: what went wrong, and what to do next.
 
 use weir_store::StoreError;
 
 use crate::holders;
 
-/// What kind of failure it is. The kind decides the exit code.
+/// The kind of a failure, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// Something else failed.
+    /// Any other failure.
     Failed,
-    /// The arguments do not make sense. Also clap's own exit code.
+    /// The arguments are invalid. clap uses the same exit code.
     Usage,
-    /// What was asked for is not there.
+    /// What was requested does not exist.
     NotFound,
     /// The store cannot be used.
     Store,
     /// The configuration cannot be used.
     Config,
-    /// The user's rules do not let it be done.
+    /// The user's rules forbid it.
     Denied,
-    /// There is no sandbox that would do.
+    /// No acceptable sandbox is available.
     Sandbox,
     /// The caller gave up waiting.
     Cancelled,
 }
 
 impl ErrorKind {
-    /// The exit code. This table is the documentation's too.
+    /// Returns the exit code. The documentation has the same table.
     pub(crate) fn exit_code(self) -> u8 {
         match self {
             Self::Failed => 1,
@@ -44,7 +44,7 @@ impl ErrorKind {
 /// A failure as a person or a model reads it.
 #[derive(Debug)]
 pub(crate) struct CommandError {
-    /// What kind.
+    /// The kind of the failure.
     pub kind: ErrorKind,
     /// One sentence that says what went wrong.
     pub message: String,
@@ -53,22 +53,22 @@ pub(crate) struct CommandError {
 }
 
 impl CommandError {
-    /// A failure without hints.
+    /// Returns a failure without hints.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hints: Vec::new() }
     }
 
-    /// Arguments that do not make sense.
+    /// Returns a failure for invalid arguments.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// Something that should never happen.
+    /// Returns a failure for something that should never happen.
     pub(crate) fn broken(what: &str) -> Self {
         Self::new(ErrorKind::Failed, what).hint("this is a bug in Weir; `weir doctor` may show more")
     }
 
-    /// Adds what to do next.
+    /// Adds a hint on what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
@@ -82,7 +82,7 @@ impl std::fmt::Display for CommandError {
     }
 }
 
-/// The index is derived from the log, so it can always be rebuilt.
+/// Whether a path is an index, which can always be rebuilt because it is derived from the log.
 fn is_index(path: &std::path::Path) -> bool {
     path.file_name().is_some_and(|name| name == "index.db")
 }

@@ -1,4 +1,4 @@
-//! The faces: how operations are reached. Each is a projection of [`crate::operations::OPERATIONS`].
+//! The faces: the ways to reach the operations. Each is a projection of [`crate::operations::OPERATIONS`].
 
 pub(crate) mod cli;
 mod coerce;

@@ -1,5 +1,5 @@
-//! Fetches pages and keeps them. Invariants: what the user's rules deny is not asked for, redirects included; each page is
-//! kept once for each address; what is shown is what the store kept, with secrets redacted.
+//! Fetches pages and stores them. Invariants: an address that the user's rules deny is not requested, not even by a
+//! redirect; each address has one stored page; what is shown is the stored text, with secrets redacted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,24 +14,24 @@ use crate::context::{Context, Open, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::permission;
 
-/// How many pages are fetched at once.
+/// How many pages are fetched concurrently.
 const AT_ONCE: usize = 4;
 
-/// What is to be fetched.
+/// A request to fetch pages.
 pub(crate) struct Order {
-    /// The addresses, as they were given.
+    /// The addresses, as given.
     pub urls: Vec<String>,
-    /// The name the pages are found under, before their addresses.
+    /// The name under which the pages can be found, before their addresses.
     pub label: Option<String>,
-    /// Ask for the pages even if they were fetched a moment ago.
+    /// Whether to request pages even if they were fetched recently.
     pub fresh: bool,
 }
 
-/// What came of one address.
+/// The outcome for one address.
 pub(crate) struct Outcome {
-    /// The address as it was given.
+    /// The address, as given.
     pub url: String,
-    /// The page, or why there is none.
+    /// The page, or why it is missing.
     pub result: Result<Got, CommandError>,
 }
 
@@ -39,26 +39,26 @@ pub(crate) struct Outcome {
 pub(crate) struct Got {
     /// The entry.
     pub entry: Entry,
-    /// Its text.
+    /// The entry's text.
     pub text: BlobReader,
-    /// How it came.
+    /// How the page was obtained.
     pub how: How,
 }
 
-/// How a page came.
+/// How a page was obtained.
 pub(crate) enum How {
     /// Over the network.
     Fetched {
-        /// What it was.
+        /// The format of the page.
         form: &'static str,
-        /// How often one was sent on.
+        /// The number of redirects.
         redirects: u8,
-        /// What was cut or changed.
+        /// Remarks on what was cut or changed.
         notes: Vec<String>,
     },
-    /// The server says that the one that is kept is still the page.
+    /// The server confirmed that the stored page is current.
     Unchanged,
-    /// It was fetched or checked so long ago.
+    /// The stored page was fetched or checked this long ago.
     Kept(Duration),
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn fetch(context: &Context, order: Order) -> Result<Vec<Outcome
     context.with_stores(work).await
 }
 
-/// What is known of an address before it is asked.
+/// What is known about an address before it is requested.
 struct Plan {
     given: String,
     url: Result<Url, FetchError>,
@@ -88,7 +88,7 @@ struct Plan {
     asks_anew: bool,
 }
 
-/// Looks for pages that are kept.
+/// Looks up the pages that are already stored.
 async fn plan(context: &Context, order: &Order) -> Result<Vec<Plan>, CommandError> {
     let (urls, fresh) = (order.urls.clone(), order.fresh);
     let (scope, keeps) = (context.scope(), context.config().fetch.ttl);
@@ -116,7 +116,7 @@ fn age(now: weir_core::Timestamp, page: &PageState) -> Duration {
 
 type Came = Option<Result<Fetched, FetchError>>;
 
-/// Asks the servers, where that is needed. None for a page that is fresh.
+/// Requests the pages from their servers where needed. Returns `None` for pages that are fresh.
 async fn ask(context: &Context, planned: &[Plan], denied: Vec<String>) -> Result<Vec<Came>, CommandError> {
     let mut came: Vec<Came> = Vec::with_capacity(planned.len());
     let mut wanted = Vec::new();
@@ -137,7 +137,7 @@ async fn ask(context: &Context, planned: &[Plan], denied: Vec<String>) -> Result
     }
     let settings = settings(context, denied)?;
     let broken = |error: tokio::task::JoinError| CommandError::broken(&format!("a fetch failed: {error}"));
-    // It reads the certificates that the machine trusts.
+    // Creating a fetcher reads the machine's trusted certificates.
     let fetcher = tokio::task::spawn_blocking(move || Fetcher::new(settings)).await.map_err(broken)?;
     let (fetcher, slots) = (Arc::new(fetcher), Arc::new(Semaphore::new(AT_ONCE)));
     let mut tasks = JoinSet::new();
@@ -152,7 +152,7 @@ async fn ask(context: &Context, planned: &[Plan], denied: Vec<String>) -> Result
     loop {
         let next = tokio::select! {
             next = tasks.join_next() => next,
-            // Threads that wait for a server end with their time; nobody waits for them.
+            // Threads that wait for a server end at their timeout; nothing waits for them.
             () = context.cancelled().cancelled() => return Err(cancelled()),
         };
         let Some(next) = next else { return Ok(came) };
@@ -177,7 +177,7 @@ fn settings(context: &Context, denied: Vec<String>) -> Result<Settings, CommandE
     })
 }
 
-/// Keeps what came, and finds the page in the store.
+/// Stores a fetched page, and returns the page from the store.
 fn settle(open: &mut Open<'_>, scope: &Scope, plan: Plan, (came, label): (Came, Option<&str>)) -> Outcome {
     let url = plan.url.as_ref().map(Url::to_string).unwrap_or_default();
     let result = match (came, plan.known) {

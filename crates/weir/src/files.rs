@@ -1,7 +1,7 @@
-//! The files that a session works on: where they are, what may be done to them, and how they are read and written.
+//! The files that a session works on: their paths, the rules about them, and how they are read and written.
 //!
-//! Invariants: no path leads out of the project unless the user's rules say so, whatever links it goes through; a file is
-//! written whole or not at all, and never over a content that the writer has not seen.
+//! Invariants: no path leads out of the project unless the user's rules allow it, regardless of the links in it; a file
+//! is written completely or not at all, and never over content that the writer has not seen.
 
 pub(crate) mod diff;
 pub(crate) mod edit;

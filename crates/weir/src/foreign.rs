@@ -1,7 +1,7 @@
-//! Reads files that somebody else wrote: settings of clients, ignore files, what git keeps about a repository.
+//! Reads files that other programs or people wrote: settings of clients, ignore files, git's data about a repository.
 //!
-//! Invariants: only regular files are read, and only up to a bound; nothing waits for a pipe or a device; a file of a
-//! project is never reached through a link that leads out of it.
+//! Invariants: only regular files are read, and only up to a limit; nothing blocks on a pipe or a device; a file of a
+//! project is never reached through a link that leads out of the project.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -11,26 +11,26 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-/// The largest settings file that is read.
+/// The largest settings file that is read, in bytes.
 pub(crate) const SETTINGS: u64 = 1 << 20;
 
-/// Reads a file of the user's own, through links too: those who keep their settings in one place link to them.
+/// Reads one of the user's own files. Follows links, since many people keep their settings elsewhere and link to them.
 pub(crate) fn of_user(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     whole(open_of_user(path)?, most)
 }
 
-/// Opens a file that the user or a client of theirs names, as [`of_user`] does.
+/// Opens a file that the user or one of their clients names, under the same rules as [`of_user`].
 pub(crate) fn open_of_user(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     regular(File::options().read(true).custom_flags(flags).open(path)?)
 }
 
-/// Reads a file below a folder. Links within the folder are followed, others are refused.
+/// Reads a file below a folder. Follows links within the folder and refuses all others.
 pub(crate) fn below(folder: &Path, name: &Path, most: u64) -> io::Result<Vec<u8>> {
     whole(open_below(folder, name)?, most)
 }
 
-/// Opens a file below a folder, as [`below`] does.
+/// Opens a file below a folder, under the same rules as [`below`].
 pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<File> {
     let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
     if !is_plain || name.as_os_str().is_empty() {
@@ -42,7 +42,7 @@ pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<File> {
     match rustix::fs::openat2(&top, name, flags, Mode::empty(), resolve) {
         Ok(fd) => regular(File::from(fd)),
         Err(Errno::XDEV) => Err(leads_out()),
-        // An older kernel, or a filter that does not know the call.
+        // The kernel is older, or a filter does not know the call.
         Err(Errno::NOSYS | Errno::PERM) => open_and_look_again(folder, name, flags),
         Err(error) => Err(error.into()),
     }
@@ -82,7 +82,7 @@ fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A path with its links resolved as far as it exists; what does not exist is appended as it is written.
+/// Resolves the links of a path as far as it exists, and appends the rest as written.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
@@ -92,8 +92,8 @@ pub(crate) fn resolved(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// A path as text. Two different paths have different texts, those that are not UTF-8 included: they end in a mark made
-/// from their bytes.
+/// Returns a path as text. Different paths have different texts: a path that is not UTF-8 ends in a mark made from its
+/// bytes.
 pub(crate) fn text(path: &Path) -> String {
     match path.to_str() {
         Some(text) => text.to_owned(),

@@ -1,8 +1,8 @@
-//! Reads what git wrote about a repository: where it is, which branch and commit are checked out.
+//! Reads git's own files about a repository: where it is, and which branch and commit are checked out.
 //!
-//! The few files are read here because this runs in every call, where starting git would cost more than all the
-//! rest, and a git library would be most of the program. What is not understood is `None`, never a guess: a repository
-//! that claims to be another one is not one at all.
+//! The few files are read directly because this runs in every call: starting git would cost more than the rest of the
+//! call, and a git library would be most of the program. Anything that is not understood is `None`, never a guess: a
+//! repository that claims to be another one is not treated as a repository.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -12,40 +12,40 @@ use crate::foreign;
 /// A repository as seen from one of its work trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repository {
-    /// The top of the work tree.
+    /// The root of the work tree.
     pub work_tree: PathBuf,
-    /// What all work trees of the repository share.
+    /// The folder that all work trees of the repository share.
     pub common: PathBuf,
-    /// What is this work tree's own.
+    /// The folder that belongs to this work tree only.
     own: PathBuf,
 }
 
 /// What is checked out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The branch; none when a commit is checked out directly.
+    /// The branch, or `None` if a commit is checked out directly.
     pub branch: Option<String>,
-    /// The commit; none before the first one.
+    /// The commit, or `None` before the first one.
     pub commit: Option<String>,
 }
 
-/// The most that is read of a file with the name of one thing.
+/// The most that is read of a file that contains a single name, in bytes.
 const NAME: u64 = 64 << 10;
-/// The most that is read of the list of packed references.
+/// The most that is read of the list of packed references, in bytes.
 const PACKED: u64 = 64 << 20;
 
-/// Finds the repository a folder lies in.
+/// Finds the repository that contains a folder.
 pub(crate) fn discover(folder: &Path) -> Option<Repository> {
     folder.ancestors().find_map(open)
 }
 
 impl Repository {
-    /// What git reads of it: what is shared and what is this work tree's own.
+    /// Returns the folders that git reads: the shared one and this work tree's own.
     pub(crate) fn folders(&self) -> [&Path; 2] {
         [&self.common, &self.own]
     }
 
-    /// What is checked out now.
+    /// Returns what is checked out now.
     pub(crate) fn head(&self) -> Head {
         let head = first_line(&self.own, "HEAD").unwrap_or_default();
         match head.strip_prefix("ref: ").map(str::trim) {
@@ -79,8 +79,8 @@ impl Repository {
     }
 }
 
-/// The repository whose work tree has its top here. A `.git` that names another place counts only where that place names
-/// this work tree in turn: a folder that was unpacked from an archive could name any repository.
+/// Returns the repository whose work tree has its root here. A `.git` file that names another folder counts only if
+/// that folder names this work tree in turn, since a folder unpacked from an archive could name any repository.
 pub(crate) fn open(folder: &Path) -> Option<Repository> {
     let marker = folder.join(".git");
     let kind = marker.symlink_metadata().ok()?.file_type();
@@ -88,7 +88,7 @@ pub(crate) fn open(folder: &Path) -> Option<Repository> {
     let own = if kind.is_dir() {
         folder.join(".git")
     } else if kind.is_file() {
-        // A linked work tree or a submodule has a file here that names the real place.
+        // In a linked work tree or a submodule, `.git` is a file that names the actual folder.
         folder.join(first_line(&folder, ".git")?.strip_prefix("gitdir: ")?).canonicalize().ok()?
     } else {
         return None;
@@ -103,14 +103,14 @@ pub(crate) fn open(folder: &Path) -> Option<Repository> {
     points_back.then_some(Repository { work_tree: folder, common, own })
 }
 
-/// Whether a folder of git's is that of a linked work tree: it lies with the others, and names the work tree.
+/// Whether a git folder belongs to a linked work tree: it is among the others, and it names the work tree.
 fn is_linked(own: &Path, common: &Path, folder: &Path) -> bool {
     let lies_there = own.parent() == Some(&common.join("worktrees"));
     let named = || own.join(first_line(own, "gitdir")?).canonicalize().ok();
     lies_there && named().is_some_and(|marker| marker == folder.join(".git"))
 }
 
-/// Whether the configuration in a folder of git's names a work tree as its own, as that of a submodule does.
+/// Whether the configuration in a git folder names this work tree as its own, as that of a submodule does.
 fn is_work_tree_of(own: &Path, folder: &Path) -> bool {
     ["config.worktree", "config"].iter().any(|name| {
         let config = foreign::below(own, Path::new(name), foreign::SETTINGS).unwrap_or_default();
@@ -119,7 +119,7 @@ fn is_work_tree_of(own: &Path, folder: &Path) -> bool {
     })
 }
 
-/// The value of `core.worktree` in a configuration of git's.
+/// Returns the value of `core.worktree` in a git configuration.
 fn work_tree(config: &str) -> Option<String> {
     let mut in_core = false;
     let mut found = None;
@@ -137,19 +137,19 @@ fn work_tree(config: &str) -> Option<String> {
     found
 }
 
-/// Whether a text is the name of a reference below `refs/`, and of nothing outside.
+/// Whether a text is the name of a reference below `refs/` that cannot lead outside of it.
 fn is_reference(name: &str) -> bool {
     name.strip_prefix("refs/").is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
-/// The first line of a file below a folder.
+/// Returns the first line of a file below a folder.
 fn first_line(folder: &Path, name: &str) -> Option<String> {
     let bytes = foreign::below(folder, Path::new(name), NAME).ok()?;
     let line = bytes.split(|byte| *byte == b'\n').next()?;
     Some(std::str::from_utf8(line).ok()?.trim_end().to_owned())
 }
 
-/// Whether a text is the full name of an object.
+/// Whether a text is the full name of a git object.
 pub(crate) fn is_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(discover(folder.path()), None);
     }
 
-    /// What a folder is taken for: the common folder of its repository, below the test's folder.
+    /// Checks which common folder is found for a folder. Paths are relative to the test's folder.
     fn check(top: &Path, folder: &str, expected: Option<&str>) {
         let top = top.canonicalize().unwrap();
         let found = discover(&top.join(folder)).map(|found| found.common.strip_prefix(&top).unwrap().to_owned());
@@ -219,7 +219,7 @@ mod tests {
         git(top, &["init", "-q", "--separate-git-dir", "apart.git", "apart"]);
         check(top, "tree", Some("main/.git"));
         check(top, "super/mod", Some("super/.git/modules/mod"));
-        // It says nothing of its work tree until somebody writes it down.
+        // A separate git folder does not name its work tree until someone configures it.
         check(top, "apart", None);
         let apart = top.join("apart").canonicalize().unwrap();
         git(&apart, &["config", "core.worktree", apart.to_str().unwrap()]);

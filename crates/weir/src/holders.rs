@@ -1,5 +1,5 @@
-//! Finds the processes that hold the lock of a database. Invariant: a process is named only if the system says
-//! that it holds the lock, or has the file open.
+//! Finds the processes that lock a database. Invariant: a process is named only if the operating system reports that it
+//! holds the lock or has the file open.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use weir_core::wording::one_line;
 
 /// The byte of the shared-memory file that a writer locks: <https://www.sqlite.org/walformat.html#wal_locks>.
 const WRITE_LOCK: u64 = 120;
-/// How much of a command line is shown.
+/// How many characters of a command line are shown.
 const SHOWN: usize = 80;
 
-/// The process that holds the write lock of a database, in words; else those that have it open. None where the system does
-/// not tell.
+/// Describes the process that holds the write lock of a database or, failing that, the processes that have it open.
+/// Returns `None` if the system does not tell.
 pub(crate) fn of(database: &Path) -> Option<String> {
     let shared = with_ending(database, "-shm");
     let writers = lock_holders(&shared, &std::fs::read_to_string("/proc/locks").unwrap_or_default());
@@ -22,7 +22,7 @@ pub(crate) fn of(database: &Path) -> Option<String> {
     (!open.is_empty()).then(|| format!("open in {}", list(&open)))
 }
 
-/// The processes that have a database open, in words.
+/// Describes the processes that have a database open.
 pub(crate) fn having_open(database: &Path) -> Option<String> {
     let open = processes_with(database);
     (!open.is_empty()).then(|| list(&open))
@@ -41,7 +41,8 @@ fn describe(process: u32) -> String {
     format!("process {process} ({}){stopped}", one_line(&line, SHOWN))
 }
 
-/// The processes that hold the write lock, by the system's list of locks: `1: POSIX ADVISORY WRITE 4711 00:2a:815 120 120`.
+/// Returns the processes that hold the write lock, from the system's list of locks:
+/// `1: POSIX ADVISORY WRITE 4711 00:2a:815 120 120`.
 fn lock_holders(shared: &Path, locks: &str) -> Vec<u32> {
     #[cfg(unix)]
     {
@@ -56,7 +57,7 @@ fn lock_holders(shared: &Path, locks: &str) -> Vec<u32> {
             (covers && file.rsplit(':').next() == Some(&inode)).then(|| process.parse().ok()).flatten()
         };
         let holders = locks.lines().filter_map(holder);
-        // Another file system may have a file with the same number: a holder has ours open.
+        // A file on another file system may have the same number, but a real holder has this file open.
         let open = processes_with(shared);
         holders.filter(|process| open.contains(process)).collect()
     }
@@ -67,7 +68,7 @@ fn lock_holders(shared: &Path, locks: &str) -> Vec<u32> {
     }
 }
 
-/// The processes of this user that have a file open, but for this one.
+/// Returns the user's processes that have a file open, except this one.
 fn processes_with(file: &Path) -> Vec<u32> {
     let Ok(file) = file.canonicalize() else { return Vec::new() };
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();

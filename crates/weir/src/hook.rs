@@ -1,9 +1,9 @@
-//! The hook fast path: a client calls at a point of its own work, waits, and goes on.
+//! The fast path of hooks: a client calls at a point in its own work and waits for the answer.
 //!
-//! Invariants: nothing is set up here that a hook does not need; whatever goes wrong is our fault, never the client's, so
-//! the answer is then empty, the exit code 0, and one line in a log that `weir doctor` shows; so it is when the deadline is
-//! over; nothing is written to the client's terminal; what was told is in the log before the answer is given, or in the spool
-//! beside it when another process holds the log for longer than [`WAIT`].
+//! Invariants: nothing is set up that a hook does not need; any failure is Weir's fault, never the client's, so on a
+//! failure or a missed deadline the answer is empty, the exit code is 0, and one line goes to a log that `weir doctor`
+//! shows; nothing is written to the client's terminal; the hook's events are in the log before the answer is given, or
+//! in the spool next to it if another process holds the log for longer than [`WAIT`].
 
 pub(crate) mod compaction;
 mod deadline;
@@ -39,15 +39,16 @@ use payload::Payload;
 use place::Place;
 use rewrite::Rewritten;
 
-/// The argument that leads here.
+/// The argument that selects this mode.
 pub(crate) const HOOK: &str = "hook";
-/// Anywhere in a command, this leaves it and its output alone.
+/// Anywhere in a command, this text makes hooks leave the command and its output alone.
 const LEAVE: &str = "weir:off";
 
-/// How long a hook waits for other processes in all. Clients give up on a hook after some seconds, and lose its answer.
+/// How long a hook waits for other processes in total. Clients give up on a hook after a few seconds and lose its
+/// answer.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// The longest title of what is held.
+/// The longest title of a held output.
 const TITLE: usize = 200;
 
 /// Answers one hook.
@@ -56,7 +57,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
     if env::is_off() {
         return ExitCode::SUCCESS;
     }
-    // The terminal is the client's.
+    // The terminal belongs to the client.
     std::panic::set_hook(Box::new(|_| ()));
     let name = |at: usize| arguments.get(at).and_then(|name| name.to_str()).unwrap_or_default();
     let (client, event) = (name(0), name(1));
@@ -80,7 +81,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
 fn write(answer: &Value) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     match answer {
-        // A text is meant for a client that takes it as it is.
+        // A plain string is for a client that takes the text as it is.
         Value::String(text) => out.write_all(text.as_bytes())?,
         answer => out.write_all(answer.to_string().as_bytes())?,
     }
@@ -107,19 +108,19 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
 pub(crate) struct At<'a> {
     /// The environment.
     pub env: &'a Env,
-    /// Where the data and the configuration lie.
+    /// The locations of the data and the configuration.
     pub paths: Paths,
-    /// The time.
+    /// The current time.
     pub now: Timestamp,
-    /// When the hook came.
+    /// When the hook arrived.
     pub started: Instant,
-    /// What the files are that tools have read.
+    /// The state of the files that tools have read.
     pub files: Files,
 }
 
 impl At<'_> {
-    /// Answers one hook, with what the client sent along: what we say, and the same as the client reads it, where it has a
-    /// way to take it.
+    /// Answers one hook, using the payload that the client sent. Returns the reply and its encoding for the client, if
+    /// the client has a way to accept it.
     pub(crate) fn answer(
         self,
         client: &'static Client,
@@ -136,7 +137,8 @@ impl At<'_> {
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
         let place = Place::find(env, &paths, &hook.folder, session)?;
-        // This needs no store, and must not wait for one: what is left here would pass for what the model still has.
+        // Clearing needs no store and must not wait for one: lines left here would be taken for lines that the model
+        // still has.
         if loses_texts(&hook.point)
             && let Err(error) = ShownLines::clear(&place.folder, &conversation(client, &hook))
         {
@@ -145,7 +147,7 @@ impl At<'_> {
         let telling = Telling { client, hook: &hook, payload: &payload, event, started };
         let store = match place.open(&paths, Patience::InAll(WAIT)) {
             Ok(store) => store,
-            // Nothing can be read either; what the hook told is not lost for that.
+            // The store cannot be read either, but the hook's events still go to the spool.
             Err(error) if error.may_pass() => {
                 let (told, seen) = (telling.told(None), Some(telling.seen(now)));
                 let spooled = Spooled { told, seen, texts_lost: loses_texts(&hook.point), ..Spooled::default() };
@@ -157,7 +159,7 @@ impl At<'_> {
         let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
         let aside = Spooled::default();
         let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
-        // What happened is written down, whatever becomes of the answer: first, where the answer may miss the deadline.
+        // The events are recorded regardless of the answer, and before it if the answer may miss the deadline.
         let mut told = telling.told(Some((&call.store, &call.scope)));
         if call.may_take_long() {
             call.append(std::mem::take(&mut told))?;
@@ -179,13 +181,13 @@ impl At<'_> {
     }
 }
 
-/// The name of the conversation that a hook comes from: a session, or one of its subagents.
+/// Returns the name of the conversation that a hook comes from: a session, or one of its subagents.
 fn conversation(client: &Client, hook: &Hook) -> String {
     let subagent = hook.subagent.as_ref().map_or("", |subagent| &subagent.key);
     format!("{}\0{}\0{subagent}", client.session, hook.session)
 }
 
-/// What a hook has to tell.
+/// The information that a hook carries.
 struct Telling<'a> {
     client: &'static Client,
     hook: &'a Hook,
@@ -195,7 +197,7 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    /// What it tells, with the repair of an earlier failure if it is one.
+    /// Returns the hook's events, including the fix of an earlier failure if the hook reports one.
     fn told(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
         let hook = brief(self.hook, self.payload);
         let mut told: Vec<Event> = capture::events(&hook);
@@ -203,7 +205,7 @@ impl Telling<'_> {
         told
     }
 
-    /// That it came, and how long it has taken.
+    /// Returns the record that the hook arrived, with the time taken so far.
     fn seen(&self, now: Timestamp) -> HookSeen {
         HookSeen {
             client: self.client.name.to_owned(),
@@ -215,12 +217,12 @@ impl Telling<'_> {
     }
 }
 
-/// The repair of an earlier failure, if that is what this is. Failures that cannot be read are not repaired.
+/// Returns the fix of an earlier failure, if the hook reports one. If the failures cannot be read, there is no fix.
 fn repaired(store: &Store, scope: &Scope, hook: &Hook) -> Option<Event> {
     capture::may_fix(hook).then(|| capture::fix(hook, &store.failures(scope).ok()?)).flatten()
 }
 
-/// Puts off a write that may work later, by marking it in what goes to the spool; any other failure is one.
+/// Defers a write that may succeed later, by marking it in the data for the spool. Other failures are returned.
 fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Option<T>, CommandError> {
     match result {
         Ok(done) => Ok(Some(done)),
@@ -232,15 +234,15 @@ fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Opti
     }
 }
 
-/// What we say, with its words.
+/// The reply to a hook.
 pub(crate) enum Said {
-    /// Something for the model to know.
+    /// Information for the model.
     Context(String),
-    /// What takes the place of a tool's output.
+    /// A replacement for a tool's output.
     Output(String),
-    /// What is run instead of a shell command.
+    /// A replacement for a shell command.
     Command(String),
-    /// What a summary must keep.
+    /// Instructions on what a summary must keep.
     Keep(String),
 }
 
@@ -255,7 +257,7 @@ impl Said {
     }
 }
 
-/// A hook with everything that is needed to answer it.
+/// A hook with everything needed to answer it.
 struct Call<'a> {
     client: &'static Client,
     hook: &'a Hook,
@@ -266,19 +268,19 @@ struct Call<'a> {
     folder: PathBuf,
     store: Store,
     now: Timestamp,
-    /// What the files are that tools have read.
+    /// The state of the files that tools have read.
     files: Files,
-    /// What could not be written to the store.
+    /// The data that could not be written to the store.
     aside: Spooled,
 }
 
 impl Call<'_> {
-    /// The name of its conversation.
+    /// Returns the name of the hook's conversation.
     fn conversation(&self) -> String {
         conversation(self.client, self.hook)
     }
 
-    /// What there is to say, if anything. Of a command that was killed, the client has not shown what it printed.
+    /// Returns the reply, if there is one. If a command was killed, the client has not shown its output.
     fn answer(&mut self, rewritten: Rewritten) -> Result<Option<Said>, CommandError> {
         let hook = self.hook;
         match &hook.point {
@@ -313,7 +315,7 @@ impl Call<'_> {
         }
     }
 
-    /// Whether the answer may take long: an output is held back.
+    /// Whether the answer may take long because an output is held back.
     fn may_take_long(&self) -> bool {
         match &self.hook.point {
             Point::AfterTool(used, done) => hold::may_take_long(used, done, self.payload.bytes(&done.output.text)),
@@ -321,7 +323,7 @@ impl Call<'_> {
         }
     }
 
-    /// Writes down what the hook told, before it is answered.
+    /// Appends the hook's events to the log, before the hook is answered.
     fn append(&mut self, mut told: Vec<Event>) -> Result<(), CommandError> {
         while let Some(event) = told.first() {
             match self.store.append(&self.scope, event, self.now) {
@@ -332,7 +334,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Writes down what the hook told, and that it came.
+    /// Records the hook's events, and that the hook arrived.
     fn record(&mut self, mut told: Vec<Event>, seen: HookSeen) -> Result<(), CommandError> {
         if let Point::AfterTool(used, done) = &self.hook.point
             && let Err(error) = hold::repeats::note_written(self, used, done)
@@ -352,8 +354,8 @@ impl Call<'_> {
     }
 }
 
-/// Whether whoever reads next no longer has what was read before: after a compaction, and in a subagent or after one, which
-/// goes by the name of its session.
+/// Whether the next reader no longer has the texts read before: after a compaction, and in or after a subagent, which
+/// uses the name of its session.
 fn loses_texts(point: &Point) -> bool {
     match point {
         Point::SessionStart(start) => *start != Start::Resume,
@@ -364,7 +366,7 @@ fn loses_texts(point: &Point) -> bool {
     }
 }
 
-/// A hook with only the beginnings of texts that are too long to be here.
+/// Returns a copy of the hook in which texts that are too long for memory are replaced by their beginnings.
 fn brief(hook: &Hook, payload: &Payload) -> Hook {
     let mut hook = hook.clone();
     match &mut hook.point {
@@ -380,7 +382,7 @@ fn brief(hook: &Hook, payload: &Payload) -> Hook {
     hook
 }
 
-/// The environment, and where things lie.
+/// Returns the environment and the paths derived from it.
 fn environment() -> Result<(Env, Paths), CommandError> {
     let env = Env::capture_in("/".into());
     let paths = env.paths().ok_or_else(|| CommandError::usage("there is no home folder"))?;

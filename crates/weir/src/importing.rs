@@ -1,8 +1,8 @@
-//! Takes in past sessions from the transcripts of clients.
+//! Imports past sessions from the transcripts of clients.
 //!
-//! Invariants: the folder that a session worked in decides the project that it belongs to; every step goes through the code
-//! that hooks run, so that a session is remembered as if Weir had been there; nothing is taken in twice; a transcript is never
-//! written to.
+//! Invariants: the folder that a session worked in decides which project it belongs to; every step goes through the
+//! code that hooks run, so a session is remembered as if Weir had been present; nothing is imported twice; a transcript
+//! is never written to.
 
 mod ahead;
 mod report;
@@ -29,35 +29,35 @@ use ahead::Read;
 use report::Report;
 use session::Telling;
 
-/// Whose sessions are taken in, and where they go.
+/// Which sessions are imported, and into which project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// Those of this project.
+    /// The sessions of this project.
     Project,
-    /// Those of every project, each to its own.
+    /// The sessions of every project, each into its own project.
     All,
-    /// All, to this project: for transcripts that come from elsewhere.
+    /// All sessions into this project, for transcripts from elsewhere.
     Here,
 }
 
-/// What to take in.
+/// A request to import.
 pub(crate) struct Order {
-    /// Transcripts, or folders with transcripts; those of every client where there are none.
+    /// Transcripts, or folders with transcripts. If empty, the transcripts of every client.
     pub paths: Vec<PathBuf>,
-    /// Only those of this client.
+    /// Limits the import to this client.
     pub client: Option<&'static Client>,
-    /// Only sessions that began at this time or after it.
+    /// Limits the import to sessions that began at or after this time.
     pub since: Option<Timestamp>,
-    /// Whether only to look.
+    /// Whether to only report what would be imported.
     pub dry_run: bool,
-    /// Whose sessions.
+    /// Which sessions to import.
     pub whose: Whose,
 }
 
-/// Takes in what was asked for. Works on stores of its own.
+/// Imports what was requested. Uses stores of its own.
 pub(crate) fn run(context: &Context, order: &Order, now: Timestamp) -> Result<Answer, CommandError> {
     let Places { mut found, unreadable } = places::find(context.env(), &order.paths)?;
-    // The oldest first, so that what is taken in is in order as well as it can be.
+    // The oldest come first, so that entries are stored as nearly in order as possible.
     found.reverse();
     let wanted = |found: &&Found| order.since.is_none_or(|since| found.changed_at() >= since);
     let found: Vec<&Found> = found.iter().filter(wanted).collect();
@@ -74,7 +74,7 @@ pub(crate) fn run(context: &Context, order: &Order, now: Timestamp) -> Result<An
     Ok(import.report.answer(order.whose))
 }
 
-/// How far it has come, how fast it goes and how long it may still take.
+/// Describes the progress: how far the import is, how fast it goes, and how long it may still take.
 fn progress((at, of): (usize, usize), (bytes, total): (u64, u64), begun: Instant) -> String {
     let seconds = begun.elapsed().as_secs_f64();
     let line = format!("importing: transcript {} of {of}", at + 1);
@@ -85,48 +85,48 @@ fn progress((at, of): (usize, usize), (bytes, total): (u64, u64), begun: Instant
     format!("{line}, {:.0} MB/s, about {:.0} s left", rate / 1e6, (total - bytes.min(total)) as f64 / rate)
 }
 
-/// An import that is going on.
+/// An import in progress.
 struct Import<'a> {
     context: &'a Context,
     order: &'a Order,
     now: Timestamp,
-    /// The context of each folder that sessions worked in; none for one that is gone.
+    /// The context of each folder that sessions worked in, or `None` if the folder no longer exists.
     contexts: HashMap<PathBuf, Option<Context>>,
     report: Report,
 }
 
-/// A conversation of a transcript that is being read.
+/// A conversation that is being read from a transcript.
 struct Reading {
     context: Context,
     conversation: Conversation,
     telling: Telling,
     known: Known,
-    /// How far it had been taken in before, unless the transcript was written anew since.
+    /// How far the conversation was imported before, unless the transcript was rewritten since.
     before: ReadTo,
-    /// How far it is read now.
+    /// How far the conversation has been read now.
     now: ReadTo,
 }
 
 /// The conversations of a transcript that is being read.
 #[derive(Default)]
 struct Conversations {
-    /// By session and subagent; none for one that is not wanted.
+    /// The conversations by session and subagent, or `None` for those that are not imported.
     open: HashMap<(String, String), Option<Box<Reading>>>,
-    /// Whether nothing more of it is wanted.
+    /// Whether the rest of the transcript is not needed.
     is_over: bool,
-    /// Whether it is not what was taken in before.
+    /// Whether the transcript differs from what was imported before.
     is_rewritten: bool,
 }
 
 impl Conversations {
-    /// Whether a conversation has fewer steps than were taken in before.
+    /// Whether a conversation has fewer steps than were imported before.
     fn is_shorter(&self) -> bool {
         self.open.values().flatten().any(|reading| reading.now.steps < reading.before.steps)
     }
 }
 
 impl Import<'_> {
-    /// Takes in every transcript.
+    /// Imports every transcript.
     fn all(&mut self, found: &[&Found]) -> Result<(), CommandError> {
         let (begun, mut bytes) = (Instant::now(), 0);
         let total: u64 = found.iter().map(|found| found.bytes()).sum();
@@ -151,7 +151,7 @@ impl Import<'_> {
         })
     }
 
-    /// Takes in a transcript that was written anew since the last time, from its beginning.
+    /// Imports a transcript from its beginning because it was rewritten since the last import.
     fn anew(&mut self, found: &Found) -> Result<(), CommandError> {
         let (mut conversations, mut failed) = (Conversations::default(), None);
         let read = found.stream(&mut |part| match self.part(found, part, &mut conversations, true) {
@@ -167,7 +167,7 @@ impl Import<'_> {
         }
     }
 
-    /// Ends a transcript.
+    /// Finishes a transcript.
     fn end(
         &mut self,
         found: &Found,
@@ -186,7 +186,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Takes in a part of a transcript.
+    /// Imports a part of a transcript.
     fn part(
         &mut self,
         found: &Found,
@@ -208,7 +208,7 @@ impl Import<'_> {
         };
         let mut past = Vec::new();
         for dated in part.steps {
-            // What claims to be of the future would stand above everything else for ever.
+            // A time in the future would rank above everything else forever.
             let at = dated.at.unwrap_or_else(|| found.changed_at()).clamp(Timestamp(0), self.now);
             reading.now.steps += 1;
             let is_known = reading.now.steps <= reading.before.steps;
@@ -225,7 +225,7 @@ impl Import<'_> {
         self.write(reading, past)
     }
 
-    /// Begins to read a conversation, if it is wanted.
+    /// Starts to read a conversation, if it is to be imported.
     fn begin(&mut self, found: &Found, part: &Part, anew: bool) -> Result<Option<Reading>, CommandError> {
         let Part { session, steps } = part;
         if session.key.is_empty() || self.order.client.is_some_and(|client| client.name != session.client().name) {
@@ -242,7 +242,7 @@ impl Import<'_> {
             subagent: session.subagent.clone(),
         };
         let scope = context.scope();
-        // A look makes no store.
+        // A dry run creates no store.
         let has_store = context.project_folder().join("log.db").exists();
         let (before, known, failures) = match has_store {
             true => context.with_stores_here(|open| {
@@ -259,7 +259,7 @@ impl Import<'_> {
         Ok(Some(Reading { context, conversation, telling, known, before, now: ReadTo::default() }))
     }
 
-    /// The context of the project that a session belongs to, if it is wanted.
+    /// Returns the context of the project that a session belongs to, if its sessions are to be imported.
     fn context_of(&mut self, folder: &Path) -> Option<Context> {
         let here = self.context;
         if self.order.whose == Whose::Here {
@@ -267,7 +267,7 @@ impl Import<'_> {
         }
         let (env, origin) = (here.env(), here.origin);
         let opened = self.contexts.entry(folder.to_owned()).or_insert_with(|| {
-            // Asking for the project first: a folder that is gone has none.
+            // Looking up the project first detects a folder that no longer exists.
             Project::discover(folder).ok()?;
             let mut env = env.clone();
             folder.clone_into(&mut env.folder);
@@ -300,7 +300,7 @@ impl Import<'_> {
     }
 }
 
-/// The folder that a session worked in. Gemini CLI keeps it in a file beside the transcripts of a project.
+/// Returns the folder that a session worked in. Gemini CLI records it in a file next to a project's transcripts.
 fn folder_of(found: &Found, session: &Session) -> PathBuf {
     if !session.folder.is_empty() {
         return PathBuf::from(&session.folder);

@@ -1,7 +1,7 @@
-//! Indexing: takes texts, files and folders into the store, so that they are found.
+//! Indexes texts, files and folders: stores them so that searches find them.
 //!
-//! Invariants: what the user's rules deny and what is hidden as a secret is never opened; what was left out is counted
-//! by its reason; a file that cannot be read is no reason to stop; memory does not grow with what is indexed.
+//! Invariants: files that the user's rules deny or that are hidden as secrets are never opened; skipped files are
+//! counted by reason; an unreadable file does not stop the indexing; memory does not grow with the amount of text.
 
 mod ignored;
 mod label;
@@ -30,22 +30,22 @@ use walk::Globs;
 pub(crate) use walk::{Found, Listing};
 use weir_policy::gate::Gate;
 
-/// What is to be indexed.
+/// A request to index.
 pub(crate) struct Order {
     /// A file or a folder, with its links resolved.
     pub path: PathBuf,
-    /// The name it is found under; its path, if there is none.
+    /// The name under which the texts can be found. Defaults to the path.
     pub label: Option<String>,
-    /// Only files that match one of these.
+    /// Patterns of files to include. If empty, all files are included.
     pub include: Vec<String>,
-    /// No files that match one of these.
+    /// Patterns of files to exclude.
     pub exclude: Vec<String>,
 }
 
 /// Indexes a file or a folder.
 pub(crate) async fn index(context: &Context, order: Order) -> Result<Answer, CommandError> {
     let scope = context.scope();
-    // It may take minutes, and others want their answers meanwhile.
+    // Indexing may take minutes, and other calls must not wait for it.
     let context = context.with_stores_of_its_own();
     let own = context.clone();
     let work = move |open: &mut Open<'_>| {
@@ -104,7 +104,7 @@ fn file(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) ->
     }
 }
 
-/// Indexes a text. One with a label takes the place of the former one of that label.
+/// Indexes a text. A labelled text replaces the earlier one with the same label.
 pub(crate) async fn text(context: &Context, text: String, label: Option<String>) -> Result<Answer, CommandError> {
     let scope = context.scope();
     let mut lines = text.lines().map(|line| line.trim_start_matches(['#', ' ']).trim_end());
@@ -141,7 +141,7 @@ fn keep_text(open: &mut Open<'_>, scope: &Scope, entry: NewEntry) -> Result<Answ
     Ok(report.answer(&label))
 }
 
-/// Lists the files of a folder that may be read, whatever is in them.
+/// Lists the files of a folder that may be read, regardless of their content.
 pub(crate) fn list_all(
     root: &Path,
     folder: &Path,
@@ -155,7 +155,7 @@ fn cannot_read(shown: &str, why: &str) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot read {shown}: {why}"))
 }
 
-/// A path below a folder as sources write it. Two files have two of them.
+/// Returns a path relative to a folder, as sources write it. Different files have different paths.
 pub(crate) fn below(root: &Path, path: &Path) -> Option<String> {
     path.strip_prefix(root).ok().map(foreign::text)
 }

@@ -1,4 +1,4 @@
-//! The program. Invariant: what must be quick branches off here, before anything is set up that it does not need.
+//! The program's entry point. Invariant: latency-critical modes branch off here, before any setup they do not need.
 
 mod answer;
 mod choice;
@@ -35,7 +35,7 @@ mod window;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // The helper of a run is this program again, and every run waits for it.
+    // A run's helper is this program started again, and every run waits for it.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(argument) if argument == weir_runner::HELPER => weir_runner::helper_main(arguments.next().as_deref()),

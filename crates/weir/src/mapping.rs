@@ -1,7 +1,8 @@
-//! The map of a project: which files matter, with their best symbols; and symbols for a search.
+//! The map of a project: the files that matter, with their most important symbols. Also finds symbols for a search.
 //!
-//! Invariants: a file is read again only when it looks changed, and outlined again only when it is; what the user's rules
-//! deny and what is hidden as a secret is never opened; a map that cannot be kept is an error, never an old map.
+//! Invariants: a file is read again only if it looks changed, and outlined again only if it is; files that the user's
+//! rules deny or that are hidden as secrets are never opened; if a map cannot be stored, the result is an error, never
+//! an old map.
 
 mod history;
 mod refresh;
@@ -21,33 +22,33 @@ use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 pub(crate) use symbols::{FoundSymbol, Wanted, find as find_symbols};
 
-/// What a map is wanted for.
+/// A request for a map.
 pub(crate) struct Order {
-    /// The folder, with its links resolved.
+    /// The folder, with links resolved.
     pub folder: PathBuf,
-    /// What its files are ranked with.
+    /// Which files take part in the ranking.
     pub reach: Reach,
-    /// Files that are worked on, with their links resolved.
+    /// The files being worked on, with links resolved.
     pub focus: Vec<PathBuf>,
-    /// Words that say what is worked on.
+    /// Words that describe the current work.
     pub query: String,
-    /// The tokens of the answer.
+    /// The budget of the answer.
     pub budget: Budget,
 }
 
-/// What the files of a folder are ranked with.
+/// Which files take part in the ranking of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// All files of the project, since references come from outside of the folder too.
+    /// All files of the project, since references come from outside the folder too.
     Project,
-    /// Each other, so that nothing else has to be read.
+    /// Only the files of the folder, so that nothing else has to be read.
     Folder,
 }
 
 /// Makes a map.
 pub(crate) async fn map(context: &Context, order: Order) -> Result<Answer, CommandError> {
     let scope = context.scope();
-    // The first one may take a while, and others want their answers meanwhile.
+    // The first map may take a while, and other calls must not wait for it.
     let context = context.with_stores_of_its_own();
     let own = context.clone();
     let work = move |open: &mut Open<'_>| made(&own, open, &scope, &order);
@@ -57,7 +58,7 @@ pub(crate) async fn map(context: &Context, order: Order) -> Result<Answer, Comma
 }
 
 fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
-    // A part of the project belongs to the project's own map, however much of that is wanted now.
+    // A folder of the project belongs to the project's map, however small a part of it is needed now.
     let root = if order.folder.starts_with(&context.project().root) { &context.project().root } else { &order.folder };
     let now = open.now;
     let store = open.project()?;
@@ -81,7 +82,7 @@ fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) ->
     shown::answer(context, (store, scope), drawing)
 }
 
-/// The focus among the files.
+/// Returns the positions of the focused files in the list of files.
 fn places(focus: &[PathBuf], root: &Path, place: &HashMap<&str, usize>) -> Result<Vec<usize>, CommandError> {
     let one = |path: &PathBuf| {
         let below = crate::indexing::below(root, path).unwrap_or_else(|| foreign::text(path));
@@ -98,10 +99,10 @@ fn known(file: MapFile) -> Known {
     Known { path, words: unpack(&words), defines: unpack(&defines), mentions: unpack(&mentions) }
 }
 
-/// The name under which a folder's map is kept.
+/// Returns the key under which a folder's map is stored.
 fn key(root: &Path) -> String {
     foreign::text(root)
 }
 
-/// The store of the map, and from where it is asked.
+/// The store of the map, and the scope it is used from.
 type Kept<'a> = (&'a mut Store, &'a Scope);

@@ -1,6 +1,7 @@
-//! The model that finds by meaning: which one the user wants, and making vectors while nobody waits.
+//! The model for search by meaning: which one the user has configured, and embedding in the background.
 //!
-//! Invariant: no call fails or waits because of it; without a model, words alone decide, and the answer says so.
+//! Invariant: no call fails or waits because of the model; without one, search uses words alone, and the answer says
+//! so.
 
 mod background;
 
@@ -15,23 +16,25 @@ pub(crate) use background::Background;
 use crate::config::Meaning;
 use crate::error::CommandError;
 
-/// How many chunks are embedded before a search, so that what was just kept is found by meaning too: 20 ms or so.
+/// How many chunks are embedded before a search, so that recently stored text is found by meaning too. Takes about 20
+/// ms.
 pub(crate) const BEFORE_SEARCH: usize = 512;
-/// How many texts a server gets at once, and how long it has for them: a search waits for its own words as long.
+/// How many texts a server gets in one request, and how long it may take. A search waits as long for the vector of its
+/// query.
 const AT_ONCE: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The model, made when it is first needed.
+/// The model, loaded on first use.
 #[derive(Default)]
 pub(crate) struct Model(OnceLock<Result<Option<Arc<dyn Embed>>, String>>);
 
 impl Model {
-    /// The model that the user wants; none if it is off or cannot be used.
+    /// Returns the configured model, or `None` if it is off or unusable.
     pub(crate) fn get(&self, wanted: &Meaning) -> Option<Arc<dyn Embed>> {
         self.made(wanted).as_ref().ok().cloned().flatten()
     }
 
-    /// Why the model that the user wants cannot be used.
+    /// Returns why the configured model is unusable, if it is.
     pub(crate) fn problem(&self, wanted: &Meaning) -> Option<&str> {
         self.made(wanted).as_ref().err().map(String::as_str)
     }

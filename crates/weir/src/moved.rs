@@ -1,5 +1,5 @@
-//! Notices that a project was moved: its store is empty, and a project that is known has gone from its folder. Invariant: a
-//! guess is only told, with the command that acts on it; nothing is taken over by itself.
+//! Detects that a project was moved: its store is empty, and a known project no longer exists in its folder. Invariant:
+//! a guess is only reported, with the command that acts on it; nothing is adopted automatically.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,27 +9,27 @@ use weir_store::{KnownProject, private};
 use crate::context::Open;
 use crate::project::Project;
 
-/// The file beside the log that says which folder on the disk the project is.
+/// The file next to the log that records the device and inode numbers of the project's folder.
 const PLACE: &str = "place";
 
-/// The folder that a project's identity names: that of its repository, or its own.
+/// Returns the folder that a project's identity names: that of its repository, or its own.
 pub(crate) fn home(key: &str) -> Option<&Path> {
     let path = Path::new(key.strip_prefix("git:").or_else(|| key.strip_prefix("path:"))?);
     Some(if path.ends_with(".git") { path.parent()? } else { path })
 }
 
-/// Remembers which folder on the disk the project is, for the day it is somewhere else.
+/// Records the device and inode numbers of the project's folder, to recognise it after a move.
 pub(crate) fn remember(store: &Path, project: &Project) {
     let Some(place) = place(project) else { return };
     let path = store.join(PLACE);
     if std::fs::read_to_string(&path).ok().as_ref() != Some(&place) {
-        // It only helps to guess.
+        // Failing to write is harmless: the record only improves a guess.
         let file = private::open(&path, private::options().truncate(true));
         let _ = file.and_then(|mut file| file.write_all(place.as_bytes()));
     }
 }
 
-/// Returns what to say where the store is empty and the project may have come from elsewhere.
+/// Returns a hint if the store is empty and the project may have been moved here.
 pub(crate) fn hint(open: &mut Open<'_>, project: &Project, stores: &Path) -> Option<String> {
     if !open.project().ok()?.is_blank().ok()? {
         return None;
@@ -56,7 +56,8 @@ fn has_gone(project: &KnownProject) -> bool {
     !Path::new(&project.root).exists() && home(&project.key).is_some_and(|home| !home.exists())
 }
 
-/// The folder's number on its disk, which stays when it is moved or renamed there.
+/// Returns the folder's device and inode numbers, which do not change when the folder is moved or renamed on the same
+/// file system.
 fn place(project: &Project) -> Option<String> {
     #[cfg(unix)]
     {

@@ -1,7 +1,7 @@
-//! The operations, each declared once in a file of its own and named once in [`OPERATIONS`].
+//! The operations, each declared in its own file and listed in [`OPERATIONS`].
 //!
-//! An operation is an argument struct with its doc comment, and one async function. The MCP tool, the command and
-//! the schemas are projections of it.
+//! An operation is an argument struct with a doc comment, and one async function. The MCP tool, the command and the
+//! schemas are projections of it.
 
 mod annotate;
 mod batch;
@@ -38,7 +38,7 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema;
 
-/// Every operation, in the order help and tool lists show them.
+/// All operations, in the order of help and tool lists.
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::of::<execute::Execute>(),
     Operation::of::<execute_file::ExecuteFile>(),
@@ -63,80 +63,80 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::of::<doctor::Doctor>(),
 ];
 
-/// What an operation's file provides.
+/// What the file of an operation provides.
 pub(crate) trait Declared:
     clap::Args + serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static
 {
-    /// Its name as a tool.
+    /// The name of the tool.
     const TOOL: &'static str;
-    /// Its name as a command, unless another command does it too.
+    /// The name of the command, or `None` if another command covers it.
     const COMMAND: Option<&'static str>;
-    /// What a client may expect of it.
+    /// What the operation does to the store and to the project.
     const EFFECT: Effect;
     /// Examples for the command's help.
     const EXAMPLES: &'static str;
-    /// Which clients are told of it.
+    /// Which clients are shown the tool.
     const LISTING: Listing = Listing::Extra;
 
-    /// Whether it is what leads from a reference to the text.
+    /// Whether this is the operation that turns a reference into its text.
     const FOLLOWS_REFERENCES: bool = false;
 
-    /// Settles what a shell gave into what the operation means, where shells and JSON differ.
+    /// Converts arguments from the shell, where they differ from JSON, into the operation's own form.
     fn settle(self) -> Result<Self, CommandError> {
         Ok(self)
     }
 
-    /// Does it.
+    /// Runs the operation.
     fn run(self, context: &Context) -> impl Future<Output = Result<Answer, CommandError>> + Send;
 }
 
-/// Which clients are told of an operation. Every tool is paid for in every conversation.
+/// Which clients are shown a tool. Every listed tool costs tokens in every conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// All.
+    /// All clients.
     Core,
-    /// Those whose user asks for more than the core.
+    /// Clients whose user configured more than the core tools.
     Extra,
-    /// None: another tool does it too. It can be called all the same.
+    /// No client, because another tool covers it. It can still be called.
     Unlisted,
 }
 
 /// What an operation does to the store and to the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Nothing.
+    /// Reads only.
     Reads,
-    /// It adds.
+    /// Adds to the store.
     Adds,
-    /// It removes.
+    /// Removes from the store.
     Removes,
-    /// It changes files of the project.
+    /// Changes files of the project.
     Changes,
-    /// It runs what it is given, within the sandbox.
+    /// Runs the given code in the sandbox.
     Runs,
 }
 
 type Running = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + Send>>;
 
-/// An operation without its types, for the faces.
+/// An operation with its types erased, for the faces.
 pub(crate) struct Operation {
-    /// Its name as a tool.
+    /// The name of the tool.
     pub tool: &'static str,
-    /// Its name as a command, unless another command does it too.
+    /// The name of the command, or `None` if another command covers it.
     pub command: Option<&'static str>,
-    /// What a client may expect of it.
+    /// What the operation does to the store and to the project.
     pub effect: Effect,
-    /// Which clients are told of it.
+    /// Which clients are shown the tool.
     pub listing: Listing,
-    /// Whether it is what leads from a reference to the text.
+    /// Whether this is the operation that turns a reference into its text.
     pub follows_references: bool,
-    /// The command, made of the argument struct.
+    /// Builds the command from the argument struct.
     pub command_line: fn(&'static str) -> clap::Command,
-    /// What it does, and the schema of its arguments.
+    /// Returns the description and the schema of the arguments.
     pub schema: fn() -> (String, Map<String, Value>),
-    /// Runs it with arguments from JSON.
+    /// Runs the operation with arguments from JSON.
     pub call: fn(Context, Value) -> Result<Running, CommandError>,
-    /// Runs it with arguments from the command line.
+    /// Runs the operation with arguments from the command line.
     pub call_command: fn(Context, &ArgMatches) -> Result<Running, CommandError>,
 }
 
@@ -163,7 +163,7 @@ impl Operation {
     }
 }
 
-/// The folder a run starts in: the one the call is made in, or one named from there.
+/// Returns the folder that a run starts in: the folder of the call, or one relative to it.
 fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandError> {
     let here = &context.env().folder;
     let folder = named.map_or_else(|| here.clone(), |named| here.join(named));
@@ -173,7 +173,7 @@ fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandErro
     })
 }
 
-/// A file that a run is about.
+/// Returns the file that a run works on.
 fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     let path = context.env().folder.join(named);
     path.canonicalize().ok().filter(|path| path.is_file()).ok_or_else(|| {
@@ -182,13 +182,13 @@ fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     })
 }
 
-/// What the text of an answer stands between that has no reference of its own.
+/// Returns a random reference, to fence text that has no reference of its own.
 pub(crate) fn random_mark() -> Result<Reference, CommandError> {
     let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
     Ok(Reference::from_bits(bits))
 }
 
-/// A name that nobody else has.
+/// Returns a unique random name.
 pub(crate) fn random_name() -> Result<String, CommandError> {
     Ok(random_mark()?.as_str().to_owned())
 }

@@ -1,7 +1,7 @@
-//! Outlines of foreign files, made in a confined process: whatever a file does to its parser, it does there.
+//! Outlines untrusted files in a confined process, so that a file can harm only its parser.
 //!
-//! A process that has answered is kept for the next file, so that a server and a map of many files start few of them.
-//! Invariant: a file that brings its parser down has no outline, and nothing else is lost.
+//! A process that has answered is kept for the next file, so a server or a map of many files starts few processes.
+//! Invariant: a file that crashes its parser has no outline, and nothing else is lost.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,26 +11,26 @@ use std::time::Duration;
 use weir_outline::{Language, NoOutline, Outline, wire};
 use weir_runner::{Confined, Fences, Lost};
 
-/// The argument that makes the program act as the parser.
+/// The argument that starts the program as the parser.
 pub(crate) const PARSER: &str = "parse-helper";
-/// Longer than the parser itself takes before it gives up.
+/// How long to wait for a parser. Longer than the parser itself takes to give up.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Processes that wait for the next file.
+/// Processes waiting for the next file.
 static IDLE: Mutex<Vec<Confined>> = Mutex::new(Vec::new());
 
-/// What the program does as the parser: answers requests until its standard input is closed.
+/// Runs the program as the parser: answers requests until standard input is closed.
 pub(crate) fn parser_main() -> ExitCode {
     weir_runner::serve(wire::answer)
 }
 
-/// The outline of a text in a language.
+/// Outlines a text in a language.
 pub(crate) fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOutline> {
     if text.len() > weir_outline::LARGEST {
         return Err(NoOutline::TooLarge);
     }
     let request = wire::request(language, text);
-    // A process that has waited may have been ended by somebody else: only a new one speaks against the file.
+    // An idle process may have been killed from outside, so only a crash of a new one counts against the file.
     let answer = match take_idle().map(|parser| ask(parser, &request)) {
         None | Some(Err(NoOutline::Crashed)) => ask(start()?, &request),
         Some(answer) => answer,
@@ -38,13 +38,13 @@ pub(crate) fn outline(language: &'static Language, text: &str) -> Result<Outline
     wire::read(language, text, &answer?)
 }
 
-/// The outline of a file, by the language that its name and its text tell.
+/// Outlines a file, in the language that its name and its text indicate.
 pub(crate) fn outline_of(path: &Path, text: &str) -> Result<Outline, NoOutline> {
     let language = weir_outline::language_of(path, text).ok_or(NoOutline::Unknown)?;
     outline(language, text)
 }
 
-/// Starts a process ahead of its first file, so that nobody has to wait for it.
+/// Starts a process before its first file arrives, so that the file does not wait for it.
 pub(crate) fn prepare() {
     if idle().is_empty()
         && let Ok(parser) = start()
@@ -53,7 +53,7 @@ pub(crate) fn prepare() {
     }
 }
 
-/// How parsers are confined here, in words.
+/// Describes how parsers are confined on this machine.
 pub(crate) fn fences() -> String {
     let said = start().map(|mut parser| parser.fences(PATIENCE));
     match said {
@@ -88,6 +88,6 @@ fn take_idle() -> Option<Confined> {
 }
 
 fn idle() -> std::sync::MutexGuard<'static, Vec<Confined>> {
-    // The list holds together whatever its last user did.
+    // The list stays consistent even if its last user panicked.
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Finds the project a call is made in. Invariant: work trees of one repository are one project; a folder outside
-//! any repository is a project of its own; two folders whose paths differ in any byte are two projects.
+//! Finds the project that a call is made in. Invariants: all work trees of a repository are one project; a folder
+//! outside any repository is a project of its own; folders whose paths differ in any byte are different projects.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,15 @@ use crate::git::{self, Head, Repository};
 /// A directory tree with an identity.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
-    /// The identity.
+    /// The project's identity.
     pub key: ProjectKey,
-    /// The top of the tree.
+    /// The root of the tree.
     pub root: PathBuf,
     repository: Option<Repository>,
 }
 
 impl Project {
-    /// The project that `folder` lies in.
+    /// Finds the project that contains `folder`.
     pub(crate) fn discover(folder: &Path) -> std::io::Result<Self> {
         let folder = folder.canonicalize()?;
         Ok(match git::discover(&folder) {
@@ -34,8 +34,8 @@ impl Project {
         })
     }
 
-    /// The name of its store's folder: readable, and unique by the hash of its identity. It must be the same from
-    /// every work tree, so a repository gives it, not the folder the call is made in.
+    /// Returns the name of the store's folder: readable, and unique by the hash of the identity. It is derived from the
+    /// repository rather than from the folder of the call, because it must be the same from every work tree.
     pub(crate) fn folder_name(&self) -> String {
         let home = self.repository.as_ref().map_or(&self.root, |repository| &repository.common);
         let home = if home.ends_with(".git") { home.parent().unwrap_or(home) } else { home };
@@ -45,13 +45,13 @@ impl Project {
         format!("{plain}-{}", &blake3::hash(self.key.0.as_bytes()).to_hex()[..16])
     }
 
-    /// Where its repository keeps what lies outside of the work tree.
+    /// Returns the repository's folders that are outside the work tree.
     pub(crate) fn git_folders(&self) -> impl Iterator<Item = &Path> {
         let folders = self.repository.iter().flat_map(Repository::folders);
         folders.filter(|folder| !folder.starts_with(&self.root))
     }
 
-    /// What git has checked out, if the project is a repository.
+    /// Returns what git has checked out, if the project is a repository.
     pub(crate) fn head(&self) -> Head {
         self.repository.as_ref().map(Repository::head).unwrap_or_default()
     }

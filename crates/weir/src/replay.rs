@@ -1,6 +1,7 @@
-//! `weir replay`: plays recorded sessions through the hooks, and says what they would have saved and what they would have cost.
+//! `weir replay`: plays recorded sessions through the hooks and reports what the hooks would have saved and cost.
 //!
-//! Invariants: nothing of the user's is written, and nothing leaves the machine; what cannot be read is counted and said.
+//! Invariants: no file of the user's is written, and nothing leaves the machine; unreadable data is counted and
+//! reported.
 
 mod clients;
 mod figures;
@@ -28,9 +29,9 @@ use prices::Prices;
 pub(crate) use report::progress;
 use report::{Played, Report};
 
-/// How many transcripts of the clients are played, unless it is said.
+/// How many of the clients' transcripts are played by default.
 const NEWEST: usize = 100;
-/// How many results are shown of which something could not be seen.
+/// How many results with unseen but later used identifiers are shown by default.
 const SHOWN: usize = 5;
 
 const LONG_ABOUT: &str = "\
@@ -55,7 +56,7 @@ Examples:
   weir replay session.jsonl --show 20            one session, with what the model would have missed
   weir replay --json > before.json               for scripts; docs/replay.md explains every figure";
 
-/// The command.
+/// Returns the command.
 pub(crate) fn command() -> Command {
     let paths = Arg::new("path")
         .value_name("PATH")
@@ -84,7 +85,7 @@ pub(crate) fn command() -> Command {
         .args([paths, newest, show, prices])
 }
 
-/// Plays what was asked for.
+/// Plays the requested transcripts.
 pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let env = context.env();
     let paths: Vec<PathBuf> =
@@ -129,7 +130,7 @@ fn play(
     report.skipped_rows += transcript.skipped.count;
     for (at, session) in transcript.sessions.iter().enumerate() {
         let name = if at == 0 { found.name.clone() } else { format!("{} {}", found.name, session.key) };
-        // Removed after each session: what one has shown is nothing to another.
+        // Removed after each session, since the lines that one session was shown mean nothing to another.
         let place = scratch.join("session");
         let paths =
             Paths { data: place.join("data"), cache: place.join("cache"), config: context.paths().config.clone() };
@@ -158,7 +159,7 @@ fn play(
     Ok(())
 }
 
-/// What a client does of which nothing is known.
+/// The behaviour of a client about which nothing is known.
 static NO_BEHAVIOUR: Behaviour = Behaviour { descriptions: 0, limits: Vec::new() };
 
 fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {

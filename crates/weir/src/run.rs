@@ -1,8 +1,8 @@
-//! Runs code: the user's rules first, then the sandbox, then the store. What was printed is kept whole; the answer
-//! shows what fits.
+//! Runs code: checks the user's rules, runs the code in the sandbox, and stores its output. The output is stored in
+//! full; the answer shows what fits.
 //!
-//! Invariants: nothing runs that the rules deny; what a run printed is kept, also when it was ended before its time;
-//! a run works on a thread of its own, so that a long one holds up nobody.
+//! Invariants: nothing runs that the rules deny; the output of a run is stored even if the run was ended early; a run
+//! works on its own thread, so a long run blocks no other call.
 
 pub(crate) mod background;
 mod cause;
@@ -43,57 +43,57 @@ pub(crate) const TOOL: &str = "ctx_execute";
 /// Longer than this nobody waits for a run that is not in the background.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// A program that is asked about itself has a moment.
+/// The time limit for a program that is queried about itself.
 const A_MOMENT: Duration = Duration::from_secs(5);
 
-/// How long the output of a run waits for another process that holds the store, before it is shown without being kept.
+/// How long to wait for another process that holds the store, before the output of a run is shown without being stored.
 const KEEP_WAIT: Duration = Duration::from_secs(5);
 
-/// The helper of a run is this program itself, whatever has become of its file.
+/// The helper of a run is this program itself, even if its file has been replaced or removed.
 pub(crate) const HELPER: &str = "/proc/self/exe";
 
-/// Code to be run.
+/// A request to run code.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
-    /// The language it is in.
+    /// The language of the code.
     pub language: &'static Language,
     /// The code.
     pub code: String,
-    /// The file it is about.
+    /// The file that the code works on.
     pub file: Option<PathBuf>,
-    /// The folder it starts in.
+    /// The folder that the run starts in.
     pub folder: PathBuf,
-    /// When it is ended at the latest.
+    /// The time limit of the run.
     pub timeout: Duration,
-    /// Where its output is said to come from.
+    /// The source recorded for the output.
     pub source: Option<String>,
 }
 
-/// A run that is over.
+/// A finished run.
 pub(crate) struct Done {
-    /// What is kept of it, or why nothing is.
+    /// The stored entry, or why nothing was stored.
     pub kept: Result<Box<Entry>, CommandError>,
-    /// What it is called in lists.
+    /// The title of the run in lists.
     pub title: String,
-    /// What it printed.
+    /// The output.
     pub text: BlobReader,
-    /// How it went.
+    /// How the run ended.
     pub outcome: Outcome,
-    /// How many steps it had.
+    /// The number of steps.
     pub steps: usize,
-    /// How much it might have printed, and how much memory it might have had.
+    /// The limits on the output and on the memory, in bytes.
     pub caps: (u64, u64),
-    /// What whoever asked should know.
+    /// Remarks for the caller.
     pub remarks: Vec<String>,
 }
 
-/// How a run is made.
+/// Options of a run.
 struct How<'a> {
-    /// Ends it.
+    /// Stops the run.
     stopper: &'a Stopper,
-    /// The reference its output is kept under; a new one if there is none.
+    /// The reference under which the output is stored. A new one if `None`.
     reference: Option<Reference>,
-    /// Who else gets what it prints.
+    /// A second receiver of the output.
     tee: Option<&'a background::Tee>,
 }
 
@@ -124,9 +124,9 @@ pub(crate) async fn run(context: &Context, order: Order) -> Result<Done, Command
     let thread = std::thread::Builder::new().name("run".to_owned()).spawn(move || {
         let done = perform(&own, &order, &How { stopper: &brake, reference: None, tee: None });
         own.running().leave(number);
-        // Whoever asked may have gone away; the output is kept by now.
+        // The caller may be gone; the output is stored by now.
         let _ = send.send(done);
-        // A model that runs something mostly runs something again.
+        // A model that runs something is likely to run something again.
         if own.origin == Origin::Model && own.config().sandbox != Sandbox::Off {
             own.running().prepare_next();
         }
@@ -147,9 +147,9 @@ pub(crate) async fn run(context: &Context, order: Order) -> Result<Done, Command
     if context.cancelled().is_cancelled() { Err(cancelled()) } else { Ok(done) }
 }
 
-/// Runs it on this thread and keeps what it prints.
+/// Runs code on the current thread and stores its output.
 fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, CommandError> {
-    // The store first, since its folder has to be there to be hidden.
+    // The store is opened first, because its folder must exist in order to be hidden.
     let new_writer = || context.with_stores_here(|open| Ok(open.project()?.writer()?));
     let mut writer = new_writer()?;
     let found = runtime::locate(context, order.language)?;
@@ -162,7 +162,7 @@ fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, Comm
     let mut remarks = std::mem::take(&mut place.remarks);
     remarks.extend(planted);
     if outcome.ended == Ended::Unmasked {
-        // It may have printed what it was not to see.
+        // The run may have printed what it was not allowed to see.
         writer = new_writer()?;
         remarks.push("its output was dropped".to_owned());
     }
@@ -186,7 +186,7 @@ fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, Comm
     Ok(Done { kept, title: title(order), text, outcome, steps: place.spec.steps.len(), caps, remarks })
 }
 
-/// Runs it in the best sandbox that is to be had and that the user accepts.
+/// Runs code in the best sandbox that is available and that the user accepts.
 fn attempt(
     context: &Context,
     order: &Order,
@@ -209,10 +209,10 @@ fn attempt(
         };
         weir_runner::run(run, &mut |_, bytes| {
             if let Some(tee) = how.tee {
-                // Whoever it is only shows it; that must not hold up the run.
+                // The receiver only displays the output, so failing to reach it must not stop the run.
                 let _ = tee.send(bytes.to_vec());
             }
-            // Whatever becomes of the store, the run goes on, and its output is shown.
+            // If the store fails, the run continues, and its output is shown.
             let _ = writer.write(bytes);
             Ok(())
         })
@@ -226,18 +226,19 @@ fn attempt(
     }
 }
 
-/// The same spec with what a run in its folder may not see or start; none where that cannot be told.
+/// Returns the spec with everything masked that a run in its folder may not see or start, or `None` if that cannot be
+/// determined.
 pub(crate) fn masked(context: &Context, spec: Spec) -> Option<Spec> {
     let masks::Masks { hidden, programs, .. } = masks::masks(context, &spec.folder).ok()?;
     Some(Spec { hidden, programs, ..spec })
 }
 
-/// What a program of ours says in the time it has. Nothing of it is kept.
+/// Runs one of our own programs and returns its output, within a time limit. Nothing is stored.
 pub(crate) fn ask(spec: &Spec, patience: Duration) -> Result<Vec<u8>, RunError> {
     ask_at_length(spec, patience, 4096)
 }
 
-/// The same of a program that may say more.
+/// Like [`ask`], with a limit on the output.
 pub(crate) fn ask_at_length(spec: &Spec, patience: Duration, most_output: u64) -> Result<Vec<u8>, RunError> {
     let stopper = Stopper::new().map_err(RunError::Helper)?;
     let run = Run {
@@ -258,7 +259,7 @@ pub(crate) fn ask_at_length(spec: &Spec, patience: Duration, most_output: u64) -
     Ok(said)
 }
 
-/// Keeps the output of a run. The run is over: whatever fails here, the caller gets the output.
+/// Stores the output of a run. The run is over, so the caller gets the output even if storing it fails.
 fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Entry>, CommandError>, BlobReader) {
     let scope = context.scope();
     let mut output = None;
@@ -285,7 +286,7 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
     (kept, output.unwrap_or_else(|| BlobReader::of(Vec::new())))
 }
 
-/// A word as a shell takes it literally.
+/// Quotes a word for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -294,7 +295,7 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What the run is called in lists: its first line.
+/// Returns the title of a run in lists: its first line.
 fn title(order: &Order) -> String {
     let first = order.code.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(nothing)");
     let about = order.file.as_ref().map(|file| format!(" on {}", file.display())).unwrap_or_default();

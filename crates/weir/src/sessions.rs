@@ -1,4 +1,4 @@
-//! Sessions by the names that people and models use for them.
+//! Finds sessions by the names that people and models use for them, and describes them.
 
 use serde_json::{Value, json};
 use weir_core::wording::counted;
@@ -9,10 +9,10 @@ use crate::answer::one_line;
 use crate::error::{CommandError, ErrorKind};
 use crate::when;
 
-/// How many sessions are named where one was not found.
+/// How many sessions are listed when a name is not found.
 const NAMED: usize = 5;
 
-/// The session with a name: `current`, `last`, or a key or its beginning.
+/// Finds a session by name: `current`, `last`, or a key or its prefix.
 pub(crate) fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
     match name {
         "current" | "this" => scope.session.clone().ok_or_else(|| not_found(store, "this call has no session")),
@@ -29,7 +29,7 @@ pub(crate) fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKe
     }
 }
 
-/// The newest session but for the one that the call is made in.
+/// Returns the newest session other than the caller's.
 pub(crate) fn last(store: &Store, scope: &Scope) -> Result<Option<SessionKey>, CommandError> {
     let newest = store.sessions(None, 2)?;
     Ok(newest.into_iter().map(|session| session.key).find(|key| Some(key) != scope.session.as_ref()))
@@ -46,30 +46,30 @@ fn not_found(store: &Store, what: &str) -> CommandError {
     }
 }
 
-/// A session in one line, with the words of others in it.
+/// Describes a session in one line, including text that others wrote.
 pub(crate) fn line(session: &SessionAbout) -> String {
     let work = session.work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
     format!("{}{work}: {}", place(session), title(&session.requests))
 }
 
-/// Which session it is, and when it was.
+/// Describes which session it is, and when it took place.
 fn place(session: &SessionAbout) -> String {
     let SessionAbout { key, from, to, events, .. } = session;
     let to = when::show(*to);
     let from = when::show(*from);
-    // Most are over on the day on which they began.
+    // Most sessions end on the day they began.
     let to = if from[..10] == to[..10] { &to[11..] } else { to.as_str() };
     let events = counted(usize::try_from(*events).unwrap_or(usize::MAX), "event", "events");
     format!("{} {from} to {to} {}, {events}", one_line(&key.key, 80), one_line(&key.client, 40))
 }
 
-/// What a session was for: the first request that says something.
+/// Returns what a session was about: its first meaningful request.
 fn title(requests: &[String]) -> String {
     let says = requests.iter().find(|request| !weir_core::guide::says_little(request)).or(requests.first());
     says.map_or_else(|| "no request".to_owned(), |request| format!("\"{}\"", one_line(request, 80)))
 }
 
-/// A session as data.
+/// Returns a session as data.
 pub(crate) fn describe(session: &SessionAbout) -> Value {
     json!({
         "session": session.key.key,

@@ -1,8 +1,9 @@
-//! `weir statusline`: one line below the prompt of Claude Code: how full the window is, what the next request costs at least,
-//! what Weir has kept out of it, and when a piece of work has just ended, so that compacting loses least.
+//! `weir statusline`: one line below the prompt of Claude Code with the fullness of the window, the minimum cost of the
+//! next request, the tokens that Weir has kept out of the window, and whether a piece of work has just ended, which is
+//! the best time to compact.
 //!
-//! Invariants: the client waits for it again and again, so nothing is set up that it does not need, nothing is written, and
-//! whatever goes wrong is left out of the line. What is not known is not shown.
+//! Invariants: the client waits for this again and again, so nothing is set up that is not needed, and nothing is
+//! written; failures and unknown values are left out of the line.
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::Path;
@@ -19,18 +20,18 @@ use crate::hook::place::Place;
 use crate::replay::prices::{self, Prices};
 use crate::when;
 
-/// The argument that leads here.
+/// The argument that selects this mode.
 pub(crate) const STATUSLINE: &str = "statusline";
 
-/// The most that a client sends along, in bytes.
+/// The largest input from a client, in bytes.
 const LONGEST: u64 = 1 << 20;
-/// How long it waits for other processes.
+/// How long to wait for other processes.
 const WAIT: Duration = Duration::from_millis(50);
-/// A smaller window is not worth compacting.
+/// The smallest window that is worth compacting, in tokens.
 const SMALLEST: u64 = 60_000;
-/// How many of the newest events say whether something has just ended.
+/// How many of the newest events are checked for work that has just ended.
 const NEWEST: usize = 4;
-/// How far back what was kept out is summed up.
+/// The period over which the tokens kept out are summed, in milliseconds.
 const DAYS: i64 = 7 * weir_core::time::DAY;
 
 const LONG_ABOUT: &str = "\
@@ -41,7 +42,7 @@ It reads what the client sends on standard input and writes no files. To use it,
 
   \"statusLine\": { \"type\": \"command\", \"command\": \"weir statusline\" }";
 
-/// The command, for its help.
+/// Returns the command, for its help.
 pub(crate) fn command() -> Command {
     Command::new(STATUSLINE).about("Print a line for the status line of Claude Code").long_about(LONG_ABOUT)
 }
@@ -58,7 +59,7 @@ pub(crate) fn main() -> ExitCode {
     let told: Value = serde_json::from_slice(&input).unwrap_or_default();
     let line = line(&told, when::now());
     if !line.is_empty() {
-        // A client that does not read on has closed the pipe.
+        // Writing fails only if the client has closed the pipe.
         let _ = writeln!(std::io::stdout(), "{line}");
     }
     ExitCode::SUCCESS
@@ -80,7 +81,7 @@ fn line(told: &Value, now: Timestamp) -> String {
     parts.join(" · ")
 }
 
-/// How full the window is.
+/// Describes how full the window is.
 fn fullness(tokens: u64, window: &Value) -> String {
     match window["context_window_size"].as_u64().filter(|size| *size > 0) {
         Some(size) => format!("{} of {} ({} %)", short(tokens), short(size), tokens * 100 / size),
@@ -88,7 +89,7 @@ fn fullness(tokens: u64, window: &Value) -> String {
     }
 }
 
-/// What the next request costs at least: all of the window, read from the cache.
+/// Returns the minimum cost of the next request: the whole window, read from the cache.
 fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<String> {
     let prices = Prices::read(paths.and_then(prices::of_user).as_deref()).ok()?;
     let rates = prices.of(told["model"]["id"].as_str()?);
@@ -96,11 +97,11 @@ fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<Stri
     Some(format!("next from ${dollars:.2}"))
 }
 
-/// What the store knows of the session.
+/// What the store knows about the session.
 struct Known {
-    /// The tokens that were kept out, less those that were added.
+    /// The tokens kept out of the window, less those added to it.
     net: i64,
-    /// What has just ended.
+    /// The work that has just ended.
     ended: Option<&'static str>,
 }
 
@@ -127,7 +128,7 @@ impl Known {
     }
 }
 
-/// A number of tokens in few characters.
+/// Formats a number of tokens in a few characters.
 fn short(tokens: u64) -> String {
     match tokens {
         0..1_000 => tokens.to_string(),

@@ -1,4 +1,4 @@
-//! A stored text as the digests read it: from its beginning, frame by frame; of a very long one, both ends.
+//! Reads a stored text for the digests: from its beginning, frame by frame, or only both ends of a very long one.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -10,17 +10,17 @@ use weir_store::{BlobReader, StoreError};
 
 use crate::error::CommandError;
 
-/// Of a text of more than twice as many frames of a mebibyte, so many at each end are read: to read a gibibyte takes
-/// longer than anybody waits.
+/// How many frames of one MiB are read at each end of a text that has more than twice as many. Reading a whole gibibyte
+/// would take too long.
 const FRAMES: usize = 4;
 const FRAME: u64 = 1 << 20;
 
-/// A text in the store, to be digested.
+/// A stored text that is to be digested.
 pub(crate) struct Stored<'a> {
     text: &'a BlobReader,
-    /// The frames that are left out in the middle; the text goes on after the first line end behind them.
+    /// The frames left out in the middle. Reading continues after the first line end behind them.
     left_out: Option<LeftOut>,
-    /// The only frame of a text that has one, once it was read: a digest reads its text several times.
+    /// The cached frame of a text with only one frame, since a digest reads its text several times.
     only: OnceCell<Vec<u8>>,
 }
 
@@ -30,7 +30,7 @@ struct LeftOut {
 }
 
 impl<'a> Stored<'a> {
-    /// The text, without its middle if it is very long.
+    /// Returns a reader that skips the middle of a very long text.
     pub(crate) fn new(text: &'a BlobReader) -> Result<Self, CommandError> {
         let frames = FRAMES..text.frame_count().saturating_sub(FRAMES);
         if frames.is_empty() {
@@ -44,12 +44,12 @@ impl<'a> Stored<'a> {
         Ok(Self { left_out: Some(LeftOut { frames, jump }), ..Self::whole(text) })
     }
 
-    /// The text, however long it is.
+    /// Returns a reader of the complete text, however long it is.
     pub(crate) fn whole(text: &'a BlobReader) -> Self {
         Self { text, left_out: None, only: OnceCell::new() }
     }
 
-    /// How many lines there are in all.
+    /// Returns the total number of lines.
     pub(crate) fn lines(&self) -> Result<u64, CommandError> {
         match self.has_one_frame() {
             true => Ok(self.frame(0)?.iter().filter(|&&byte| byte == b'\n').count() as u64),
@@ -57,7 +57,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// What is to be said of what was read.
+    /// Returns a remark about the parts that were not read.
     pub(crate) fn remark(&self) -> Option<String> {
         self.left_out.as_ref().map(|_| format!("facts and counts cover only the first and last {FRAMES} MiB"))
     }
@@ -78,22 +78,22 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// A text that could not be read back.
+/// Converts a failure to read a stored text.
 pub(crate) fn unreadable(error: io::Error) -> CommandError {
     CommandError::broken(&format!("cannot read the stored text: {error}"))
 }
 
 /// The beginning and the end of a text that is not in the store.
 pub(crate) struct Ends {
-    /// What is shown, with a line between the two that says what is left out.
+    /// The text to show, with a line between the two ends that says how much is left out.
     pub text: String,
-    /// Whether that is all.
+    /// Whether the text is complete.
     pub whole: bool,
 }
 
-/// Cuts a text to a number of tokens: whole if it fits, else its beginning and its end.
+/// Cuts a text to a number of tokens: returns all of it if it fits, otherwise its beginning and its end.
 pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandError> {
-    // A token has a byte at least, and a few on average.
+    // An upper estimate: a token has at least one byte, and a few on average.
     const BYTES_PER_TOKEN: u64 = 6;
     let (bytes, room) = (text.bytes(), tokens as u64 * BYTES_PER_TOKEN);
     let read =
@@ -112,7 +112,8 @@ pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandErro
         tail = &tail[tail.ceil_char_boundary(tail.len() / 8 + 1)..];
     }
     let (head, tail) = (head.trim_end(), tail.trim_start());
-    // What is not UTF-8 is shown with other bytes, and then nobody knows how many are left out.
+    // Replacement characters have other lengths than the bytes they replace, so the number of bytes left out is
+    // unknown.
     let line = match head.contains('\u{fffd}') || tail.contains('\u{fffd}') {
         true => "… middle left out …".to_owned(),
         false => format!("… {} bytes left out …", bytes - (head.len() + tail.len()) as u64),
@@ -120,12 +121,12 @@ pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandErro
     Ok(Ends { text: format!("{head}\n{line}\n{tail}"), whole: false })
 }
 
-/// A frame up to its last line end, if it has one.
+/// Returns a frame up to its last line end, if it has one.
 fn cut_after_line(frame: &[u8]) -> &[u8] {
     frame.iter().rposition(|&byte| byte == b'\n').map_or(frame, |end| &frame[..=end])
 }
 
-/// How much of a frame belongs to a line that began before it.
+/// Returns how many bytes of a frame belong to a line that began before it.
 fn skip_line(frame: &[u8]) -> usize {
     frame.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1)
 }
@@ -153,7 +154,7 @@ struct Frames<'a> {
 
 impl Frames<'_> {
     fn advance(&mut self) -> io::Result<()> {
-        // The old one goes before the new one comes, so that there is never more than one.
+        // The old frame is dropped before the new one is read, so that at most one is in memory.
         self.frame = Cow::Borrowed(&[]);
         self.frame = self.stored.frame(self.next).map_err(io::Error::other)?;
         self.read = 0;
@@ -215,7 +216,7 @@ mod tests {
         let source = Stored::new(&text).unwrap();
         assert_eq!(source.lines().unwrap(), 14_000);
         let counted = source.only.get().map(Vec::as_ptr);
-        // Both are open at once, so that two copies would have two places.
+        // Both are open at the same time, so two copies would have two addresses.
         let (mut first, mut second) = (source.open().unwrap(), source.open().unwrap());
         assert_eq!(Some(first.fill_buf().unwrap().as_ptr()), counted);
         assert_eq!(Some(second.fill_buf().unwrap().as_ptr()), counted);

@@ -1,6 +1,6 @@
-//! Says what of an entry may no longer be true: its files have changed, or its commit is not in what is checked out.
+//! Finds doubts about entries: their files have changed, or their commit is not part of what is checked out.
 //!
-//! Invariants: a doubt is a fact that was looked up, never a guess: what cannot be told is left unsaid. Entries that
+//! Invariants: a doubt is a verified fact, never a guess, and what cannot be determined is not reported; entries that
 //! are bound to nothing cost nothing.
 
 mod asked;
@@ -21,27 +21,27 @@ pub(crate) use files::bind;
 
 /// How long an answer waits for git.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
-/// So much of a commit tells it from others.
+/// How many characters of a commit hash are shown.
 const SHORT_COMMIT: usize = 7;
 
-/// What of an entry may no longer be true.
+/// A fact that speaks against an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Doubt {
-    /// A file it speaks of has another content.
+    /// The content of a file that the entry depends on has changed.
     FileChanged(String),
-    /// A file it speaks of is no longer there.
+    /// A file that the entry depends on no longer exists.
     FileGone(String),
-    /// What was checked out when it was written is not a part of what is checked out now.
+    /// The commit that was checked out when the entry was written is not part of what is checked out now.
     OtherBranch {
         /// The commit that was checked out.
         commit: String,
-        /// The branch, where there was one.
+        /// The branch, if there was one.
         branch: Option<String>,
     },
 }
 
 impl Doubt {
-    /// For a program.
+    /// Returns the doubt as data.
     pub(crate) fn data(&self) -> Value {
         match self {
             Self::FileChanged(path) => json!({ "doubt": "file_changed", "path": path }),
@@ -69,8 +69,8 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// The doubts about each entry, in the order of the entries; an answer waits for them no longer than [`PATIENCE`]. The
-/// work is done off the async thread.
+/// Returns the doubts about each entry, in the order of the entries. Waits no longer than `patience`. The work is done
+/// off the async thread.
 pub(crate) async fn labels(context: &Context, entries: &[&Entry], patience: Duration) -> Vec<Vec<Doubt>> {
     let claims: Vec<Option<Claim>> = entries.iter().map(|entry| claim(entry)).collect();
     if claims.iter().all(Option::is_none) {
@@ -82,7 +82,7 @@ pub(crate) async fn labels(context: &Context, entries: &[&Entry], patience: Dura
     looked.unwrap_or_else(|_| vec![Vec::new(); entries.len()])
 }
 
-/// What an entry is bound to.
+/// The files and the commit that an entry is bound to.
 struct Claim {
     files: Vec<BoundFile>,
     commit: Option<String>,
@@ -91,7 +91,7 @@ struct Claim {
 
 fn claim(entry: &Entry) -> Option<Claim> {
     let note = entry.note.as_ref()?;
-    // A note of the user's may have been written in another project, where the same path is another file.
+    // A note at user level may come from another project, where the same relative path is a different file.
     let anywhere = |file: &&BoundFile| entry.level != Level::User || std::path::Path::new(&file.path).is_absolute();
     let files: Vec<BoundFile> = note.files.iter().filter(anywhere).cloned().collect();
     let bound = !files.is_empty() || note.commit.is_some();

@@ -1,4 +1,4 @@
-//! Times as people and models write them, and as answers show them.
+//! Parses times as people and models write them, and formats them for answers.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -6,12 +6,12 @@ use weir_core::Timestamp;
 
 use crate::error::CommandError;
 
-/// The time now.
+/// Returns the current time.
 pub(crate) fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_millisecond())
 }
 
-/// Reads a time: an age such as `90m`, `6h`, `3d`, `2w`, a date, or a date and time (UTC unless it says otherwise).
+/// Parses a time: an age such as `90m`, `6h`, `3d`, `2w`, a date, or a date and time (UTC unless stated otherwise).
 pub(crate) fn parse(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
     let text = text.trim();
     age(text).map(|age| Timestamp(now.0.saturating_sub(age))).or_else(|| absolute(text)).ok_or_else(|| {
@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str, now: Timestamp) -> Result<Timestamp, CommandErro
     })
 }
 
-/// A time as answers show it, to the minute, in UTC.
+/// Formats a time for answers, to the minute, in UTC.
 pub(crate) fn show(at: Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%MZ").to_string(),
@@ -28,7 +28,7 @@ pub(crate) fn show(at: Timestamp) -> String {
     }
 }
 
-/// A day as answers show it, in UTC.
+/// Formats a day for answers, in UTC.
 pub(crate) fn day(at: Timestamp) -> String {
     show(at).chars().take("2026-01-31".len()).collect()
 }

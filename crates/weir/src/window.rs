@@ -1,6 +1,7 @@
-//! `weir window`: what recorded sessions would have cost if their conversations had been compacted at other lengths.
+//! `weir window`: estimates what recorded sessions would have cost if their conversations had been compacted at other
+//! lengths.
 //!
-//! Invariants: nothing is written, and nothing leaves the machine; figures that were not measured are said to be assumed.
+//! Invariants: nothing is written, and nothing leaves the machine; assumed figures are marked as such.
 
 mod report;
 mod simulation;
@@ -19,11 +20,11 @@ use simulation::{Aftermath, Course};
 
 /// How many transcripts of the clients are read by default.
 const NEWEST: usize = 100;
-/// A shorter session is over before a window matters.
+/// The fewest requests of a session that counts. Shorter sessions end before the window matters.
 const SHORTEST: usize = 30;
-/// The lengths that are tried, in tokens.
+/// The lengths to try, in tokens.
 const LENGTHS: [u64; 9] = [60_000, 80_000, 100_000, 120_000, 167_000, 200_000, 300_000, 500_000, 967_000];
-/// The length that others are compared with by default: what clients had before windows of a million tokens.
+/// The default length for comparison: the window of clients before windows of a million tokens.
 const AGAINST: u64 = 167_000;
 
 const LONG_ABOUT: &str = "\
@@ -42,7 +43,7 @@ Examples:
 A smaller window forgets more: `weir replay` shows how much of what models used after compactions a guide brings back. \
 docs/carry-over.md explains the figures.";
 
-/// The command.
+/// Returns the command.
 pub(crate) fn command() -> Command {
     let paths = Arg::new("path")
         .value_name("PATH")
@@ -71,7 +72,7 @@ pub(crate) fn command() -> Command {
         .args([paths, newest, against, prices])
 }
 
-/// Reads the sessions, and tries every length.
+/// Reads the sessions and tries every length.
 pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let env = context.env();
     let paths: Vec<PathBuf> =
@@ -112,8 +113,8 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     Ok(Report { courses, aftermath, short, left_out, others, unreadable, against }.answer())
 }
 
-/// How many of the newest longer sessions of a client would have had to compact again at once at a length, and how many
-/// there are.
+/// Returns how many of the newest longer sessions of a client would have had to compact again immediately at this
+/// length, and how many such sessions there are.
 pub(crate) fn too_small(context: &Context, client: &str, length: u64) -> Result<(usize, usize), CommandError> {
     let rates = Prices::read(None)?.of("");
     let (mut courses, mut aftermath) = (Vec::new(), Aftermath::default());

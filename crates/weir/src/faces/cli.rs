@@ -1,4 +1,4 @@
-//! The command line. Invariant: standard output is data, standard error is talk.
+//! The command line. Invariant: standard output is data, standard error is for people.
 
 #[cfg(test)]
 mod advice_tests;
@@ -55,7 +55,7 @@ One minute:
 
 Every command has --help with examples, and --json for scripts.";
 
-/// The whole command line, made of the operations and what is beyond them.
+/// Returns the complete command line: the operations, and the commands besides them.
 fn command() -> Command {
     let json = Arg::new("json").long("json").action(ArgAction::SetTrue).global(true).help("Print the answer as JSON");
     let folder = Arg::new("folder")
@@ -122,7 +122,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         remarks.iter().for_each(|remark| paint::warn(remark));
         call(&runtime, context, name, arguments)
     };
-    // A read of standard input that never ends must not keep the program from ending.
+    // A read of standard input that never ends must not keep the program from exiting.
     runtime.shutdown_background();
     code
 }
@@ -168,7 +168,7 @@ fn call(
         tokio::select! {
             answer = running => answer,
             () = signal::asked_to_end() => {
-                // What a run has printed by now is kept.
+                // Ending the runs stores their output so far.
                 context.running().end_all(signal::PATIENCE).await;
                 Err(crate::context::cancelled())
             }
@@ -189,7 +189,7 @@ fn finish(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
 
 fn show(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
     if let Some(raw) = answer.raw {
-        // Frame by frame, since it may be larger than memory.
+        // Frame by frame, since the text may be larger than memory.
         let mut stdout = std::io::stdout().lock();
         for number in 0..raw.frame_count() {
             let frame = raw.frame(number)?;
@@ -206,7 +206,7 @@ fn show(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
     written(paint::print(&answer.text))
 }
 
-/// A reader that has seen enough closes the pipe; that is no failure.
+/// Converts the result of writing an answer. A closed pipe (`| head`) is not an error.
 fn written(result: std::io::Result<()>) -> Result<ExitCode, CommandError> {
     match result {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -1,10 +1,10 @@
-//! Reads sloppy arguments as they were meant, guided by the schema: a list written as text, "true", "3", a list of
-//! one, a name in the singular, or the name that another program's tool has for the same thing. What cannot be meant
-//! otherwise is left for the parser to refuse.
+//! Interprets imprecise arguments as they were meant, guided by the schema: a list written as text, "true", "3", a list
+//! of one, a name in the singular, or the name that another program's tool uses. Anything that cannot be interpreted is
+//! left for the parser to refuse.
 
 use serde_json::{Map, Value};
 
-/// The names that models and the tools of other programs use, by operation, each with the argument that it means.
+/// The names that models and other programs' tools use, by operation, each with the argument that it means.
 const ALIASES: &[(&str, &[(&str, &str)])] = &[
     (
         "ctx_execute",
@@ -64,22 +64,22 @@ const ALIASES: &[(&str, &[(&str, &str)])] = &[
     ("context_forget", &[("file_path", "path")]),
 ];
 
-/// Values that are written for others, by operation and argument. Nothing stands for the default.
+/// Values that are used for others, by operation and argument. `None` means the default.
 const VALUES: &[(&str, &str, &str, Option<&str>)] =
     &[("ctx_annotate", "kind", "annotation", None), ("ctx_search", "kind", "annotation", Some("note"))];
 
-/// Operations that take lines as a range, which other tools take as the first line and a count.
+/// Operations that take lines as a range, for which other tools take the first line and a count.
 const RANGED: &[&str] = &["context_read", "ctx_get"];
 
-/// What a model says about its own call. It asks for nothing.
+/// Arguments with which a model comments on its own call. They request nothing.
 const REMARKS: &[&str] = &["description", "explanation", "reason", "purpose", "thought"];
 
-/// Whether an argument that an operation does not know could have been meant to narrow the answer.
+/// Whether an unknown argument could have been meant to narrow the answer.
 pub(crate) fn may_narrow(name: &str) -> bool {
     !REMARKS.contains(&core(name).as_str())
 }
 
-/// The arguments of an operation as meant, and the names of those that its schema does not know.
+/// Returns the arguments of an operation as meant, and the names of those that its schema does not contain.
 pub(crate) fn coerce(
     tool: &str,
     arguments: Map<String, Value>,
@@ -93,7 +93,7 @@ pub(crate) fn coerce(
     };
     let (mut meant, mut unknown) = (Map::new(), Vec::new());
     let arguments = if RANGED.contains(&tool) { ranged(arguments) } else { arguments };
-    // Where an argument comes under two names, its own counts.
+    // If an argument occurs under two names, its own name takes precedence.
     let (own, others): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|(name, _)| properties.contains_key(name));
     for (name, value) in own.into_iter().chain(others) {
         let found = find(properties, &name).or_else(|| find(properties, alias(tool, &name)?));
@@ -125,7 +125,7 @@ fn find<'a>(properties: &'a Map<String, Value>, name: &str) -> Option<(&'a Strin
     Some((found.0, found.1.as_object()?))
 }
 
-/// The argument that another name of it means.
+/// Returns the argument that an alias means.
 fn alias(tool: &str, name: &str) -> Option<&'static str> {
     let (_, aliases) = ALIASES.iter().find(|(of, _)| *of == tool)?;
     aliases.iter().find(|(other, _)| core(other) == core(name)).map(|(_, known)| *known)
@@ -139,7 +139,7 @@ fn replaced(tool: &str, argument: &str, value: Value) -> Value {
     }
 }
 
-/// Puts `lines` in the place of a first line and a count.
+/// Replaces a first line and a count by `lines`.
 fn ranged(mut arguments: Map<String, Value>) -> Map<String, Value> {
     let line = |name: &str| arguments.get(name).cloned().map(number).and_then(|value| value.as_u64());
     let range = match (line("offset"), line("limit")) {
@@ -158,7 +158,7 @@ fn ranged(mut arguments: Map<String, Value>) -> Map<String, Value> {
     arguments
 }
 
-/// A name without what varies: case, separators, number, and the long form of `ref`.
+/// Normalises a name: case, separators, number, and the long form of `ref`.
 fn core(name: &str) -> String {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     let plain = plain.replace("reference", "ref").replace("queries", "query");
@@ -209,7 +209,7 @@ fn text(value: Value) -> Value {
         Value::Number(number) => Value::String(number.to_string()),
         Value::Bool(flag) => Value::String(flag.to_string()),
         Value::Array(mut items) if items.len() == 1 => text(items.remove(0)),
-        // A command with a label is the command.
+        // A command with a label means the command.
         Value::Object(mut fields) => match ["command", "cmd", "code"].iter().find_map(|name| fields.remove(*name)) {
             Some(Value::String(command)) => Value::String(command),
             _ => Value::Object(fields),
@@ -218,12 +218,12 @@ fn text(value: Value) -> Value {
     }
 }
 
-/// Whether a value asks for nothing.
+/// Whether a value requests nothing.
 fn is_nothing(value: &Value) -> bool {
     value.is_null() || is_blank(value) || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Models fill in arguments they do not want with nothing.
+/// Whether a text is blank. Models pass blank values for arguments they do not want.
 fn is_blank(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.trim().is_empty())
 }
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(ignored, unknown);
     }
 
-    /// Checks what the arguments of an operation are taken for.
+    /// Checks how the arguments of an operation are interpreted.
     fn check_tool(tool: &str, arguments: &Value, expected: &Value) {
         let operation = OPERATIONS.iter().find(|operation| operation.tool == tool).unwrap();
         let (_, schema) = (operation.schema)();

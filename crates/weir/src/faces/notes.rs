@@ -1,5 +1,5 @@
-//! `weir notes`: reviews what was noted, says what to renew or remove, and confirms what a model wrote. Invariants: a review
-//! changes nothing, and being listed here is not a use of a note.
+//! `weir notes`: reviews the notes, suggests which to renew or remove, and confirms those that a model wrote.
+//! Invariants: a review changes nothing, and listing a note does not count as using it.
 
 use std::time::Duration;
 
@@ -14,27 +14,27 @@ use crate::error::{CommandError, ErrorKind};
 use crate::truth::{self, Doubt};
 use crate::when;
 
-/// The newest notes of each store, so many of them: a review reads every one.
+/// The maximum number of notes per store, newest first. A review reads every one.
 const MOST: usize = 5_000;
-/// So many of a sort are listed, unless that sort is asked for.
+/// The maximum number of notes listed per category, unless that category is requested.
 const LISTED: usize = 20;
-/// A note that nobody has read for so long is worth a look.
+/// A note that has not been read for this many milliseconds is worth reviewing.
 const UNUSED_AFTER: i64 = 30 * 24 * 60 * 60 * 1000;
-/// Someone who reviews may wait longer than an answer does.
+/// How long a review waits for git: longer than an answer does.
 const PATIENCE: Duration = truth::PATIENCE.saturating_mul(30);
 
-/// A sort of notes that a review lists.
+/// A category of notes in a review.
 struct Sort {
-    /// Its name, as a flag and in JSON.
+    /// The name, as a flag and in JSON.
     flag: &'static str,
     help: &'static str,
     title: &'static str,
-    /// What to do about them.
+    /// What to do about these notes.
     hint: &'static str,
     holds: fn(&Reviewed) -> bool,
 }
 
-/// The sorts, in the order they are listed. A note may be of more than one.
+/// The categories, in the order they are listed. A note may be in more than one.
 const SORTS: &[Sort] = &[
     Sort {
         flag: "stale",
@@ -59,14 +59,14 @@ const SORTS: &[Sort] = &[
     },
 ];
 
-/// A note that was looked at.
+/// A reviewed note.
 struct Reviewed {
     seen: NoteSeen,
     doubts: Vec<Doubt>,
     unused: bool,
 }
 
-/// The command.
+/// Returns the command.
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("notes")
@@ -88,7 +88,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Confirms notes, in order, up to one that is not there.
+/// Confirms notes in order, up to the first that does not exist.
 async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer, CommandError> {
     let scope = context.scope();
     let confirmed = context
@@ -113,7 +113,7 @@ async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer
     Ok(Answer::new(text.collect::<Vec<_>>().join("\n"), json!({ "confirmed": data })))
 }
 
-/// Reviews.
+/// Runs the review, or confirms the given notes.
 pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     if let Some(references) = arguments.get_many::<Reference>("confirm") {
         return confirm(context, references.copied().collect()).await;
@@ -139,7 +139,7 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
     Ok(Answer::new(parts.join("\n\n"), data))
 }
 
-/// The notes of the project and of the user, newest first, with what is to be said of each.
+/// Returns the notes of the project and of the user, newest first, with what to report about each.
 async fn look(context: &Context) -> Result<Vec<Reviewed>, CommandError> {
     let scope = context.scope();
     let (mut notes, now) = context
@@ -150,7 +150,7 @@ async fn look(context: &Context) -> Result<Vec<Reviewed>, CommandError> {
         })
         .await?;
     notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));
-    // What has a successor is not believed anyway.
+    // A note that was superseded is not relied on anyway.
     let current: Vec<&Entry> = notes.iter().filter(|note| is_current(note)).map(|note| &note.entry).collect();
     let mut doubts = truth::labels(context, &current, PATIENCE).await.into_iter();
     let reviewed = notes.into_iter().map(|seen| {

@@ -1,4 +1,4 @@
-//! Makes an answer pleasant and safe on a terminal: colour for references and marks, no control characters.
+//! Makes an answer readable and safe on a terminal: colours references and marks, and removes control characters.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use weir_core::Reference;
 
 use crate::context::Ask;
 
-/// Writes text to standard output, painted if it is a terminal that takes colour.
+/// Writes text to standard output, with colour if it is a terminal that supports it.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
     use std::io::IsTerminal as _;
     let stdout = std::io::stdout();
@@ -21,7 +21,7 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
     writeln!(stdout.lock(), "{}", text.trim_end_matches('\n'))
 }
 
-/// Shows progress on standard error, on one line that the next one takes the place of; only to a person.
+/// Shows progress on standard error, on a line that the next one overwrites. Only for a person.
 pub(crate) fn tell(progress: &str) {
     use std::io::IsTerminal as _;
     let stderr = std::io::stderr();
@@ -30,12 +30,12 @@ pub(crate) fn tell(progress: &str) {
     }
 }
 
-/// Writes a remark to standard error, where it cannot be taken for the answer.
+/// Writes a remark to standard error, where it cannot be mistaken for the answer.
 pub(crate) fn warn(remark: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{remark}");
 }
 
-/// Asks the person at the terminal, where there is one.
+/// Returns a way to ask the person at the terminal, if there is one.
 pub(crate) fn asker() -> Ask {
     use std::io::IsTerminal as _;
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
@@ -50,7 +50,7 @@ pub(crate) fn asker() -> Ask {
     }))
 }
 
-/// The lines of an answer without the marks around texts of others: those are for models.
+/// Returns the lines of an answer without the fences around other people's texts, which are for models.
 fn without_fences(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut inside = None;
@@ -66,7 +66,7 @@ fn without_fences(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Stored output may hold escape sequences; a terminal would obey them.
+/// Replaces control characters, because a terminal would obey escape sequences in stored output.
 fn safe(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }

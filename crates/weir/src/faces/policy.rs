@@ -1,4 +1,4 @@
-//! `weir policy check`: says what the rules make of a command, and why, without running it.
+//! `weir policy check`: reports the verdict of the rules on a command, and why, without running it.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::permission;
 use crate::run;
 
-/// The command.
+/// Returns the command.
 pub(crate) fn command() -> Command {
     let words = Arg::new("command")
         .value_name("COMMAND")
@@ -34,7 +34,7 @@ pub(crate) fn command() -> Command {
         .subcommand(check)
 }
 
-/// Checks.
+/// Runs the check.
 pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let words = arguments.subcommand_matches("check").and_then(|check| check.get_many::<String>("command"));
     let words: Vec<&String> = words.into_iter().flatten().collect();

@@ -1,16 +1,16 @@
-//! Makes the schema of an operation's arguments in the plain subset that every client accepts.
+//! Generates the schema of an operation's arguments in the plain subset that every client accepts.
 //!
-//! Gemini refuses references, `anyOf` with null, lists of types, `format`s it does not know and `additionalProperties`.
-//! What is left says the same for arguments as simple as ours, and costs fewer tokens.
+//! Gemini refuses references, `anyOf` with null, lists of types, unknown `format`s and `additionalProperties`. The
+//! remaining subset is equivalent for arguments as simple as ours, and costs fewer tokens.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-/// Words of JSON Schema that stay. Everything else goes.
+/// The JSON Schema keywords that are kept. All others are removed.
 const KEPT: &[&str] = &["type", "description", "properties", "required", "items", "enum"];
 
-/// The description of an operation, and the schema of its arguments.
+/// Returns the description of an operation, and the schema of its arguments.
 pub(crate) fn of<T: JsonSchema>() -> (String, Map<String, Value>) {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>();
@@ -20,7 +20,8 @@ pub(crate) fn of<T: JsonSchema>() -> (String, Map<String, Value>) {
     (description.unwrap_or_default(), schema)
 }
 
-/// For an argument whose name says it all to a model: its help stays on the command line, where words cost nothing.
+/// Removes the description of an argument whose name is clear enough for a model. The command line still shows it,
+/// where words cost nothing.
 pub(crate) fn silent(schema: &mut Schema) {
     schema.remove("description");
 }
@@ -98,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_core_costs_at_most_600_tokens() {
-        // What a model reads of them.
+        // What a model reads of the tools.
         let tools = crate::faces::mcp::tools(&ListedTools::Core);
         let read = tools.iter().map(|tool| (&tool.name, &tool.description, &tool.input_schema)).collect::<Vec<_>>();
         let list = serde_json::to_string(&read).unwrap();

@@ -1,5 +1,5 @@
-//! `weir setup` and `weir teardown`: tells clients to call us, and takes it back. Invariants: nothing is written that was
-//! not shown and agreed to; what was there before is there again afterwards.
+//! `weir setup` and `weir teardown`: register Weir with clients, and undo that. Invariants: nothing is written that was
+//! not shown and agreed to; teardown restores what was there before.
 
 mod diff;
 mod files;
@@ -20,19 +20,19 @@ use crate::replay::places as transcripts;
 use places::Places;
 use plan::{Plan, Step, Wish};
 
-/// What is asked for.
+/// The requested command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// To tell clients to call us.
+    /// Registers Weir with clients.
     Setup,
-    /// To take it back.
+    /// Undoes the setup.
     Teardown,
 }
 
-/// Someone who can be asked whether what is shown may be written.
+/// Asks whether the changes shown may be written. `None` if there is no one to ask.
 pub(crate) type Asker<'a> = Option<&'a dyn Fn(String) -> bool>;
 
-/// The two commands.
+/// Returns the two commands.
 pub(crate) fn commands() -> [Command; 2] {
     let known = RECIPES.iter().map(|recipe| recipe.name).collect::<Vec<_>>().join(", ");
     let clients = || {
@@ -82,7 +82,7 @@ pub(crate) fn commands() -> [Command; 2] {
     [setup, teardown]
 }
 
-/// Which of the two a command is.
+/// Returns the task of a command.
 pub(crate) fn task(name: &str) -> Option<Task> {
     match name {
         "setup" => Some(Task::Setup),
@@ -91,7 +91,7 @@ pub(crate) fn task(name: &str) -> Option<Task> {
     }
 }
 
-/// Does it.
+/// Runs a command.
 pub(crate) fn run(
     context: &Context,
     task: Task,
@@ -137,7 +137,8 @@ pub(crate) fn run(
     Ok(Answer { exit_code, ..Answer::new(format!("{}\n{why}", show()), data(task, &plan, false)) })
 }
 
-/// The settings of clients' own that are asked for. Of clients that were not named, those that lack one are left out.
+/// Returns the requested settings of the clients' own. Of clients that were not named, those without such a setting are
+/// skipped.
 fn wishes(
     context: &Context,
     places: &Places,
@@ -176,7 +177,7 @@ fn wishes(
     Ok(wishes)
 }
 
-/// What to write to have a client compact at a length, unless sessions would have no room to go on.
+/// Returns the setting that makes a client compact at a length, unless sessions would have no room to continue.
 fn safe_window(context: &Context, recipe: &Recipe, window: &Window, length: u64) -> Result<Value, CommandError> {
     let cannot = |why: String| {
         CommandError::usage(format!("cannot have {} compact at {length} tokens: {why}", recipe.title))
@@ -191,7 +192,7 @@ fn safe_window(context: &Context, recipe: &Recipe, window: &Window, length: u64)
     }
 }
 
-/// That there are past sessions, if there are.
+/// Mentions that there are past sessions, if there are.
 fn past_sessions(context: &Context) -> Option<String> {
     let found = transcripts::find(context.env(), &[]).ok()?.found.len();
     let transcripts = counted(found, "transcript", "transcripts");
@@ -200,7 +201,7 @@ fn past_sessions(context: &Context) -> Option<String> {
     })
 }
 
-/// The clients named, or those that are found.
+/// Returns the named clients, or those that are installed.
 fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Result<Vec<&'static Recipe>, CommandError> {
     let has_place = |recipe: &Recipe| recipe.parts_for(whose).next().is_some();
     if named.is_empty() {
@@ -226,7 +227,7 @@ fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Resul
     Ok(recipes)
 }
 
-/// What happened, for a person.
+/// Describes what happened, for a person.
 fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> String {
     let mut lines = Vec::new();
     for recipe in recipes {
@@ -253,7 +254,7 @@ fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> 
     lines.join("\n")
 }
 
-/// The same for a program.
+/// Describes what happened, for a program.
 fn data(task: Task, plan: &Plan, written: bool) -> Value {
     let files = plan.steps.iter().map(|step| {
         json!({

@@ -1,13 +1,13 @@
-//! The signals by which a person or a client asks the program to end.
+//! The signals with which a person or a client ends the program.
 
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How long runs that are ended then have to keep what they printed.
+/// How long runs that are ended by a signal have to store their output.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Waits until one of them comes. A signal that is ignored, as `nohup` has it, stays ignored.
+/// Waits until one of the signals arrives. A signal that is ignored, as with `nohup`, stays ignored.
 pub(crate) async fn asked_to_end() {
     let ignored = ignored();
     let wait_for = |kind: SignalKind| async move {
@@ -16,7 +16,7 @@ pub(crate) async fn asked_to_end() {
         }
         match signal(kind) {
             Ok(mut signal) => drop(signal.recv().await),
-            // Without a way to hear of it, the signal does what it always did.
+            // If the signal cannot be handled, it keeps its default effect.
             Err(_) => std::future::pending().await,
         }
     };
@@ -27,7 +27,7 @@ pub(crate) async fn asked_to_end() {
     }
 }
 
-/// The signals that whoever started this program told it to ignore, a bit for each.
+/// Returns the signals that this program was started to ignore, one bit for each.
 fn ignored() -> u64 {
     let about = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = about.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,6 +1,6 @@
-//! Commands about a whole store: to back it up, restore it, export it, and take over that of a folder that was moved.
+//! Commands for a whole store: back up, restore, export, and adopt the store of a folder that was moved.
 //!
-//! Invariant: a store is put in place in one step, once it is complete and checked; until then nothing is changed.
+//! Invariant: a store is put in place in one step, once it is complete and checked; until then, nothing is changed.
 
 mod adopt;
 mod backup;
@@ -18,12 +18,13 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
-/// The commands.
+/// Returns the commands.
 pub(crate) fn commands() -> [Command; 4] {
     [backup::command(), restore::command(), export::command(), adopt::command()]
 }
 
-/// Runs one of them; none when it is none of them. One that writes to standard output itself has no answer.
+/// Runs one of the commands. Returns `None` if the name is none of them. A command that writes to standard output
+/// itself has no answer.
 pub(crate) fn run(
     context: &Context,
     name: &str,
@@ -50,12 +51,12 @@ fn force_argument(help: &'static str) -> Arg {
     Arg::new("force").long("force").action(ArgAction::SetTrue).help(help)
 }
 
-/// The path given, as seen from where the command was started.
+/// Returns a path argument, relative to the folder in which the command was started.
 fn path_of(context: &Context, arguments: &ArgMatches, name: &str) -> Option<PathBuf> {
     arguments.get_one::<PathBuf>(name).map(|path| context.env().folder.join(path))
 }
 
-/// Which store a command is about.
+/// The store that a command works on.
 struct Which {
     level: Level,
     owner: Owner,
@@ -76,7 +77,7 @@ impl Which {
         Self { level: Level::User, owner: Owner::User, folder: context.user_folder() }
     }
 
-    /// Refuses to go on if something is kept in it already, unless that may be replaced.
+    /// Returns an error if the store is not empty, unless it may be replaced.
     fn check_free(&self, force: bool) -> Result<(), CommandError> {
         if force || !self.folder.join("log.db").exists() || open(self)?.is_blank()? {
             return Ok(());
@@ -91,18 +92,18 @@ fn open(which: &Which) -> Result<Store, CommandError> {
     Ok(Store::open(&which.folder, which.owner.clone(), weir_core::Limits::default())?)
 }
 
-/// A folder in the making, beside the stores. It goes with this, and the next command removes what a killed one left.
+/// A temporary folder next to the stores. It is removed on drop, and the next command removes what a killed one left.
 pub(crate) struct Scratch {
     path: PathBuf,
     _lock: File,
 }
 
 const SCRATCH: &str = ".making-";
-/// How the file ends, beside the folder, whose lock says that somebody is at work.
+/// The extension of the lock file next to the folder, which shows that a process is working.
 const LOCK: &str = "lock";
 
 impl Scratch {
-    /// A new one below a folder, which is made if it is not there.
+    /// Creates one below a folder, which is created if it does not exist.
     pub(crate) fn new(within: &Path) -> Result<Self, CommandError> {
         let failed = |error: std::io::Error| cannot_use(within, &error);
         private::folder(within).map_err(failed)?;
@@ -111,7 +112,7 @@ impl Scratch {
             let path = within.join(format!("{SCRATCH}{}", crate::operations::random_name()?));
             let lock = new_private_file(&path.with_extension(LOCK)).map_err(failed)?;
             lock.lock().map_err(failed)?;
-            // Another process may have taken it for one that was left, before it was locked.
+            // Another process may have taken the lock file for a leftover before it was locked.
             if path.with_extension(LOCK).exists() {
                 private::folder(&path).map_err(failed)?;
                 return Ok(Self { path, _lock: lock });
@@ -119,12 +120,12 @@ impl Scratch {
         }
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts its content, `inner`, in the place of a folder, in one step. Returns where the folder that was there is now.
+    /// Replaces a folder by `inner` in one step. Returns where the replaced folder is now.
     fn put_in_place(&self, inner: &Path, folder: &Path) -> Result<Option<PathBuf>, CommandError> {
         let failed = |error: std::io::Error| cannot_use(folder, &error);
         let replaces = folder.exists();
@@ -133,7 +134,7 @@ impl Scratch {
         } else {
             std::fs::rename(inner, folder).map_err(failed)?;
         }
-        // A name survives a loss of power once its folder is on the disk.
+        // A new name survives a power failure only once its folder is on disk.
         for folder in [&folder.join("blobs"), folder, folder.parent().unwrap_or(folder)] {
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }
@@ -148,7 +149,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes what killed commands left. There is a lock before there is a folder, and as long as there is one.
+/// Removes what killed commands left. A lock file exists before its folder, and as long as the folder.
 fn sweep(within: &Path) {
     for entry in std::fs::read_dir(within).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -165,7 +166,7 @@ fn sweep(within: &Path) {
     }
 }
 
-/// Swaps two folders, so that at no moment there is none.
+/// Swaps two folders, so that there is never a moment without one.
 fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -174,14 +175,14 @@ fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
             return Ok(());
         }
     }
-    // Where the file system cannot do it in one step.
+    // On a file system that cannot do it in one step.
     let aside = one.with_extension("aside");
     std::fs::rename(other, &aside)?;
     std::fs::rename(one, other)?;
     std::fs::rename(&aside, one)
 }
 
-/// What became of the store that was in the place before: one that was empty goes, any other is set aside.
+/// Removes the replaced store if it was empty, otherwise sets it aside.
 fn settle_old(old: Option<PathBuf>, which: &Which) -> Result<Option<PathBuf>, CommandError> {
     let Some(old) = old else { return Ok(None) };
     let blank = Store::open(&old, which.owner.clone(), weir_core::Limits::default()).and_then(|store| store.is_blank());
@@ -194,7 +195,7 @@ fn settle_old(old: Option<PathBuf>, which: &Which) -> Result<Option<PathBuf>, Co
     Ok(Some(aside))
 }
 
-/// Says which processes go on with a store that is no longer in its place.
+/// Reports which processes still use a store that was replaced.
 fn still_open(folder: &Path) -> Option<String> {
     let who = crate::holders::having_open(&folder.join("log.db"))?;
     Some(format!("{who} still has the old store open; restart it"))

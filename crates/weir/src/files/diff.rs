@@ -1,12 +1,12 @@
-//! What a change did to a text, in the form that patches have. Pure.
+//! Shows what a change did to a text, in unified diff format. Pure.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// How many lines stand around a change.
+/// The number of context lines around a change.
 const AROUND: usize = 1;
 
-/// What changed, as much of it as has at most so many tokens, and whether that is all.
+/// Returns as many of the changes as fit in a number of tokens, and whether that is all of them.
 pub(crate) fn unified(
     (old, new): (&str, &str),
     places: &[(Range<usize>, Range<usize>)],
@@ -29,7 +29,7 @@ pub(crate) fn unified(
     (text, true)
 }
 
-/// How many lines were added and removed, where lines that only moved count as neither.
+/// Returns how many lines were added and removed. A line that only moved counts as neither.
 pub(crate) fn counts(old: &str, new: &str) -> (usize, usize) {
     let mut lines: HashMap<&str, isize> = HashMap::new();
     new.lines().for_each(|line| *lines.entry(line).or_default() += 1);
@@ -39,10 +39,10 @@ pub(crate) fn counts(old: &str, new: &str) -> (usize, usize) {
     (added.unsigned_abs(), removed.unsigned_abs())
 }
 
-/// A text by its lines.
+/// A text, divided into lines.
 struct Lines<'a> {
     text: &'a str,
-    /// Where each begins, and where the last one ends.
+    /// Where each line begins, and where the last one ends.
     begins: Vec<usize>,
 }
 
@@ -65,7 +65,8 @@ impl<'a> Lines<'a> {
         &self.text[self.begins[number]..self.begins[number + 1]]
     }
 
-    /// The lines that a range of bytes touches: without the one after it, where it consists of whole lines.
+    /// Returns the lines that a range of bytes touches. If the range consists of whole lines, excludes the line after
+    /// it.
     fn touched(&self, bytes: &Range<usize>, whole: bool) -> Range<usize> {
         let at = |byte: usize| self.begins.partition_point(|begin| *begin <= byte).saturating_sub(1);
         let first = at(bytes.start).min(self.count());
@@ -77,7 +78,7 @@ impl<'a> Lines<'a> {
         first..end.min(self.count()).max(first)
     }
 
-    /// Whether a range of bytes ends with a line, or is nothing at the beginning of one.
+    /// Whether a range of bytes ends with a line, or is empty at the beginning of one.
     fn is_whole(&self, bytes: &Range<usize>) -> bool {
         match bytes.is_empty() {
             true => self.begins.binary_search(&bytes.start).is_ok(),
@@ -86,7 +87,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Lines in the place of others.
+/// Lines that replace others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hunk {
     old: Range<usize>,
@@ -97,7 +98,7 @@ impl Hunk {
     fn of((old, new): (&Lines<'_>, &Lines<'_>), was: &Range<usize>, is: &Range<usize>) -> Self {
         let whole = old.is_whole(was) && new.is_whole(is);
         let (mut was, mut is) = (old.touched(was, whole), new.touched(is, whole));
-        // What is repeated at its ends did not change.
+        // Lines that are the same at the ends of both sides did not change.
         while !was.is_empty() && !is.is_empty() && old.line(was.end - 1) == new.line(is.end - 1) {
             (was.end, is.end) = (was.end - 1, is.end - 1);
         }
@@ -125,7 +126,7 @@ impl Hunk {
     }
 }
 
-/// Changes so near to each other that their surroundings meet are shown as one.
+/// Joins changes that are so close that their context meets.
 fn joined(hunks: Vec<Hunk>) -> Vec<Hunk> {
     let mut joined: Vec<Hunk> = Vec::new();
     for hunk in hunks {

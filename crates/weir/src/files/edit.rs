@@ -1,51 +1,51 @@
-//! An exact change of a text: where it applies, and what to say when it does not. Pure.
+//! Applies an exact change to a text: finds where it applies, and explains why it does not. Pure.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use weir_core::wording::one_line;
 
-/// How many lines are named where a text is found more than once.
+/// The maximum number of lines that are listed if a text is found more than once.
 const MOST_LINES: usize = 12;
-/// How many lines are shown that look like what was not found.
+/// How many lines are shown that resemble a text that was not found.
 const EXCERPT: usize = 6;
-/// Lines that share fewer of their words than this, in hundredths, do not look alike.
+/// Lines that share a smaller percentage of their words are not considered similar.
 const ALIKE: usize = 50;
 
-/// A change to be made.
+/// A requested change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// What is there.
+    /// The text to replace.
     pub old: &'a str,
-    /// What is to be there.
+    /// The replacement.
     pub new: &'a str,
-    /// Wherever it is found, or only if it is found once.
+    /// Whether to replace every occurrence. Otherwise, the text must occur exactly once.
     pub all: bool,
 }
 
-/// A change as it was made.
+/// An applied change.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Made {
     /// The text afterwards.
     pub bytes: Vec<u8>,
-    /// What was replaced, before and after.
+    /// The replaced ranges of bytes, before and after.
     pub places: Vec<(Range<usize>, Range<usize>)>,
 }
 
 /// Why a change cannot be made.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Miss {
-    /// There is nothing to look for.
+    /// The text to replace is empty.
     Empty,
-    /// Nothing would change.
+    /// The replacement is the same as the text.
     Same,
-    /// It is not there; lines that look like it are.
+    /// The text does not occur. Has similar lines, if there are any.
     Absent(Option<String>),
-    /// It is there more than once, in these lines; and how often.
+    /// The text occurs more than once: in these lines, and this many times.
     Many(Vec<usize>, usize),
 }
 
-/// Makes a change.
+/// Applies a change.
 pub(crate) fn apply(bytes: &[u8], wanted: Wanted<'_>) -> Result<Made, Miss> {
     if wanted.old.is_empty() {
         return Err(Miss::Empty);
@@ -53,7 +53,7 @@ pub(crate) fn apply(bytes: &[u8], wanted: Wanted<'_>) -> Result<Made, Miss> {
     if wanted.old == wanted.new {
         return Err(Miss::Same);
     }
-    // The file's own line ends first; then what was written, for a file that mixes them.
+    // The file's own line ends are tried first, then those of the request, for a file that mixes them.
     let own = line_end(bytes);
     let in_own = (with_line_ends(wanted.old, own), with_line_ends(wanted.new, own));
     let as_given = (Cow::Borrowed(wanted.old), Cow::Borrowed(wanted.new));
@@ -72,14 +72,14 @@ pub(crate) fn apply(bytes: &[u8], wanted: Wanted<'_>) -> Result<Made, Miss> {
     Err(Miss::Absent(alike(&String::from_utf8_lossy(bytes), wanted.old)))
 }
 
-/// How most lines of a text end.
+/// Returns how most lines of a text end.
 pub(crate) fn line_end(bytes: &[u8]) -> &'static str {
     let all = bytes.iter().filter(|byte| **byte == b'\n').count();
     let long = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();
     if long * 2 > all { "\r\n" } else { "\n" }
 }
 
-/// A text with these line ends.
+/// Converts a text to these line ends.
 pub(crate) fn with_line_ends<'a>(text: &'a str, end: &str) -> Cow<'a, str> {
     match (end, text.contains('\r')) {
         ("\n", false) => Cow::Borrowed(text),
@@ -88,14 +88,14 @@ pub(crate) fn with_line_ends<'a>(text: &'a str, end: &str) -> Cow<'a, str> {
     }
 }
 
-/// Every place where a text begins, those that overlap too.
+/// Returns every position at which a text occurs, including overlapping ones.
 fn find(bytes: &[u8], old: &[u8]) -> Vec<usize> {
     let Some(first) = old.first() else { return Vec::new() };
     let starts = bytes.iter().enumerate().filter(|(_, byte)| *byte == first).map(|(at, _)| at);
     starts.filter(|&at| bytes[at..].starts_with(old)).collect()
 }
 
-/// Of places that overlap, the first.
+/// Keeps only the first of overlapping positions.
 fn apart(found: &[usize], length: usize) -> Vec<usize> {
     let mut end = 0;
     let mut kept = Vec::with_capacity(found.len());
@@ -126,13 +126,13 @@ fn line_number(bytes: &[u8], at: usize) -> usize {
     bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// The lines that look most like the beginning of what was not found.
+/// Returns the lines that are most similar to the beginning of a text that was not found.
 fn alike(text: &str, old: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let sought: Vec<&str> = old.lines().skip_while(|line| line.trim().is_empty()).collect();
     let first = sought.first()?;
     let score = |at: usize| {
-        // Of lines that look alike, those count more after which the text goes on alike.
+        // Among similar lines, those whose next line is also similar rank higher.
         let next = sought.get(1).zip(lines.get(at + 1)).map_or(0, |(sought, line)| likeness(sought, line));
         likeness(first, lines[at]) * 4 + next
     };
@@ -145,7 +145,7 @@ fn alike(text: &str, old: &str) -> Option<String> {
     Some(shown.join("\n"))
 }
 
-/// How many of their words two lines share, in hundredths; all when they differ in blanks alone.
+/// Returns the percentage of words that two lines share, or 100 if they differ only in whitespace.
 fn likeness(one: &str, other: &str) -> usize {
     let words = |line: &str| {
         let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());

@@ -1,6 +1,6 @@
-//! A folder, open: the files in it are reached without going through any link.
+//! An open folder, whose files are reached without following any link.
 //!
-//! Invariant: what was opened stays the same folder, whatever happens to its path.
+//! Invariant: it stays the same folder, whatever happens to its path.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,16 +11,16 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
-/// A folder, open.
+/// An open folder.
 pub(crate) struct Folder(OwnedFd);
 
 impl Folder {
-    /// Opens a folder whose path has no links.
+    /// Opens a folder whose path contains no links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
             Ok(fd) => Ok(Self(fd)),
-            // An older kernel, or a filter that does not know the call.
+            // The kernel is older, or a filter does not know the call.
             Err(Errno::NOSYS | Errno::PERM) => Self::open_and_look_again(path, flags),
             Err(error) => Err(error.into()),
         }
@@ -36,7 +36,7 @@ impl Folder {
         Ok(Self(fd))
     }
 
-    /// Opens the folder at a path, making what is missing of it.
+    /// Opens the folder at a path, creating what is missing.
     pub(crate) fn make(path: &Path) -> io::Result<Self> {
         match Self::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -54,29 +54,29 @@ impl Folder {
         Ok(Self(rustix::fs::openat(&above.0, name, flags, Mode::empty())?))
     }
 
-    /// Opens a file in it to be read: a pipe is not waited for, a link not followed.
+    /// Opens a file for reading, without following a link or waiting for a pipe.
     pub(crate) fn file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::empty())?))
     }
 
-    /// Makes a file in it that was not there.
+    /// Creates a file that must not exist yet.
     pub(super) fn new_file(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(mode))?))
     }
 
-    /// Gives a file another name, in place of whatever has it.
+    /// Renames a file, replacing any other of the new name.
     pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Gives a file another name that nothing has. None when the file system cannot tell.
+    /// Renames a file to a name that must be free. Returns `None` if the file system does not support that.
     pub(super) fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<Option<()>> {
         self.rename_with(from, to, RenameFlags::NOREPLACE)
     }
 
-    /// Exchanges the names of two files. None when the file system cannot.
+    /// Exchanges the names of two files. Returns `None` if the file system does not support that.
     pub(super) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<Option<()>> {
         self.rename_with(one, other, RenameFlags::EXCHANGE)
     }
@@ -89,7 +89,7 @@ impl Folder {
         }
     }
 
-    /// Gives a file a second name that nothing has.
+    /// Creates a hard link under a name that must be free.
     pub(super) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?)
     }
@@ -99,7 +99,7 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Waits until the names in it are on the disk.
+    /// Flushes the folder's entries to disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.0)?)
     }

@@ -1,6 +1,6 @@
-//! What a session was given of files, and what that spared it.
+//! Accounts for what a session was given of files, and how many tokens that saved.
 //!
-//! Invariant: only what was recorded is counted, and nothing counts as spared that the conversation already holds.
+//! Invariant: only recorded data counts, and text that the conversation already has never counts as saved.
 
 use std::collections::HashSet;
 
@@ -13,15 +13,15 @@ use super::Seen;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Given {
-    /// All of it, or the lines that were asked for.
+    /// All of the text, or the requested lines.
     Text,
-    /// That it has the text already.
+    /// The statement that the file is unchanged.
     Unchanged,
-    /// The outline in place of the text.
+    /// The outline instead of the text.
     Outline,
 }
 
-/// What an event of a file says about it.
+/// Returns the fields of an event about a file.
 pub(super) fn record(seen: &Seen<'_>, given: Given, gave: u64) -> Map<String, Value> {
     let fields = json!({
         "given": given,
@@ -35,7 +35,7 @@ pub(super) fn record(seen: &Seen<'_>, given: Given, gave: u64) -> Map<String, Va
     }
 }
 
-/// What is read back of an event.
+/// The fields that are read back from an event.
 #[derive(Deserialize)]
 struct Told {
     path: String,
@@ -46,24 +46,24 @@ struct Told {
     hash: String,
 }
 
-/// What the files of a session cost and spared, in tokens.
+/// What the files of a session cost and saved, in tokens.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Spared {
-    /// What reads were answered with.
+    /// The tokens of the answers to reads.
     pub given: u64,
-    /// What they would have been answered with: the text, each time.
+    /// The tokens that they would have had with the full text each time.
     pub without: u64,
-    /// How many reads were answered with `unchanged`, and what each would have repeated.
+    /// How many reads were answered with `unchanged`, and the tokens that would have been repeated.
     pub unchanged: (usize, u64),
-    /// How many files were answered with an outline when they were first read, and how much shorter that was.
+    /// How many files were answered with an outline when they were first read, and how many tokens that saved.
     pub outlined: (usize, u64),
-    /// The outlines of files that were looked at, and the files themselves. Nobody knows whether they would have been
-    /// read, so this counts as nothing spared.
+    /// The tokens of the outlines that were looked at, and of the files themselves. Whether the files would have been
+    /// read is unknown, so this does not count as saved.
     pub peeked: (u64, u64),
 }
 
 impl Spared {
-    /// Counts the events of a session's files, oldest first. Those that say nothing of tokens are passed over.
+    /// Sums the file events of a session, oldest first. Events without token counts are skipped.
     pub(crate) fn of(events: &[String]) -> Self {
         let mut spared = Self::default();
         let mut seen = HashSet::new();
@@ -76,7 +76,7 @@ impl Spared {
                     spared.unchanged = (spared.unchanged.0 + 1, spared.unchanged.1 + shorter);
                     spared.add(gave, gave + shorter);
                 }
-                // The same outline once more spares nothing: the text was not asked for again.
+                // The same outline again saves nothing, because the text was not requested again.
                 ("read", Given::Outline) if is_first => {
                     spared.outlined = (spared.outlined.0 + 1, spared.outlined.1 + shorter);
                     spared.add(gave, gave + shorter);
@@ -96,7 +96,7 @@ impl Spared {
         self.without += without;
     }
 
-    /// The share that was spared, in percent.
+    /// Returns the saved share in percent.
     pub(crate) fn percent(&self) -> u64 {
         (self.without - self.given) * 100 / self.without.max(1)
     }

@@ -1,13 +1,13 @@
-//! A range of the lines of a file, as many of them as a budget holds.
+//! A range of lines of a file, as many of them as fit in a budget.
 
 use crate::error::CommandError;
 
-/// Which lines, counted from 1.
+/// A range of lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Range {
-    /// From the first to the last, both included.
+    /// From the first to the last line, inclusive.
     Between(usize, usize),
-    /// So many at the end.
+    /// This many lines at the end.
     Last(usize),
 }
 
@@ -16,16 +16,16 @@ pub(crate) enum Range {
 pub(crate) struct Part<'a> {
     /// The lines.
     pub text: &'a str,
-    /// The number of the first one.
+    /// The number of the first line.
     pub first: usize,
-    /// The number of the last one; less than the first when there are none.
+    /// The number of the last line. Less than the first if there are none.
     pub last: usize,
-    /// Whether lines that were asked for are left out.
+    /// Whether requested lines are left out.
     pub cut: bool,
 }
 
 impl Range {
-    /// Reads `10-40`, `10-`, `10` or `-20`.
+    /// Parses `10-40`, `10-`, `10` or `-20`.
     pub(crate) fn parse(text: &str) -> Result<Self, CommandError> {
         let wrong = || {
             CommandError::usage(format!("`{text}` is not a line range"))
@@ -44,7 +44,7 @@ impl Range {
         }
     }
 
-    /// The lines of a text that this means, as many as have at most so many tokens.
+    /// Returns the lines of a text that are in the range, as many as fit in a number of tokens.
     pub(crate) fn of(self, text: &str, tokens: usize) -> Part<'_> {
         let count = text.lines().count();
         let (first, last) = match self {

@@ -1,7 +1,7 @@
-//! Keeps processes of ours from changing the same file at the same time.
+//! Keeps Weir's own processes from changing the same file at the same time.
 //!
-//! The locks lie with Weir's data and not beside the file. There is a fixed number of them, so that nothing gathers: two
-//! files may share one, and then wait for each other for a moment.
+//! The locks are in Weir's data folder, not next to the file. Their number is fixed, so they do not accumulate; two
+//! files may share a lock and then wait for each other briefly.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,7 +11,7 @@ use weir_store::private;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
-/// Held until it is dropped, or its process ends.
+/// A lock that is held until it is dropped or its process ends.
 pub(crate) struct Lock(#[expect(dead_code, reason = "open as long as the lock is held")] File);
 
 /// Waits for the lock of a file.

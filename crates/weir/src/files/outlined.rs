@@ -1,4 +1,4 @@
-//! A file by its interface, and what a change did to that.
+//! Shows a file by its interface, and what a change did to that interface.
 
 use std::path::Path;
 
@@ -7,18 +7,18 @@ use weir_outline::{Item, Level, NoOutline, Outline, Shown};
 use crate::answer::one_line;
 use crate::outlining::outline_of;
 
-/// How many symbols an answer names that changed.
+/// The maximum number of changed symbols that an answer names.
 const MOST: usize = 6;
-/// The longest signature that an answer names.
+/// The longest signature in an answer, in characters.
 const LONGEST: usize = 110;
 
-/// The outline of a file at a level, or the text itself where that is not longer.
+/// Returns the outline of a file at a level, or the text itself if that is not longer.
 pub(crate) fn outlined(path: &Path, text: &str, level: Level) -> Result<Shown, NoOutline> {
     let outline = outline_of(path, text)?;
     Ok(weir_outline::show(&outline, text, level))
 }
 
-/// What a change did to the interface of a file, in a line or two; nothing when it is the same.
+/// Describes in a line or two what a change did to the interface of a file. Empty if the interface is the same.
 pub(crate) fn changes(path: &Path, old: &str, new: &str) -> String {
     let (Ok(before), Ok(after)) = (outline_of(path, old), outline_of(path, new)) else { return String::new() };
     let mut lines = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn changes(path: &Path, old: &str, new: &str) -> String {
     lines.join("\n")
 }
 
-/// Symbols that came, went or have another signature.
+/// Returns the symbols that were added or removed or have a different signature.
 fn differences(before: &Outline, after: &Outline) -> Vec<String> {
     let (before, after) = (symbols(&before.items), symbols(&after.items));
     let gone: Vec<&(String, String)> = before.iter().filter(|symbol| !after.contains(symbol)).collect();
@@ -53,7 +53,7 @@ fn differences(before: &Outline, after: &Outline) -> Vec<String> {
     said
 }
 
-/// Every symbol with its name in full and its signature.
+/// Returns every symbol with its qualified name and its signature.
 fn symbols(items: &[Item]) -> Vec<(String, String)> {
     fn add(items: &[Item], above: &str, all: &mut Vec<(String, String)>) {
         for item in items {

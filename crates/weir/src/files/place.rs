@@ -1,7 +1,7 @@
-//! Finds a file that a call names, and lets it be used or says why not.
+//! Finds the file that a call names, and checks whether it may be used.
 //!
-//! Invariant: a [`Place`] has no link in its path at the moment it is made. [`Folder`](super::Folder) goes through it
-//! again without following any, so that a link put there later leads nowhere.
+//! Invariant: the path of a [`Place`] contains no link when it is created. [`Folder`](super::Folder) walks the path
+//! again without following links, so a link that is put there later has no effect.
 
 use std::ffi::OsStr;
 use std::io;
@@ -25,28 +25,28 @@ pub(crate) enum Access<'a> {
     Create(&'a str),
 }
 
-/// A file that is there, or could be.
+/// The location of a file that exists or could be created.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// Its path, without links.
+    /// The path, without links.
     pub full: PathBuf,
-    /// Its name as the project sees it.
+    /// The path as shown, relative to the project.
     pub shown: String,
 }
 
 impl Place {
-    /// The folder it is in.
+    /// Returns the folder of the file.
     pub(crate) fn folder(&self) -> &Path {
         self.full.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Its name in that folder.
+    /// Returns the name of the file within its folder.
     pub(crate) fn name(&self) -> &OsStr {
         self.full.file_name().unwrap_or_default()
     }
 }
 
-/// The file of this name, if it may be used so by the tool of this name.
+/// Finds a file, if the tool may access it in this way.
 pub(crate) async fn permit(
     context: &Context,
     tool: &str,
@@ -70,10 +70,10 @@ pub(crate) async fn permit(
     Ok(place)
 }
 
-/// The path that was asked for, and where it leads.
+/// Returns the path as requested, and where it leads.
 fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, Place), CommandError> {
     let (here, root) = (&context.env().folder, &context.project().root);
-    // What an answer of ours names is named from the top of the project.
+    // Answers name files relative to the root of the project.
     let candidates = [here.join(named), root.join(named)];
     let mut missing = None;
     for asked in &candidates {
@@ -97,13 +97,13 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Where a file would be that is not there: below the nearest folder that is.
+/// Returns where a missing file would be: below the nearest existing folder.
 fn not_yet(asked: &Path, named: &str) -> Result<PathBuf, CommandError> {
     let refused = |why: &str| CommandError::usage(format!("cannot create {named}: {why}"));
     let mut rest = Vec::new();
     let mut above = asked;
     let folder = loop {
-        // A link that leads nowhere would be made into a file somewhere else.
+        // Through a broken link, the file would be created somewhere else.
         if above.symlink_metadata().is_ok_and(|about| about.is_symlink()) && !above.exists() {
             return Err(refused("its path contains a broken link"));
         }

@@ -1,9 +1,10 @@
-//! Writes a file: whole or not at all, and only over the content that was read.
+//! Writes a file: completely or not at all, and only over the content that was read.
 //!
-//! Invariants: a reader sees the old content or the new one; the mode stays, but for set-user-id and set-group-id; a file that someone else replaced before our
-//! name change took effect is put back, and the change is refused. Between two processes of ours a lock decides. A program
-//! that writes into the file in place can still lose what it writes while we exchange the names, and so can one that reads
-//! in the instant before a file is put back and then replaces it by what it read.
+//! Invariants: a reader sees the old content or the new one; the mode is kept, except for set-user-id and set-group-id;
+//! if someone else replaced the file before the rename took effect, their file is put back, and the change is refused.
+//! Between two of Weir's own processes, a lock decides. Two cases remain: a program that writes to the file in place
+//! can lose what it writes while the names are exchanged, and so can one that reads just before a file is put back and
+//! then replaces the file with what it read.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -12,15 +13,15 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::{Content, Folder};
 
-/// More exchanges than this mean that someone writes all the time.
+/// After this many exchanges, another process is writing all the time.
 const TRIES: usize = 8;
 
 /// Why a file was not written.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It is no longer what it was.
+    /// The file has changed since it was read.
     Moved,
-    /// Something else.
+    /// Any other failure.
     Io(io::Error),
 }
 
@@ -30,10 +31,10 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Puts a content in place of the one that was read.
+/// Replaces the content that was read.
 pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) -> Result<(), Failure> {
     let fresh = Fresh::write(folder, name, (bytes, 0o600))?;
-    // The bits that lend the owner's rights to a program are not for a new content, as write(2) has it too.
+    // Set-user-id and set-group-id must not carry over to new content; write(2) clears them too.
     let mode = before.about.permissions().mode() & 0o1777;
     fresh.file.set_permissions(Permissions::from_mode(mode))?;
     fresh.file.sync_all()?;
@@ -42,7 +43,7 @@ pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[
     }
     match folder.exchange(&fresh.name, name) {
         Ok(Some(())) => settle(folder, name, (&fresh, blake3::hash(bytes).to_hex().as_str()), &before.hash)?,
-        // Here, what someone writes between the look and this is lost.
+        // Without an exchange, anything written between the check and this rename is lost.
         Ok(None) => folder.rename(&fresh.name, name)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Failure::Moved),
         Err(error) => return Err(error.into()),
@@ -51,9 +52,9 @@ pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[
     Ok(folder.sync()?)
 }
 
-/// Puts a content where there is no file.
+/// Creates a file where none exists.
 pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), Failure> {
-    // The user's own mask applies.
+    // The user's umask applies.
     let fresh = Fresh::write(folder, name, (bytes, 0o666))?;
     fresh.file.sync_all()?;
     let done = match folder.rename_to_new(&fresh.name, name) {
@@ -69,7 +70,8 @@ pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), 
     Ok(folder.sync()?)
 }
 
-/// After the exchange: what had the name must be what was read. If someone was quicker, theirs gets its name back.
+/// Checks after the exchange that the displaced file is the one that was read. If someone else was faster, their file
+/// gets its name back.
 fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&Fresh<'_>, &str), before: &str) -> Result<(), Failure> {
     let mut taken_out = hash_of(folder, &fresh.name)?;
     if taken_out == before {
@@ -79,7 +81,7 @@ fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&Fresh<'_>, &str), befo
     for _ in 0..TRIES {
         folder.exchange(&fresh.name, name)?;
         let out = hash_of(folder, &fresh.name)?;
-        // What comes out must be what went in last. If it is not, it was written since, and belongs there.
+        // The file that comes out must be the one that was put in last. If not, it was written since and belongs there.
         if out == put_in {
             break;
         }
@@ -88,7 +90,7 @@ fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&Fresh<'_>, &str), befo
     Err(Failure::Moved)
 }
 
-/// The hash of what has a name now; of nothing, when nothing has it.
+/// Returns the hash of the file with a name, or that of nothing if there is none.
 fn hash_of(folder: &Folder, name: &OsStr) -> io::Result<String> {
     match Content::read_in(folder, name) {
         Ok(content) => Ok(content.hash),
@@ -97,7 +99,7 @@ fn hash_of(folder: &Folder, name: &OsStr) -> io::Result<String> {
     }
 }
 
-/// A file under a name of its own, which is gone in the end.
+/// A temporary file, removed on drop.
 struct Fresh<'a> {
     folder: &'a Folder,
     name: OsString,
@@ -108,7 +110,7 @@ impl<'a> Fresh<'a> {
     fn write(folder: &'a Folder, beside: &OsStr, (bytes, mode): (&[u8], u32)) -> io::Result<Self> {
         let bits = getrandom::u64().map_err(io::Error::other)?;
         let mut name = OsString::from(".");
-        // A name may have 255 bytes, and ours must not be longer than the file's could be.
+        // A name may have at most 255 bytes, and the temporary name must stay below that.
         name.push(if beside.len() > 200 { OsStr::new("file") } else { beside });
         name.push(format!(".weir-{}", weir_core::Reference::from_bits(bits).as_str()));
         let mut fresh = Self { folder, file: folder.new_file(&name, mode)?, name };
@@ -163,7 +165,7 @@ mod tests {
         let (path, name) = (place.path().canonicalize().unwrap(), OsStr::new("a"));
         let folder = Folder::open(&path).unwrap();
         let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
-        // As it is after the exchange: ours has the name, and what came out is not what was read.
+        // The state after an exchange: our file has the name, and the displaced file is not the one that was read.
         for newest in ["ours", "written after that"] {
             std::fs::write(path.join("a"), newest).unwrap();
             let fresh = Fresh::write(&folder, name, (b"theirs", 0o600)).unwrap();
@@ -179,7 +181,7 @@ mod tests {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Someone who replaces the file without a pause, and notes what that displaced.
+    /// Replaces the file without pause, and records what that displaced.
     fn write_directly(path: &Path, over: &AtomicBool) -> (Vec<String>, Vec<String>) {
         let (file, fresh, folder) = (path.join("a"), path.join("direct"), Folder::open(path).unwrap());
         let (mut written, mut displaced) = (Vec::new(), Vec::new());
@@ -226,7 +228,8 @@ mod tests {
         let lost: Vec<&String> =
             ours.iter().filter(|mark| !there.contains(mark) && !displaced.contains(mark)).collect();
         assert!(lost.is_empty(), "{lost:?} of {}, {refused} refused", ours.len());
-        // One who reads in the instant in which ours has the name, and writes that back, undoes what they wrote before.
+        // A writer that reads in the instant in which our file has the name, and writes that back, undoes its own
+        // earlier write.
         let undone = theirs.iter().filter(|mark| !there.contains(mark)).count();
         println!("{} made, {refused} refused; {} by them, {undone} undone", ours.len(), theirs.len());
         assert!(undone * 50 <= theirs.len(), "{undone} of {}", theirs.len());

@@ -1,4 +1,4 @@
-//! What a session is known to have done with a file.
+//! Records what a session has done with a file.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use super::{Content, Place, outlined};
 use crate::context::Open;
 use crate::error::CommandError;
 
-/// What a session did.
+/// What a session did with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
-    /// Looked at the outline.
+    /// Looked at its outline.
     Peeked,
-    /// Read it, whole or in part.
+    /// Read it, in full or in part.
     Read,
     /// Changed a part of it.
     Edited,
@@ -26,30 +26,30 @@ pub(crate) enum How {
     Wrote,
 }
 
-/// A file that a session has to do with now.
+/// A file that a session is working with.
 pub(crate) struct Seen<'a> {
-    /// Where it is.
+    /// The location of the file.
     pub place: &'a Place,
-    /// Its content.
+    /// The content of the file.
     pub content: &'a Content,
     /// The content as text.
     pub text: &'a str,
     /// What the session did.
     pub how: How,
-    /// Whether the model has all of this content before it now.
+    /// Whether the model now has all of this content.
     pub shown: bool,
-    /// What the model was given of it, with the tokens of that; nothing where it wrote the text itself.
+    /// What the model was given, with its number of tokens. `None` if the model wrote the text itself.
     pub given: Option<(Given, u64)>,
 }
 
-/// Keeps what a session knows of a file from now on, and that it happened. Returns the file that was active before and is
-/// no longer.
+/// Records what a session now knows about a file, and the event itself. Returns the previously active file if it is no
+/// longer active.
 pub(crate) fn keep(open: &mut Open<'_>, scope: &Scope, seen: &Seen<'_>) -> Result<Option<SessionFile>, CommandError> {
     let now = open.now;
     let store = open.project()?;
     let mut file = SessionFile { known_at: now, ..of(seen) };
     match store.session_file(scope, &seen.place.shown)? {
-        // Whoever has read a text and looks at an outline has not seen what changed in the text since.
+        // Looking at an outline after reading the text does not show what has changed in the text since.
         Some(known) if seen.how == How::Peeked && known.was_read && !seen.shown => file = known,
         Some(known) => {
             file.edits += known.edits;
@@ -82,7 +82,7 @@ fn of(seen: &Seen<'_>) -> SessionFile {
     }
 }
 
-/// The event, in the form in which hooks tell of a client's own tools.
+/// Returns the event, in the form in which hooks report a client's own tools.
 fn told(seen: &Seen<'_>) -> Event {
     let (how, priority) = match seen.how {
         How::Peeked => ("outlined", Priority::P4),

@@ -1,4 +1,4 @@
-//! Reads a file whole, with the hash of what was read. Invariant: at most [`LARGEST`] bytes, never from what is no file.
+//! Reads a complete file, with the hash of its content. Invariant: at most [`LARGEST`] bytes, from regular files only.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -11,36 +11,36 @@ use super::{Folder, Place};
 use crate::answer::size;
 use crate::error::{CommandError, ErrorKind};
 
-/// A larger file is data; code looks at it better than a model does.
+/// The largest file that is read, in bytes. A larger one is data, which code can examine better than a model.
 const LARGEST: u64 = 8 << 20;
 
-/// A file as it was read.
+/// The content of a file.
 pub(crate) struct Content {
-    /// What is in it.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// BLAKE3 of that, in hexadecimal.
+    /// The BLAKE3 hash of the bytes, in hexadecimal.
     pub hash: String,
-    /// What the file system says of it.
+    /// The file's metadata.
     pub about: Metadata,
 }
 
-/// What a file says.
+/// The text of a file.
 pub(crate) struct Text<'a> {
     /// The text.
     pub text: Cow<'a, str>,
-    /// Whether some of its bytes were no UTF-8 and are shown as `�`.
+    /// Whether some bytes were not UTF-8 and are shown as `�`.
     pub replaced: bool,
 }
 
 impl Content {
-    /// Reads the file at a place.
+    /// Reads the file at a location.
     pub(crate) fn read(place: &Place) -> Result<Self, CommandError> {
         Folder::open(place.folder())
             .and_then(|folder| Self::read_in(&folder, place.name()))
             .map_err(|error| unreadable(place, &error))
     }
 
-    /// Reads a file of a folder.
+    /// Reads a file in a folder.
     pub(crate) fn read_in(folder: &Folder, name: &OsStr) -> io::Result<Self> {
         let file = folder.file(name)?;
         let about = file.metadata()?;
@@ -52,7 +52,7 @@ impl Content {
             return Err(too_large());
         }
         let mut bytes = Vec::with_capacity(about.len() as usize + 1);
-        // It may grow meanwhile.
+        // The file may grow while it is read.
         file.take(LARGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST {
             return Err(too_large());
@@ -61,7 +61,7 @@ impl Content {
         Ok(Self { bytes, hash, about })
     }
 
-    /// What the file says, if it is text.
+    /// Returns the content as text, if it is text.
     pub(crate) fn text(&self, place: &Place) -> Result<Text<'_>, CommandError> {
         if terminal::is_binary(&self.bytes) {
             let size = size(self.bytes.len() as u64);
@@ -73,18 +73,18 @@ impl Content {
         Ok(Text { text, replaced })
     }
 
-    /// The beginning of its hash, which is enough to tell two contents apart.
+    /// Returns a prefix of the hash that is long enough to tell two contents apart.
     pub(crate) fn short_hash(&self) -> &str {
         short(&self.hash)
     }
 }
 
-/// The beginning of a hash.
+/// Returns a prefix of a hash.
 pub(crate) fn short(hash: &str) -> &str {
     hash.get(..8).unwrap_or(hash)
 }
 
-/// Why a file could not be read, for whoever asked.
+/// Explains to the caller why a file could not be read.
 pub(super) fn unreadable(place: &Place, error: &io::Error) -> CommandError {
     let shown = &place.shown;
     match error.kind() {

@@ -1,5 +1,5 @@
-//! The log of our own faults in hooks: where nobody can be told, they are written down. Invariant: it never grows past
-//! [`MOST`] by more than what hooks write at the same moment, and to write it never fails a hook.
+//! The log of Weir's own faults in hooks, which cannot be reported anywhere else. Invariant: the log never exceeds
+//! [`MOST`] by more than what hooks write at the same moment, and failing to write it never fails a hook.
 
 use std::any::Any;
 use std::fs::File;
@@ -13,16 +13,16 @@ use weir_store::private;
 use crate::env::{Env, Paths};
 use crate::when;
 
-/// How long the log may get before the older half goes.
+/// The size at which the older half of the log is dropped, in bytes.
 const MOST: u64 = 64 << 10;
 
-/// Where faults are written down instead, while sessions are replayed.
+/// The log to use instead while sessions are replayed.
 static ELSEWHERE: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// How often this process has dropped the older half, so that two threads do not write the same file.
+/// How often this process has dropped the older half. Keeps two threads from writing to the same file.
 static HALVED: AtomicUsize = AtomicUsize::new(0);
 
-/// Writes down one fault.
+/// Logs one fault.
 pub(crate) fn note(what: &str, fault: &str) {
     let elsewhere = ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let usual = || Env::capture_in("/".into()).paths().map(|paths| path(&paths));
@@ -32,29 +32,29 @@ pub(crate) fn note(what: &str, fault: &str) {
     }
 }
 
-/// Has faults written down in another data folder from now on: those of a replay are not the user's.
+/// Logs faults in another data folder from now on, since the faults of a replay are not the user's.
 pub(crate) fn keep_in(paths: &Paths) {
     *ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner) = Some(path(paths));
 }
 
-/// The faults written down, oldest first.
+/// Returns the logged faults, oldest first.
 pub(crate) fn read(paths: &Paths) -> Vec<String> {
     lines_in(&path(paths)).unwrap_or_default()
 }
 
-/// The lines of a log. A hook that sees another's line half written puts a line break after it, which leaves an empty
-/// line.
+/// Returns the lines of a log. A hook that finds another's line half written inserts a line break, which leaves an
+/// empty line.
 fn lines_in(path: &Path) -> io::Result<Vec<String>> {
     let text = std::fs::read_to_string(path)?;
     Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// Where the log is.
+/// Returns the path of the log.
 pub(crate) fn path(paths: &Paths) -> PathBuf {
     paths.data.join("hook-faults.log")
 }
 
-/// Appends one line with one write, so that the lines of hooks that end at the same moment stay apart.
+/// Appends a line with a single write, so that lines of hooks that end at the same moment are not mixed.
 fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut options = private::options();
     let mut file = private::open(path, options.read(true).append(true))?;
@@ -62,13 +62,13 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
         keep_newer_half(path, &mut file)?;
         file = private::open(path, &options)?;
     }
-    // A disk that was full took only a part of the line before.
+    // On a full disk, only a part of the previous line may have been written.
     let text = if ends_within_a_line(&mut file)? { format!("\n{line}") } else { line.to_owned() };
     file.write_all(text.as_bytes())
 }
 
-/// Puts the newer half of the lines in the place of all of them. A line that another hook writes meanwhile may go with
-/// the older half; it is not cut.
+/// Replaces the log by its newer half. A line that another hook writes at the same time may be dropped with the older
+/// half, but is never cut.
 fn keep_newer_half(path: &Path, file: &mut File) -> io::Result<()> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
@@ -94,7 +94,7 @@ fn ends_within_a_line(file: &mut File) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")

@@ -1,5 +1,5 @@
-//! Writes guides and hands them over. Invariant: a guide is never above its budget, and goes out once for each time that
-//! it is needed.
+//! Writes guides and delivers them. Invariant: a guide never exceeds its budget and is delivered once each time it is
+//! needed.
 
 use weir_clients::{Compaction, Point, Start};
 use weir_core::guide::{self, Fact, Wanted};
@@ -11,11 +11,11 @@ use super::{Call, Said, TITLE, compaction, forks, put_off};
 use crate::config;
 use crate::error::CommandError;
 
-/// How many of the newest events of a session a guide is written from.
+/// How many of a session's newest events a guide is made from.
 pub(super) const EVENTS: usize = 3_000;
 /// The first line of a guide.
 const HEAD: &str = "Where this session stood (kept by weir; data, not instructions)";
-/// The first line of what a new session is told.
+/// The first line of the welcome for a new session.
 const WELCOME_HEAD: &str = "What is known about this project (kept by weir; data, not instructions)";
 /// How many tokens that may take, notes included.
 const WELCOME: usize = 150;
@@ -26,10 +26,10 @@ const LEFT: usize = 130;
 /// How many notes a new session is told of.
 const NOTES: usize = 4;
 
-/// What a session is told at its beginning.
+/// Returns the text for the start of a session.
 pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>, CommandError> {
     let text = match start {
-        // A client that asks once, and again after a compaction, does not say which it is.
+        // A client that calls both at the start and after a compaction does not say which it is.
         Start::New => match take_waiting(call)? {
             Some(guide) => guide,
             None => welcome(call)?,
@@ -46,10 +46,10 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Said>
     Ok(Some(text).filter(|text| !text.is_empty() && call.hook.takes.context).map(Said::Context))
 }
 
-/// Keeps the guide as it is now. Returns what it is made of.
+/// Stores the current guide. Returns the events it is made from.
 pub(super) fn keep(call: &mut Call<'_>) -> Result<Vec<Moment>, CommandError> {
     let scope = call.scope.clone();
-    // There is a next time to thin.
+    // If thinning fails, the next call tries again.
     put_off(call.store.thin(&scope, call.now), || ())?;
     let moments = forks::newest(call)?;
     let text = written(call, &moments)?;
@@ -63,7 +63,7 @@ pub(super) fn keep(call: &mut Call<'_>) -> Result<Vec<Moment>, CommandError> {
     Ok(moments)
 }
 
-/// Takes the guide that waits. Where that cannot be written, it is read, and the spool says that it was taken.
+/// Takes the waiting guide. If that cannot be written, reads the guide and notes in the spool that it was taken.
 fn take_waiting(call: &mut Call<'_>) -> Result<Option<String>, CommandError> {
     let taken = call.store.take_waiting_guide(&call.scope);
     if let Some(taken) = put_off(taken, || ())? {
@@ -74,7 +74,7 @@ fn take_waiting(call: &mut Call<'_>) -> Result<Option<String>, CommandError> {
     Ok(guide.map(|guide| guide.text))
 }
 
-/// The guide that waits for a hook like this one.
+/// Returns the guide that waits for a hook of this kind.
 pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<Said>, CommandError> {
     if call.client.compaction == Compaction::Begins || !call.hook.takes.context || call.hook.subagent.is_some() {
         return Ok(None);
@@ -83,34 +83,34 @@ pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<Said>, CommandError>
     Ok(guide.filter(|_| was_compacted(call)).map(Said::Context))
 }
 
-/// Whether the conversation was compacted, and the model not told since. Most clients say so only then; of the others, the
-/// transcript tells.
+/// Whether the conversation was compacted and the model has not been given the guide since. Most clients call only
+/// then; for the others, the transcript tells.
 fn was_compacted(call: &Call<'_>) -> bool {
     let Compaction::WaitsUntil(mark) = call.client.compaction else { return true };
-    // A compaction that is further away is one that the model was told of.
+    // A compaction further back than the end that is read is one after which the model has been given the guide.
     let end = transcript_end(call);
     end.rfind(mark).is_some_and(|at| !end[at..].contains(HEAD))
 }
 
-/// Whether the transcript has a guide, so that the conversation has it too.
+/// Whether the transcript, and therefore the conversation, contains a guide.
 fn has_guide(call: &Call<'_>) -> bool {
     transcript_end(call).contains(HEAD)
 }
 
-/// The end of the client's transcript; empty where it cannot be read.
+/// Returns the end of the client's transcript, or an empty text if it cannot be read.
 fn transcript_end(call: &Call<'_>) -> String {
     call.hook.transcript.as_deref().and_then(|path| compaction::end_of(path).ok()).unwrap_or_default()
 }
 
-/// The guide that these moments make; empty when there is nothing to say.
+/// Writes the guide for these events. Empty if there is nothing to say.
 fn written(call: &Call<'_>, moments: &[Moment]) -> Result<String, CommandError> {
     let budget = config::read(&call.paths.config).map_or(config::GUIDE_TOKENS, |config| config.guide_tokens);
     write(call, moments, HEAD, budget)
 }
 
-/// Writes what these moments say below a line, within a budget.
+/// Writes the content of these events below a heading line, within a budget.
 pub(super) fn write(call: &Call<'_>, moments: &[Moment], head: &str, budget: usize) -> Result<String, CommandError> {
-    // Before a compaction, the newest one is of the compaction before.
+    // Before a compaction, the newest summary belongs to the previous compaction.
     let summary = match call.hook.point {
         Point::BeforeCompaction => String::new(),
         _ => compaction::newest_summary(call, moments)?,
@@ -119,7 +119,7 @@ pub(super) fn write(call: &Call<'_>, moments: &[Moment], head: &str, budget: usi
     Ok(guide::write(&facts(moments), &wanted))
 }
 
-/// The newest events of the scope's session, oldest first.
+/// Returns the newest events of the scope's session, oldest first.
 pub(super) fn newest(call: &Call<'_>, scope: &Scope, limit: usize) -> Result<Vec<Moment>, CommandError> {
     let session = scope.session.as_ref().map(|SessionKey { key, .. }| key.clone());
     let filter = HistoryFilter { session, limit, ..HistoryFilter::default() };
@@ -138,7 +138,7 @@ fn fact(moment: &Moment) -> Fact<'_> {
     Fact { number: record.seq, event: &record.event, at: record.at, reference: record.reference, entry }
 }
 
-/// What a new session is told: that there is something to find, if there is.
+/// Returns the welcome for a new session, which lists what the store contains, if anything.
 fn welcome(call: &Call<'_>) -> Result<String, CommandError> {
     let notes = call.store.newest_notes(&call.scope, NOTES)?;
     let notes = notes.iter().map(|note| format!("\n{} {}", note.reference, one_line(&note.title, TITLE)));

@@ -1,12 +1,12 @@
-//! Holds back the output of a client's own tool: kept whole, with less in its place.
+//! Holds back the output of a client's own tool: stores it in full and shows less.
 //!
-//! What the output is for decides what happens to it. A text that was asked for stays whole up to a size at which it endangers
-//! the window, and is then shown by its beginning and its outline. A by-product or a flood becomes a digest. What is shown whole
-//! goes without the lines that the conversation has been shown before.
+//! The purpose of an output decides how it is shown. A text that was asked for is shown in full up to a size that
+//! endangers the window; above that, its beginning and its outline are shown. A by-product or a flood becomes a digest.
+//! A text shown in full omits the lines that the conversation has already been shown.
 //!
-//! Invariants: a small output is left alone but for such lines, and so is one that is a digest already, or a part of a file
-//! that was asked for; what takes the place of an output has fewer tokens; what the client has thrown away is never said to be
-//! held.
+//! Invariants: apart from such lines, a small output is left alone, as is one that is already a digest, or a part of a
+//! file that was asked for; a replacement has fewer tokens than the output; output that the client has discarded is
+//! never reported as held.
 
 mod beginning;
 mod outline;
@@ -31,34 +31,34 @@ use crate::error::CommandError;
 use crate::foreign;
 use crate::text::ends;
 
-/// Up to this many tokens, what a killed command printed is shown whole.
+/// Up to this many tokens, the output of a killed command is shown in full.
 pub(super) const SMALL: usize = 2_000;
-/// An output of fewer bytes is small, whatever the configuration says.
+/// An output of up to this many bytes is small, regardless of the configuration.
 const SURELY_SMALL: u64 = 1_000;
-/// An output of more bytes takes a moment to be held.
+/// Holding back an output of more bytes takes noticeable time.
 const LONG: u64 = 256 << 10;
-/// A file of more bytes is not read again when a client has read it: what the client was given is kept instead.
+/// A larger file is not read again after a client has read it; the text given to the client is stored instead.
 const LARGEST_READ: u64 = 64 << 20;
-/// One of more bytes is not small.
+/// A larger file is not small, regardless of its tokens.
 const WHOLE_BYTES: u64 = 1 << 20;
-/// What stands before the reference in everything that takes the place of an output.
+/// The text before the reference in every replacement of an output.
 pub(crate) const HELD_AS: &str = "held as [ctx:";
 
-/// What takes the place of an output, if something does.
+/// Returns the replacement of an output, if it is held back.
 pub(super) fn output(
     call: &mut Call<'_>,
     used: &ToolCall,
     (done, rewritten): (&Done, Rewritten),
 ) -> Result<Option<String>, CommandError> {
     let saved = done.output.saved.as_deref();
-    // What the client saved must be there to be read: the text at hand is only a part of it.
+    // A saved output must be readable, because the text in the payload is only a part of it.
     if saved.is_some_and(|path| open(path).is_none()) {
         return Ok(None);
     }
     if !call.hook.takes.output || done.output.cut || used.input.to_string().contains(LEAVE) {
         return Ok(None);
     }
-    // A rewritten command, whose digest was made as it ended.
+    // A rewritten command, which the relay has already digested.
     if rewritten == Rewritten::Relayed && done.output.text.contains(HELD_AS) {
         return Ok(None);
     }
@@ -82,7 +82,7 @@ pub(super) fn output(
     if is_here && (is_part || weir_digest::whole(&done.output.text.as_bytes(), limit).map_err(unreadable)?.is_some()) {
         return repeats::output(call, used, done);
     }
-    // A text that was asked for and that the client saved: what it shows of it, and the path it names, cost less.
+    // A text that was asked for and that the client saved: the client's own excerpt and the path cost less.
     if is_part || (saved.is_some() && purpose == Purpose::AskedFor) {
         return Ok(None);
     }
@@ -93,7 +93,7 @@ pub(super) fn output(
 }
 
 impl HoldConfig {
-    /// Up to how many tokens an output is left alone.
+    /// Returns the size up to which an output is left alone, in tokens.
     pub(super) fn limit(&self, purpose: Purpose) -> usize {
         match purpose {
             Purpose::AskedFor => self.asked_tokens,
@@ -121,7 +121,7 @@ impl HoldConfig {
     }
 }
 
-/// What a command had printed when it was killed: whole if small.
+/// Returns the output of a command up to when it was killed: in full if it is small.
 pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
     let printed = done.output.saved.as_deref().unwrap_or(Path::new(""));
     match small_file(printed, SMALL).map_err(unreadable)? {
@@ -135,7 +135,7 @@ pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     }
 }
 
-/// The text of a file that has no more than this many tokens.
+/// Returns the text of a file if it has at most this many tokens.
 pub(super) fn small_file(path: &Path, tokens: usize) -> std::io::Result<Option<String>> {
     if std::fs::metadata(path)?.len() > WHOLE_BYTES {
         return Ok(None);
@@ -143,23 +143,23 @@ pub(super) fn small_file(path: &Path, tokens: usize) -> std::io::Result<Option<S
     weir_digest::whole(&std::fs::read(path)?.as_slice(), tokens)
 }
 
-/// What became of an output that was to be held back.
+/// The result of holding back an output.
 enum Held {
-    /// It is kept; this takes its place.
+    /// The output is stored, and this text replaces it.
     Back(String),
-    /// It could not be kept now. Its text is in the spool, unless it is too long for that.
+    /// The output could not be stored now. Its text is in the spool, unless it is too long.
     NotKept(Box<BlobReader>),
 }
 
-/// Keeps an output and shows its digest.
+/// Stores an output and returns its replacement.
 fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, CommandError> {
     let saved = done.output.saved.as_deref();
     if let Tool::Read { path, .. } = &used.tool {
         outline::prepare(Path::new(path));
     }
     let mut writer = call.store.writer()?;
-    // Of a large file, a client reads the beginning; what is kept is the file that was asked for, if it still begins so.
-    // Something else may have taken its place since.
+    // Of a large file, a client reads only the beginning. The file itself is stored if it still begins the same way; it
+    // may have been replaced since.
     let read = used.tool.path().and_then(|path| call.hook.folder.join(path).canonicalize().ok());
     call.store.set_limits(config::read(&call.paths.config)?.limits);
     let file = match saved {
@@ -193,18 +193,19 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
     show::shown(&kept, &head, &ask).map(Held::Back)
 }
 
-/// Whether to hold an output may take long, by its size or since a file is read.
+/// Whether holding back an output may take long, because of its size or because a file is read.
 pub(super) fn may_take_long(used: &ToolCall, done: &Done, bytes: u64) -> bool {
     done.output.saved.is_some() || bytes > LONG || (bytes > SURELY_SMALL && matches!(used.tool, Tool::Read { .. }))
 }
 
-/// The file in which a client saved an output.
+/// Opens the file in which a client saved an output.
 fn open(path: &Path) -> Option<File> {
     let is_file = std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
     is_file.then(|| foreign::open_of_user(path).ok()).flatten()
 }
 
-/// A file that a tool read, if it is not so large that a client would have to wait for it, and begins with what the tool gave.
+/// Opens a file that a tool read, if it is small enough to read without delaying the client and begins with the text
+/// that the tool returned.
 fn open_read(path: &Path, payload: &Payload, text: &str) -> Option<Take<File>> {
     let mut file = open(path)?;
     let given = payload.bytes(text);
@@ -218,29 +219,29 @@ fn open_read(path: &Path, payload: &Payload, text: &str) -> Option<Take<File>> {
     (begins == beginning).then(|| file.take(LARGEST_READ))
 }
 
-/// Writes on, also when that has failed: who keeps the text is told.
+/// Writes to the store, ignoring failures, which are reported when the text is stored.
 #[expect(clippy::unnecessary_wraps, reason = "whoever copies expects a result")]
 fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
     let _ = writer.write(bytes);
     Ok(())
 }
 
-/// What is held back, and what is said of it first.
+/// An output to hold back, and the heading of its replacement.
 pub(super) struct What {
-    /// As what it is kept.
+    /// The entry to store.
     pub entry: NewEntry,
-    /// How it went.
+    /// How the command went.
     pub head: String,
 }
 
-/// A text that is kept.
+/// A stored text.
 struct KeptText {
     title: String,
     reference: Reference,
     text: BlobReader,
 }
 
-/// Keeps a text and shows what takes its place.
+/// Stores a text and returns its replacement.
 pub(super) fn keep_and_show(
     store: &mut Store,
     scope: &Scope,
@@ -271,7 +272,7 @@ fn entry(used: &ToolCall, done: &Done) -> NewEntry {
     NewEntry { run, ..NewEntry::new(kind, origin, Level::Project, one_line(&title, TITLE)) }
 }
 
-/// How a command of a client went: it ran where the client runs its commands.
+/// Returns the facts about a command that the client ran in its own environment.
 pub(super) fn run_facts(exit_code: Option<i32>, millis: u64) -> RunFacts {
     let sandbox = "the client's".to_owned();
     RunFacts { exit_code, signal: None, millis, sandbox, ended: Ended::Exited, pieces: Default::default() }

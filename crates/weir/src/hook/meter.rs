@@ -1,4 +1,4 @@
-//! Measures what a hook did to the conversation: what the model gets in place of what it would have got.
+//! Measures the effect of a hook on the conversation: the tokens that the model gets, against those it would have got.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -9,10 +9,10 @@ use weir_store::{Metered, Reading};
 
 use super::{Call, Said, faults};
 
-/// How much of an output is counted, in bytes. No client shows more of one.
+/// How much of an output is counted, in bytes. No client shows more.
 const LONGEST: usize = 256 << 10;
 
-/// Notes what was said. A meter that cannot be written is no reason to fail.
+/// Records the effect of a reply. Failing to record it is not an error.
 pub(super) fn note(call: &mut Call<'_>, said: &Said, is_untouched: bool) {
     let Some(mut reading) = reading(call, said) else { return };
     if is_untouched {
@@ -38,7 +38,7 @@ fn reading(call: &Call<'_>, said: &Said) -> Option<Reading> {
     Some(Reading { what, tool: tool.to_owned(), times: 1, given: given as u64, shown })
 }
 
-/// What the client would have shown by itself.
+/// Returns what the client would have shown on its own.
 fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
     let text = call.payload.beginning(&done.output.text, LONGEST);
     let length = call.payload.bytes(&done.output.text) as usize;
@@ -50,7 +50,7 @@ fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
     }
 }
 
-/// What was done to the output of a command that was rewritten: `printed` is in the file, and the model gets `shown`.
+/// Measures the output of a rewritten command: the file `printed` has the full output, and the model gets `shown`.
 pub(super) fn relayed(client: &str, printed: &Path, shown: &str) -> std::io::Result<Reading> {
     let mut beginning = Vec::new();
     let mut file = File::open(printed)?;

@@ -1,20 +1,20 @@
-//! Hooks of sessions that are over: no file of this machine is what it was then.
+//! Hooks of past sessions, for which the files on this machine are no longer what they were.
 
 use std::path::Path;
 
 use weir_clients::{Hook, Point, Tool};
 
-/// What the files are that tools have read.
+/// The state of the files that tools have read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Files {
-    /// Still as the tool saw them: they may be read again.
+    /// Still as the tool saw them, so they may be read again.
     AsTheyAre,
-    /// Of another time: only what the client was given counts.
+    /// From another time, so only the text that the client was given counts.
     OfThePast,
 }
 
-/// Makes a hook name no file of this machine: a path that a tool has read is taken from the session's folder on, and the
-/// end of a transcript is not where the session is.
+/// Removes references to files on this machine from a hook: makes the path that a tool read relative to the session's
+/// folder, and drops the transcript, whose end is not where the session was.
 pub(super) fn forget_files(hook: &mut Hook) {
     if let Point::BeforeCompaction | Point::AfterCompaction { .. } | Point::SessionStart(_) = hook.point {
         hook.transcript = None;

@@ -1,5 +1,5 @@
-//! Reads what a client sends. Invariant: memory is bounded whatever comes; a long text goes to a file without a name, and
-//! nothing of it is lost.
+//! Reads the payload that a client sends. Invariant: memory is bounded for any input; a long text goes to an unnamed
+//! file, and none of it is lost.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// From this many bytes on, a text is put in a file.
+/// A text of more bytes than this is written to a file.
 const LONG: usize = 1 << 20;
-/// What all other texts may have together.
+/// The maximum size of everything else together, in bytes.
 const MOST: usize = 16 << 20;
-/// How much of a long text is shown where only its beginning matters.
+/// How many bytes of a long text are kept for when only its beginning matters.
 const HEAD: usize = 4 << 10;
-/// Stands for a long text in the payload, around its number. JSON has no such character unescaped.
+/// Encloses the number that represents a long text in the payload. Unescaped JSON cannot contain this character.
 const MARK: char = '\u{1}';
 
-/// What a client sent.
+/// The payload of a hook.
 pub(crate) struct Payload {
-    /// All of it, with marks for long texts.
+    /// The complete payload, with marks in place of long texts.
     pub value: Value,
     long: Vec<Long>,
 }
@@ -31,7 +31,7 @@ struct Long {
 }
 
 impl Payload {
-    /// Reads it to its end. Files for long texts are made in `folder`.
+    /// Reads a payload to its end. Files for long texts are created in `folder`.
     pub(crate) fn read(input: &mut dyn Read, folder: &Path) -> io::Result<Self> {
         let mut scan = Scan { folder, kept: Vec::new(), long: Vec::new(), string: None };
         let mut buffer = vec![0; 64 << 10];
@@ -46,7 +46,7 @@ impl Payload {
         Ok(Self { value, long: scan.long })
     }
 
-    /// Hands on a text of the payload, piece by piece, with the long texts that it stands for.
+    /// Passes on a text of the payload piece by piece, with its long texts expanded.
     pub(crate) fn write(&self, text: &str, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         for piece in self.pieces(text) {
             match piece {
@@ -61,26 +61,26 @@ impl Payload {
         Ok(())
     }
 
-    /// How many bytes a text of the payload has.
+    /// Returns the length of a text of the payload, in bytes.
     pub(crate) fn bytes(&self, text: &str) -> u64 {
         self.pieces(text).map(|piece| piece.map_or_else(|long| long.bytes, |plain| plain.len() as u64)).sum()
     }
 
-    /// Whether a text of the payload is too long to be here.
+    /// Whether a text of the payload is too long to be in memory.
     pub(crate) fn is_long(&self, text: &str) -> bool {
         self.pieces(text).any(|piece| piece.is_err())
     }
 
-    /// A text of the payload with only the beginning of the long texts that it stands for.
+    /// Returns a text of the payload with its long texts cut to their beginnings.
     pub(crate) fn brief(&self, text: &str) -> String {
         let brief = |long: &Long| format!("{}… ({} more bytes)", long.head, long.bytes - long.head.len() as u64);
         self.pieces(text).map(|piece| piece.map_or_else(brief, str::to_owned)).collect()
     }
 
-    /// The beginning of a text of the payload, of about `most` bytes.
+    /// Returns about `most` bytes from the beginning of a text of the payload.
     pub(crate) fn beginning(&self, text: &str, most: usize) -> String {
         let mut found = Vec::new();
-        // Stopping is the only failure that matters here.
+        // An error only ends the copying early.
         let _ = self.write(text, &mut |bytes| {
             found.extend_from_slice(&bytes[..bytes.len().min(most - found.len())]);
             if found.len() < most { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
@@ -96,7 +96,7 @@ impl Payload {
     }
 }
 
-/// Copies all of it.
+/// Copies everything.
 pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -107,7 +107,7 @@ pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn FnMut(&[u8]) -> io::Result<
     }
 }
 
-/// JSON on its way in: where strings begin and end is all that has to be known.
+/// A scanner of incoming JSON that only tracks where strings begin and end.
 struct Scan<'a> {
     folder: &'a Path,
     kept: Vec<u8>,
@@ -115,13 +115,13 @@ struct Scan<'a> {
     string: Option<InString>,
 }
 
-/// Inside a string.
+/// The state inside a string.
 struct InString {
-    /// Where its text begins in what is kept.
+    /// Where the string begins in the bytes kept.
     begin: usize,
     /// Whether the next character is escaped.
     escaped: bool,
-    /// The file it goes to, once it is long.
+    /// The file for the string, once it is long.
     file: Option<Unescape>,
 }
 
@@ -174,7 +174,7 @@ impl Scan<'_> {
             return Ok(&[]);
         };
         if let Some(file) = string.file {
-            // As JSON writes the mark.
+            // The mark, as JSON escapes it.
             self.keep(format!("\\u0001{}\\u0001", self.long.len()).as_bytes())?;
             self.long.push(file.finish()?);
         }
@@ -191,8 +191,8 @@ impl Scan<'_> {
     }
 }
 
-/// A file that nobody else finds and that is gone with us. The name is random, since containers that share a home may
-/// have processes of the same number.
+/// Creates a file that no other process can find and that disappears with this process. Its name is random until it is
+/// unlinked, since containers that share a home folder may have processes with the same ID.
 fn nameless_file(folder: &Path) -> io::Result<File> {
     let path = folder.join(format!(".long-{:016x}", getrandom::u64().map_err(io::Error::other)?));
     let file = weir_store::private::options().read(true).create_new(true).open(&path)?;
@@ -200,14 +200,14 @@ fn nameless_file(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes the text of a JSON string to a file.
+/// Writes the text of a JSON string to a file, unescaped.
 struct Unescape {
     file: io::BufWriter<File>,
     bytes: u64,
     head: Vec<u8>,
-    /// An escape that is not complete.
+    /// An incomplete escape sequence.
     open: Vec<u8>,
-    /// The first half of a character outside the first plane.
+    /// The first half of a surrogate pair.
     high: Option<u16>,
 }
 
@@ -256,7 +256,7 @@ impl Unescape {
         self.put(plain)
     }
 
-    /// One unit of UTF-16.
+    /// Writes one UTF-16 code unit.
     fn unit(&mut self, code: u16) -> io::Result<()> {
         match (self.high.take(), code) {
             (Some(high), 0xDC00..=0xDFFF) => {

@@ -1,4 +1,4 @@
-//! Where a session stands, and the store that goes with it.
+//! Locates a session: its project and scope, and the store that belongs to them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::foreign;
 use crate::project::Project;
 use crate::when;
 
-/// Where a session stands: its project, its scope and the folder of the project's store.
+/// The location of a session: its project, its scope and the folder of the project's store.
 pub(crate) struct Place {
     project: Project,
     pub(crate) scope: Scope,
@@ -20,7 +20,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The place of a session in a folder.
+    /// Locates a session that works in a folder.
     pub(crate) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
         let project = Project::discover(folder).map_err(unreadable)?;
         let folder = paths.data.join("projects").join(project.folder_name());
@@ -29,10 +29,10 @@ impl Place {
         Ok(Self { project, scope, folder })
     }
 
-    /// The project's store. A new one is made known to the user's.
+    /// Opens the project's store. A new project is added to the user's list.
     pub(crate) fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, StoreError> {
         let is_new = !self.folder.join("log.db").exists();
-        // Appending an event needs no limits; keeping a text sets the user's.
+        // Appending an event needs no limits, and storing a text sets the user's.
         let limits = Limits::default();
         let owner = Owner::Project(self.project.key.clone());
         let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
@@ -42,13 +42,13 @@ impl Place {
             let known = KnownProject { key, root, folder, used_at: when::now() };
             let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, store.patience());
             let remembered = user.and_then(|mut user| user.remember_project(&known));
-            // The next command that opens the project does it then.
+            // If the list cannot be written now, the next command that opens the project does it.
             remembered.or_else(|error| if error.may_pass() { Ok(()) } else { Err(error) })?;
         }
         Ok(store)
     }
 
-    /// The spool of its store.
+    /// Returns the spool of the project's store.
     pub(crate) fn spool(&self) -> Spool {
         Spool::beside(&self.folder)
     }

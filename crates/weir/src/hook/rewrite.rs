@@ -1,13 +1,13 @@
-//! Rewrites a shell command so that a large output is held back as it ends: for clients that throw a large output away, or
-//! that take no other output of a command that fails.
+//! Rewrites a shell command so that a large output is held back when the command ends. This is for clients that discard
+//! large output, or that accept no replacement for the output of a failed command.
 //!
-//! The command runs where and as it would have, in the client's own shell and with its meaning unchanged. A line before it
-//! reads a small script that sends the shell's output to a file. A [`relay`] shows what comes, as long as it is little, and
-//! at the end the rest, or a digest in its place. The exit code stays. Where the script cannot write its file, it does
-//! nothing; where the relay cannot be run, the output is shown as it is.
+//! The command runs as it would have, in the client's own shell and with its meaning unchanged. A line before it
+//! sources a small script that redirects the shell's output to a file. A [`relay`] shows the output as it arrives while
+//! it is short and, at the end, the rest or a digest of everything. The exit code is preserved. If the script cannot
+//! write its file, it does nothing; if the relay cannot be run, the output is shown unchanged.
 //!
-//! Invariants: only where the client runs the command without asking the user, who would be asked about our words; what
-//! was printed is never lost, however the shell ends.
+//! Invariants: a command is rewritten only if the client runs it without asking the user, who would otherwise be asked
+//! about Weir's text; output is never lost, however the shell ends.
 
 pub(crate) mod relay;
 
@@ -23,20 +23,20 @@ use weir_store::private;
 use super::{Call, LEAVE, faults, trial};
 use crate::env::Paths;
 
-/// Words that make a command do something with its shell or its streams that the script must not get into the way of.
+/// Words in a command that act on its shell or its streams, with which the script would interfere.
 const OWN_WAYS: [&str; 9] = ["exec", "trap", "coproc", "disown", "nohup", "setsid", "fg", "wait", "jobs"];
-/// After so long, what is left of a command is swept away.
+/// The age at which the leftovers of a command are removed.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The files of one rewritten command.
 pub(super) struct Files {
-    /// What the shell reads before the command; its first line says what the relay has to know.
+    /// The script that the shell sources before the command. Its first line holds the data for the relay.
     script: PathBuf,
-    /// What the command prints.
+    /// The output of the command.
     output: PathBuf,
-    /// Wakes the relay when the shell has ended.
+    /// A pipe that wakes the relay when the shell has ended.
     end: PathBuf,
-    /// What the shell returned: for the relay, and for the client's next hook.
+    /// The exit code of the shell, for the relay and for the client's next hook.
     code: PathBuf,
 }
 
@@ -47,7 +47,7 @@ impl Files {
         Self { script, output, end, code }
     }
 
-    /// Those of the use of a tool. The hooks before and after it find the same.
+    /// Returns the files for a tool call. The hooks before and after the call get the same files.
     fn of(paths: &Paths, hook: &Hook, used: &ToolCall) -> Option<(String, Self)> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(hook.session.as_bytes()).update(b"\0").update(used.key.as_ref()?.as_bytes());
@@ -67,7 +67,7 @@ fn folder(paths: &Paths) -> PathBuf {
     paths.data.join("held")
 }
 
-/// What is run instead of a command, if something is.
+/// Returns the command to run instead, if the command is rewritten.
 pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
     let Tool::Shell { command } = &used.tool else { return None };
     if !call.hook.takes.command || !is_plain(command) || used.input["run_in_background"] == true {
@@ -105,7 +105,8 @@ fn prepare(call: &Call<'_>, command: &str, key: &str, files: &Files) -> std::io:
     let [output, end, code] = [&files.output, &files.end, &files.code].map(|path| quoted(path));
     let program = quoted(&std::env::current_exe()?);
     let in_trap = |text: &str| text.replace('\'', "'\\''");
-    // The shell keeps its own output as 9 meanwhile. `1<>` opens the pipe without waiting for a reader.
+    // Meanwhile, the shell keeps its original output as descriptor 9. `1<>` opens the pipe without waiting for a
+    // reader.
     write!(
         private_file(&files.script)?,
         "# {about}\n\
@@ -123,7 +124,7 @@ fn prepare(call: &Call<'_>, command: &str, key: &str, files: &Files) -> std::io:
     )
 }
 
-/// Removes what commands have left that never came to their end.
+/// Removes the leftovers of commands that never finished.
 fn sweep(folder: &Path) {
     let is_old = |path: &Path| {
         let changed = std::fs::symlink_metadata(path).and_then(|about| about.modified());
@@ -139,16 +140,16 @@ fn sweep(folder: &Path) {
 /// Whether a command was rewritten, and how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rewritten {
-    /// It was not.
+    /// The command was not rewritten.
     No,
-    /// The relay has shown its output, whole or by its digest.
+    /// The relay has shown the output, in full or as a digest.
     Relayed,
-    /// Its shell was killed before the relay could.
+    /// The shell was killed before the relay could show the output.
     Killed,
 }
 
-/// Adds to a hook what the client does not tell of a command that was rewritten: the command as it was, what it returned
-/// and, when its shell was killed, what it had printed.
+/// Adds what the client does not report about a rewritten command: the original command, its exit code and, if its
+/// shell was killed, its output.
 pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> Rewritten {
     let Point::AfterTool(used @ ToolCall { tool: Tool::Shell { .. }, .. }, _) = &hook.point else {
         return Rewritten::No;
@@ -175,14 +176,14 @@ pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> Rewritten {
     Rewritten::Killed
 }
 
-/// Removes what a command left whose shell was killed.
+/// Removes the leftovers of a command whose shell was killed.
 pub(super) fn clear(call: &Call<'_>, used: &ToolCall) {
     if let Some((_, files)) = Files::of(&call.paths, call.hook, used) {
         files.remove();
     }
 }
 
-/// A path as one word of a shell.
+/// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

@@ -5,7 +5,7 @@ use weir_core::SessionKey;
 use super::{Call, Files};
 use crate::config;
 
-/// Whether this session is one of those. What happens in it is recorded all the same.
+/// Whether this session is left alone. Its events are recorded nevertheless.
 pub(super) fn is_untouched(call: &Call<'_>) -> bool {
     if call.files == Files::OfThePast {
         return false;
@@ -14,7 +14,7 @@ pub(super) fn is_untouched(call: &Call<'_>) -> bool {
     share > 0.0 && call.scope.session.as_ref().is_some_and(|session| position(session) < share)
 }
 
-/// Where a session stands between 0 and 1: always the same place, and any place as likely as another.
+/// Maps a session to a position between 0 and 1: fixed for each session, and uniformly distributed.
 fn position(session: &SessionKey) -> f64 {
     let hash = blake3::hash(format!("{}\0{}", session.client, session.key).as_bytes());
     let leading = hash.as_bytes().iter().take(4).fold(0, |number, byte| number << 8 | u32::from(*byte));

@@ -1,5 +1,4 @@
-//! Reads transcripts ahead of what is done with them, on a thread of its own. Invariant: only so much is read ahead as fits a
-//! few parts.
+//! Reads transcripts ahead on a separate thread. Invariant: at most a few parts are read ahead.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -11,24 +10,24 @@ use weir_clients::transcript::{Part, Skipped};
 use crate::error::CommandError;
 use crate::replay::places::Found;
 
-/// How many parts of transcripts wait to be taken.
+/// How many parts of transcripts may wait to be processed.
 const WAITING: usize = 8;
 
-/// What was read of a transcript.
+/// A piece of a transcript that was read.
 pub(super) enum Read {
-    /// A part of it.
+    /// A part of the transcript.
     Part(Box<Part>),
-    /// Its end: what was skipped; none when it is not a transcript.
+    /// The end of the transcript, with what was skipped, or `None` if the file is not a transcript.
     End(io::Result<Option<Skipped>>),
 }
 
-/// Reads transcripts one after the other, and hands on what was read of each by its position. `take` says whether it wants
-/// more of that one.
+/// Reads transcripts one after the other, and passes each piece to `take` with the position of its transcript. `take`
+/// returns whether it wants more of that transcript.
 pub(super) fn read(
     found: &[&Found],
     mut take: impl FnMut(usize, Read) -> Result<bool, CommandError>,
 ) -> Result<(), CommandError> {
-    // Nothing more is wanted of the transcripts before this position.
+    // Transcripts before this position are no longer needed.
     let wanted = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (send, receive) = sync_channel(WAITING);
@@ -51,7 +50,7 @@ fn read_all(found: &[&Found], wanted: &AtomicUsize, send: SyncSender<(usize, Rea
                 false => ControlFlow::Break(()),
             }
         });
-        // Nobody waits any more.
+        // The receiver is gone.
         if send.send((at, Read::End(read))).is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! What an import says of itself.
+//! The report on an import.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,23 +13,23 @@ use crate::answer::Answer;
 use crate::replay::places::Found;
 use crate::when;
 
-/// How many lines are named that were not understood.
+/// The maximum number of skipped lines that are named.
 const NAMED: usize = 10;
 
-/// What an import did.
+/// The result of an import.
 #[derive(Default)]
 pub(super) struct Report {
-    /// Whether it only looked.
+    /// Whether it was a dry run.
     dry_run: bool,
-    /// What was recorded already.
+    /// The number of items that were already recorded.
     pub known: usize,
-    /// Sessions of other projects.
+    /// The number of sessions of other projects.
     pub elsewhere: usize,
-    /// Sessions whose folder is gone.
+    /// The number of sessions whose folder no longer exists.
     pub gone: usize,
-    /// Files that are not transcripts.
+    /// The number of files that are not transcripts.
     pub others: usize,
-    /// Transcripts that could not be read, and why.
+    /// Transcripts that could not be read, with the reason.
     pub unreadable: Vec<String>,
     sessions: BTreeSet<(&'static str, String)>,
     kinds: BTreeMap<&'static str, usize>,
@@ -39,7 +39,7 @@ pub(super) struct Report {
     lines: Vec<String>,
 }
 
-/// The kinds that are told of by name.
+/// The kinds that are reported by name.
 const TOLD: &[(EventKind, &str, &str)] = &[
     (EventKind::Prompt, "prompt", "prompts"),
     (EventKind::Decision, "decision", "decisions"),
@@ -50,12 +50,12 @@ const TOLD: &[(EventKind, &str, &str)] = &[
 ];
 
 impl Report {
-    /// The report of an import that begins.
+    /// Returns the report of an import that begins.
     pub(super) fn new(dry_run: bool) -> Self {
         Self { dry_run, ..Self::default() }
     }
 
-    /// Counts a session that is taken in.
+    /// Counts an imported session.
     pub(super) fn session(&mut self, session: &Session) {
         self.sessions.insert((session.client().name, session.key.clone()));
     }
@@ -75,7 +75,7 @@ impl Report {
         }
     }
 
-    /// Counts the rows of a transcript that were skipped.
+    /// Counts the skipped rows of a transcript.
     pub(super) fn skipped(&mut self, found: &Found, skipped: &Skipped) {
         self.skipped += skipped.count;
         let room = NAMED.saturating_sub(self.lines.len());

@@ -1,4 +1,5 @@
-//! What the steps of a past conversation tell: the events that hooks would have captured, and the client's summaries.
+//! Converts the steps of a past conversation to the events that hooks would have captured, and to the client's
+//! summaries.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +11,10 @@ use weir_store::Past;
 use crate::hook::compaction::summary_of;
 use crate::hook::hold::HELD_AS;
 
-/// How many failures are looked at for one that was repaired.
+/// How many failures are searched for one that was fixed.
 const FAILURES: usize = 40;
 
-/// A conversation whose steps are told one after the other.
+/// A conversation whose steps are converted one after the other.
 pub(super) struct Telling {
     client: &'static Client,
     key: String,
@@ -22,9 +23,9 @@ pub(super) struct Telling {
     subagent: String,
     /// Whether hooks captured something of the session.
     is_hooked: bool,
-    /// What the model said last, as long as nothing came after it.
+    /// The model's last message, if nothing has followed it.
     said: Option<(Timestamp, String)>,
-    /// The newest failures and repairs, newest first.
+    /// The newest failures and fixes, newest first.
     failures: Vec<Event>,
 }
 
@@ -42,12 +43,12 @@ impl Telling {
         }
     }
 
-    /// The branch that it was on.
+    /// Returns the branch of the session.
     pub(super) fn branch(&self) -> Option<String> {
         Some(self.branch.clone()).filter(|branch| !branch.is_empty())
     }
 
-    /// Passes over a step that was told before.
+    /// Skips a step that was converted before.
     pub(super) fn skip(&mut self, step: &Step, at: Timestamp) {
         match step {
             Step::Said { text, .. } => self.say(text, at),
@@ -55,7 +56,7 @@ impl Telling {
         }
     }
 
-    /// Tells a step.
+    /// Converts a step.
     pub(super) fn step(&mut self, session: &Session, step: Step, at: Timestamp) -> Vec<Past> {
         let mut past = Vec::new();
         match step {
@@ -63,7 +64,7 @@ impl Telling {
                 self.say(&text, at);
                 return past;
             }
-            // The model goes on: what it said was not its last word.
+            // The model continues, so its message was not the last one.
             Step::Called { .. } => {
                 self.said = None;
                 return past;
@@ -74,7 +75,7 @@ impl Telling {
                 return past;
             }
             Step::Prompt { .. } => past.extend(self.finish()),
-            // Hooks were there, and saw more of it than the model.
+            // Hooks were active and saw more of the output than the model did.
             Step::Result(result) if self.is_hooked && result.text.contains(HELD_AS) => return past,
             Step::Result(_) => {}
         }
@@ -83,7 +84,7 @@ impl Telling {
         past
     }
 
-    /// Tells what the model said at the end of its turn, if it has ended.
+    /// Converts the model's last message of its turn, if the turn has ended.
     pub(super) fn finish(&mut self) -> Option<Past> {
         let (at, last) = self.said.take()?;
         let events = capture::events(&self.hook(Point::Stop { last }));

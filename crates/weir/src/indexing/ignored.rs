@@ -1,7 +1,8 @@
-//! What ignore files say of the files in a folder: `.ignore`, `.gitignore`, git's own `info/exclude` and the user's list.
+//! Applies ignore files to the files of a folder: `.ignore`, `.gitignore`, git's own `info/exclude` and the user's
+//! list.
 //!
-//! Invariants: the files are read by [`foreign`], never by a library that would follow a link to a device; the patterns
-//! held at a time are bounded; an ignore file that cannot be read is said.
+//! Invariants: the files are read by [`foreign`], never by a library that would follow a link to a device; the number
+//! of patterns in memory is bounded; an ignore file that cannot be read is reported.
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +11,15 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 
 use crate::{foreign, git};
 
-/// The largest ignore file that is read.
+/// The largest ignore file that is read, in bytes.
 const LARGEST: u64 = 512 << 10;
-/// The most patterns that are held for one folder and those above it.
+/// The maximum number of patterns in memory, for a folder and those above it.
 const MOST: usize = 20_000;
 
-/// What ignore files say, for a walk that goes down and up again.
+/// The ignore patterns that apply during a walk down and up a tree.
 pub(super) struct Ignored {
     root: PathBuf,
-    /// What is said in the folder looked at and in those above it, the outermost first.
+    /// The patterns of the current folder and those above it, outermost first.
     levels: Vec<Level>,
     user: Gitignore,
     held: usize,
@@ -26,16 +27,16 @@ pub(super) struct Ignored {
     unread: Vec<(PathBuf, String)>,
 }
 
-/// What is said in one folder.
+/// The patterns of one folder.
 struct Level {
     folder: PathBuf,
-    /// In the order in which they count.
+    /// In order of precedence.
     files: [Gitignore; 3],
     patterns: usize,
 }
 
 impl Ignored {
-    /// What is said for a walk of a folder, by the folders above it too.
+    /// Returns the patterns for walking a folder, including those of the folders above it.
     pub(super) fn new(root: &Path) -> Self {
         let levels = Vec::new();
         let mut ignored = Self { root: root.to_owned(), levels, user: Gitignore::empty(), held: 0, unread: Vec::new() };
@@ -49,7 +50,7 @@ impl Ignored {
         ignored
     }
 
-    /// Whether a file or folder below the root is left out. Walks ask about a folder before what is in it.
+    /// Whether a file or folder below the root is ignored. A walk asks about a folder before its content.
     pub(super) fn leaves_out(&mut self, path: &Path, is_folder: bool) -> bool {
         let folder = path.parent().unwrap_or(&self.root).to_owned();
         while let Some(level) = self.levels.pop_if(|level| !folder.starts_with(&level.folder)) {
@@ -67,7 +68,7 @@ impl Ignored {
         }
     }
 
-    /// Ignore files that could not be read since the last time this was asked.
+    /// Returns the ignore files that could not be read since the last call.
     pub(super) fn unread(&mut self) -> Vec<(PathBuf, String)> {
         std::mem::take(&mut self.unread)
     }
@@ -88,7 +89,7 @@ impl Ignored {
         self.levels.push(Level { folder: folder.to_owned(), files, patterns: held });
     }
 
-    /// The patterns of a file, anchored at a folder, and how many they are.
+    /// Returns the patterns of a file, anchored at a folder, and their number.
     fn patterns(&mut self, folder: &Path, path: &Path, text: std::io::Result<Vec<u8>>) -> (Gitignore, usize) {
         let nothing = || (Gitignore::empty(), 0);
         let text = match text {
@@ -109,7 +110,7 @@ impl Ignored {
         }
         let mut builder = GitignoreBuilder::new(folder);
         for line in text.lines() {
-            // A line that is not a pattern leaves nothing out, as in git.
+            // A line that is not a pattern ignores nothing, as in git.
             let _ = builder.add_line(None, line);
         }
         match builder.build() {

@@ -1,4 +1,4 @@
-//! The names that files are found under when nobody gave them one.
+//! Default names under which files can be found.
 //!
 //! Invariant: a file of the project has one name, whichever folder it was indexed with.
 
@@ -11,16 +11,16 @@ use super::below;
 use crate::error::CommandError;
 use crate::foreign;
 
-/// The label of the whole project: the paths below it begin with it, and are good from its root.
+/// The label of the whole project. The paths below it begin with it and are valid from the project's root.
 pub(super) const ROOT: &str = ".";
 
-/// The label of a file or a folder: its path in the project, or its whole path where it is outside.
+/// Returns the label of a file or a folder: its path in the project, or its full path if it is outside.
 pub(super) fn of(store: &Store, scope: &Scope, root: &Path, path: &Path) -> Result<String, CommandError> {
     let Some(inside) = below(root, path) else { return Ok(foreign::text(path)) };
     if inside.is_empty() {
         return Ok(ROOT.to_owned());
     }
-    // What came with the whole project keeps the name it has there.
+    // A file that was indexed with the whole project keeps its name.
     let with_root = format!("{ROOT}/{inside}");
     let is_known = !store.known_files(scope, &with_root)?.is_empty();
     Ok(if is_known { with_root } else { inside })

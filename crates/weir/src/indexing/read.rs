@@ -1,6 +1,6 @@
-//! Reads a file to be indexed, as text.
+//! Reads a file for indexing, as text.
 //!
-//! Invariant: no more than [`LARGEST`] bytes are read, never through a link, and never from what is no file.
+//! Invariant: at most [`LARGEST`] bytes are read, never through a link, and from regular files only.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,25 +14,25 @@ use weir_core::terminal;
 use super::report::Why;
 use super::walk::modified;
 
-/// Files from this size on are not indexed.
+/// Files of at least this many bytes are not indexed.
 pub(super) const LARGEST: u64 = (8 << 20) + 1;
-/// So much tells whether it is text.
+/// How many bytes are examined to tell whether a file is text.
 const HEAD: u64 = 8 << 10;
 
-/// A file as it was read.
+/// The content of a file.
 pub(crate) struct Content {
     pub(crate) bytes: Vec<u8>,
     pub(crate) modified: i64,
     pub(crate) hash: String,
 }
 
-/// What a file says.
+/// The text of a file.
 pub(super) struct Text {
     pub(super) text: Vec<u8>,
     pub(super) title: Option<String>,
 }
 
-/// Why there is nothing of a file.
+/// Why a file yields no text.
 pub(crate) enum Unread {
     Skipped(Why),
     Failed(std::io::Error),
@@ -44,9 +44,9 @@ impl From<std::io::Error> for Unread {
     }
 }
 
-/// Reads a file; of what is no text, its beginning only.
+/// Reads a file. If it is not text, reads only its beginning.
 pub(crate) fn content(path: &Path) -> Result<Content, Unread> {
-    // What was a file a moment ago may be a link or a pipe by now.
+    // Since it was listed, the file may have been replaced by a link or a pipe.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     let about = file.metadata()?;
@@ -71,7 +71,7 @@ pub(crate) fn content(path: &Path) -> Result<Content, Unread> {
     Ok(Content { bytes, modified: modified(&about), hash })
 }
 
-/// What a file says, or why that is not for the index.
+/// Returns the text of a file, or why it is not indexed.
 pub(super) fn text(path: &Path, bytes: Vec<u8>) -> Result<Text, Why> {
     let bytes = match utf16(&bytes) {
         Some(read) => {
@@ -92,7 +92,7 @@ pub(super) fn text(path: &Path, bytes: Vec<u8>) -> Result<Text, Why> {
     Ok(if is_html { page(&bytes) } else { Text { text: bytes, title: None } })
 }
 
-/// The readable part of a page; all of it, where none was found.
+/// Returns the readable part of a web page, or all of it if none was found.
 fn page(bytes: &[u8]) -> Text {
     let html = String::from_utf8_lossy(bytes);
     let page = weir_fetch::html::to_markdown(&html, None);
@@ -100,7 +100,7 @@ fn page(bytes: &[u8]) -> Text {
     Text { text: text.into_bytes(), title: page.title }
 }
 
-/// How the units of UTF-16 are read, where a mark says that it is that, as some programs write it.
+/// Returns how to decode UTF-16 if the text begins with its byte order mark, as some programs write it.
 fn utf16(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     match bytes.get(..2)? {
         [0xff, 0xfe] => Some(u16::from_le_bytes),

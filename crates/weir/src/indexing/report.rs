@@ -1,6 +1,6 @@
-//! What indexing did, as an answer says it.
+//! The report on what indexing did.
 //!
-//! Invariant: every file that was looked at is in exactly one of the counts.
+//! Invariant: every file that was examined is in exactly one of the counts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use weir_store::Kept;
 
 use crate::answer::{Answer, counted, one_line, size};
 
-/// Why a file was left out.
+/// Why a file was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Why {
     Secret,
@@ -35,7 +35,7 @@ impl From<Refusal> for Why {
 }
 
 impl Why {
-    /// As the key of a count.
+    /// Returns the reason as the key of a count.
     fn key(self) -> &'static str {
         match self {
             Self::Secret => "secret",
@@ -49,7 +49,7 @@ impl Why {
         }
     }
 
-    /// As words after a count.
+    /// Returns the reason as words after a count.
     fn of_many(self) -> &'static str {
         match self {
             Self::Secret => "hidden as secret",
@@ -63,7 +63,7 @@ impl Why {
         }
     }
 
-    /// As a sentence about one file.
+    /// Returns the reason as a sentence about one file.
     pub(crate) fn of_one(self) -> &'static str {
         match self {
             Self::Secret => Refusal::Secret.as_str(),
@@ -84,34 +84,34 @@ pub(super) struct Failed {
     pub(super) why: String,
 }
 
-/// More names than this say no more.
+/// The maximum number of files that are named.
 const NAMED: usize = 5;
 
-/// What was done.
+/// The result of indexing.
 #[derive(Default)]
 pub(super) struct Report {
-    /// It is about one file or text, which has a reference.
+    /// Whether the report is about one file or text, which has a reference.
     is_of_one: bool,
     pub(super) new: usize,
     pub(super) changed: usize,
     pub(super) unchanged: usize,
     pub(super) removed: usize,
-    /// The size of what is new or changed.
+    /// The size of the new and changed texts, in bytes.
     pub(super) bytes: u64,
     pub(super) took: Duration,
-    /// What could not be read, the first few by name.
+    /// The first few files that could not be read.
     pub(super) failed: Vec<Failed>,
     not_read: usize,
     skipped: BTreeMap<Why, usize>,
     redacted: BTreeMap<String, usize>,
     evicted: usize,
     unfinished: Option<String>,
-    /// The entry that was kept or found last.
+    /// The entry that was stored or found last.
     reference: Option<Reference>,
 }
 
 impl Report {
-    /// A report on one file or text.
+    /// Returns a report on one file or text.
     pub(crate) fn of_one() -> Self {
         Self { is_of_one: true, ..Self::default() }
     }
@@ -153,12 +153,12 @@ impl Report {
         }
     }
 
-    /// Why the only file was left out, if it was.
+    /// Returns why the only file was skipped, if it was.
     pub(super) fn only_reason(&self) -> Option<Why> {
         self.skipped.keys().next().copied()
     }
 
-    /// The answer. An empty label stands for a text without one.
+    /// Returns the answer. An empty label means a text without one.
     pub(super) fn answer(&self, label: &str) -> Answer {
         let indexed = self.new + self.changed + self.unchanged;
         let shown = one_line(label, 200);

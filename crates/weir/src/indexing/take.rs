@@ -1,6 +1,6 @@
-//! Takes files into the store: only those that changed, in batches, and lets go of those that are gone.
+//! Stores files: only those that changed, in batches, and removes those that no longer exist.
 //!
-//! Invariant: a batch is one transaction and bounded in size, and a call that was cancelled ends between two of them.
+//! Invariant: a batch is one transaction of bounded size, and a cancelled call ends between two batches.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,14 +18,14 @@ use crate::context::{Context, cancelled};
 use crate::error::CommandError;
 use crate::foreign;
 
-/// So much text makes a batch, or so many files.
+/// The size of a batch, in bytes of text and in files.
 const BATCH_BYTES: usize = 4 << 20;
 const BATCH_FILES: usize = 500;
-/// A file that was changed so recently could change again without looking newer.
+/// A file changed less than this many nanoseconds ago could change again without its time showing it.
 pub(crate) const UNSETTLED: i64 = 2_000_000_000;
 /// How many chunks are embedded at once.
 const AT_ONCE: usize = 2_048;
-/// How often progress is told.
+/// The interval between progress reports.
 const TOLD_EVERY: Duration = Duration::from_millis(200);
 
 /// The work on one label.
@@ -38,7 +38,7 @@ pub(super) struct Work<'a> {
     batch: Vec<(NewFile, bool)>,
     batch_bytes: usize,
     restamped: Vec<(String, Stamp)>,
-    /// Known files that are no longer to be found.
+    /// Known files that no longer exist.
     gone: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Work<'a> {
         Self { context, store, scope, now, report, batch, batch_bytes: 0, restamped, gone }
     }
 
-    /// Takes the files of a folder.
+    /// Stores the files of a folder.
     pub(super) fn files(&mut self, label: &str, listing: Listing, globs: &Globs) -> Result<(), CommandError> {
         let known = self.store.known_files(self.scope, label)?;
         let mut known: HashMap<String, KnownFile> = known.into_iter().map(|file| (file.source.clone(), file)).collect();
@@ -85,7 +85,7 @@ impl<'a> Work<'a> {
         self.finish()
     }
 
-    /// Takes one file.
+    /// Stores one file.
     pub(super) fn file(&mut self, source: &str, found: Found) -> Result<(), CommandError> {
         let former = self.store.known_files(self.scope, source)?.into_iter().find(|file| file.source == source);
         match former {
@@ -95,19 +95,19 @@ impl<'a> Work<'a> {
         self.finish()
     }
 
-    /// Lets go of what was indexed under the names of folders and files in the root, before the root was.
+    /// Removes what was indexed under the names of folders and files in the root, before the root itself was.
     pub(super) fn forget_parts_of_the_root(&mut self, root: &Path) -> Result<(), CommandError> {
         for entry in root.read_dir().into_iter().flatten().flatten() {
             let name = foreign::text(Path::new(&entry.file_name()));
             let known = self.store.known_files(self.scope, &name)?;
-            // A label that somebody chose may be the same as the name of a folder, but not all that is below it.
+            // A label that someone chose may equal the name of a folder, but not that of every file below it.
             let has_both = |source: &String| root.join(source).is_file() && self.has(&format!("{ROOT}/{source}"));
             let twice: Vec<String> = known.into_iter().map(|file| file.source).filter(has_both).collect();
             self.gone.extend(twice);
         }
         let before = self.report.removed;
         self.drop_gone()?;
-        // They were not removed, but have another name.
+        // These files are not removed; they have another name.
         self.report.removed = before;
         self.store.catch_up()?;
         Ok(())
@@ -124,7 +124,7 @@ impl<'a> Work<'a> {
                 self.skip(why, former);
                 return Ok(());
             }
-            // It may be readable again, so what is known of it stays.
+            // The file may be readable again later, so its entry stays.
             Err(Unread::Failed(error)) => {
                 let name = if found.below.is_empty() { &source } else { &found.below };
                 self.report.fail(name, error.kind().to_string());
@@ -160,7 +160,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Leaves a file out, and lets go of what was known of it.
+    /// Skips a file, and removes its earlier entry.
     fn skip(&mut self, why: Why, former: Option<KnownFile>) {
         self.report.skip(why);
         self.gone.extend(former.map(|former| former.source));
@@ -178,7 +178,8 @@ impl<'a> Work<'a> {
         self.embed()
     }
 
-    /// Makes the vectors, if that is quick or a person sees how it goes on; else the server does it when it is idle.
+    /// Embeds the chunks now if that is quick, or if a person sees the progress. Otherwise, the server does it when
+    /// idle.
     fn embed(&mut self) -> Result<(), CommandError> {
         while self.store.embeds_quickly() || self.context.origin == Origin::User {
             self.go_on()?;
@@ -221,7 +222,7 @@ fn is_as_it_was(stamp: &Stamp, found: &Found) -> bool {
     stamp.bytes == found.bytes && stamp.modified == found.modified
 }
 
-/// How far it has come, for those who wait.
+/// The progress, for a caller that waits.
 struct Progress<'a> {
     context: &'a Context,
     started: Instant,
@@ -239,7 +240,7 @@ impl<'a> Progress<'a> {
         Self { context, started: now, told: now, files: 0, bytes: 0, all_files, all_bytes }
     }
 
-    /// Tells how much was done before this file.
+    /// Reports how much was done before this file.
     fn tell(&mut self, next: &Found) {
         if self.told.elapsed() >= TOLD_EVERY {
             self.told = Instant::now();

@@ -1,7 +1,7 @@
-//! Lists the files of a folder as git would: without what is ignored, hidden, or behind a link.
+//! Lists the files of a folder as git would: without those that are ignored, hidden, or behind a link.
 //!
-//! Invariant: no link is followed and no file is opened but ignore files. A folder that cannot be listed is said, so that what is below it
-//! is not taken for gone.
+//! Invariant: no link is followed, and no file is opened except ignore files. A folder that cannot be listed is
+//! reported, so that its files are not taken for removed.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -23,26 +23,26 @@ use weir_policy::gate::Gate;
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    /// Its path below the folder.
+    /// The path below the folder.
     pub(crate) below: String,
     pub(crate) bytes: u64,
     /// When it was last changed, in nanoseconds since 1970.
     pub(crate) modified: i64,
 }
 
-/// What a folder holds.
+/// The content of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) files: Vec<Found>,
-    /// What could not be listed, below the folder.
+    /// The paths below the folder that could not be listed.
     pub(crate) unknown: Vec<String>,
 }
 
-/// Which files are wanted.
+/// A filter for files.
 #[derive(Debug, Clone)]
 pub(super) struct Globs {
     globs: Override,
-    /// Only what is in this folder.
+    /// The folder to which the filter is limited, if any.
     within: Option<PathBuf>,
 }
 
@@ -59,17 +59,17 @@ impl Globs {
         Ok(Self { globs, within: None })
     }
 
-    /// The same files, as far as they are in this folder.
+    /// Returns the filter, limited to a folder.
     pub(super) fn within(self, folder: &Path) -> Self {
         Self { within: Some(folder.to_owned()), ..self }
     }
 
-    /// Whether a walk has to go on to a path: it is in the folder, or the folder is in it.
+    /// Whether a walk must visit a path: the path is in the folder, or contains the folder.
     fn leads_on(&self, path: &Path) -> bool {
         self.within.as_ref().is_none_or(|folder| path.starts_with(folder) || folder.starts_with(path))
     }
 
-    /// Whether a path below the folder is wanted, and so is all that it lies in.
+    /// Whether the filter accepts a path below the folder and all folders that it is in.
     pub(super) fn want(&self, below: &str) -> bool {
         let path = Path::new(below);
         let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
@@ -81,7 +81,7 @@ impl Globs {
     }
 }
 
-/// Lists a folder.
+/// Lists the files of a folder.
 pub(super) fn list(
     root: &Path,
     globs: &Globs,
@@ -95,7 +95,7 @@ pub(super) fn list(
         let is_folder = entry.file_type().is_dir();
         let is_asked_for = globs.leads_on(entry.path()) && globs.takes(entry.path(), is_folder);
         let is_wanted = is_asked_for && !ignored.leaves_out(entry.path(), is_folder);
-        // The folder itself was asked for.
+        // The folder itself was requested.
         is_wanted || entry.depth() == 0
     };
     for entry in WalkDir::new(root).sort_by_file_name().into_iter().filter_entry(&mut is_wanted) {
@@ -152,13 +152,13 @@ fn add(listing: &mut Listing, report: &mut Report, root: &Path, path: &Path, abo
     }
 }
 
-/// One file by itself.
+/// Returns a single file.
 pub(super) fn found(path: &Path) -> std::io::Result<Found> {
     let about = path.metadata()?;
     Ok(Found { path: path.to_owned(), below: String::new(), bytes: about.len(), modified: modified(&about) })
 }
 
-/// When a file was last changed, in nanoseconds since 1970.
+/// Returns when a file was last changed, in nanoseconds since 1970.
 pub(super) fn modified(about: &Metadata) -> i64 {
     let since = about.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or_default()

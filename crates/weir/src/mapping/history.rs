@@ -1,5 +1,5 @@
-//! Which files were changed together, as git knows it. Git is asked once for each commit that is checked out; without git
-//! or outside of a repository there is nothing to know.
+//! Finds which files were changed together, from git's history. Git is queried once per checked-out commit; without git
+//! or outside a repository, there is no history.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,16 +13,16 @@ use crate::error::CommandError;
 use crate::git;
 use crate::truth::Question;
 
-/// So many commits are looked at.
+/// The number of commits that are read.
 const COMMITS: &str = "1000";
 /// How long a map waits for git.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// More than this is not read of what git says.
+/// The maximum output of git that is read, in bytes.
 const MOST: u64 = 8 << 20;
-/// Stands at the beginning of each commit.
+/// Marks the beginning of each commit.
 const MARK: &str = "\u{1e}";
 
-/// The newest commits of a folder.
+/// Returns the newest commits of a folder.
 pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) -> Result<Commits, CommandError> {
     let Some(repository) = git::discover(root) else { return Ok(Commits::default()) };
     let Some(head) = repository.head().commit else { return Ok(Commits::default()) };
@@ -31,7 +31,7 @@ pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) 
         return Ok(Commits::read(&kept));
     }
     context.tell("map: checking in git which files change together");
-    // A folder's own path is taken away from those of its files; the repository's top has none.
+    // Paths are made relative to the folder, unless the folder is the root of the repository.
     let Some(below) = root.strip_prefix(&repository.work_tree).ok().and_then(Path::to_str) else {
         return Ok(Commits::default());
     };
@@ -39,7 +39,7 @@ pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) 
     let arguments = ["-c", "core.quotePath=false", "log", "--no-merges", "--no-renames", "--name-only", &relative];
     let arguments = arguments.into_iter().chain(["--format=tformat:%x1e", "-n", COMMITS, &head]);
     let arguments: Vec<OsString> = arguments.map(OsString::from).collect();
-    // What git cannot say now is not asked again before the next commit.
+    // If git fails, it is not queried again before the next commit.
     let question = Question { repository: &repository, head: &head, folder: root };
     let said = question.ask(context, (PATIENCE, MOST), |git| [vec![git.into()], arguments.clone()].concat());
     let said = said.unwrap_or_default();

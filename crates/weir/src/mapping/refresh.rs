@@ -1,7 +1,7 @@
-//! Brings the map of a folder up to date: one walk, and only what looks changed is read.
+//! Brings the map of a folder up to date with a single walk, reading only files that look changed.
 //!
-//! Invariants: what is held in memory is bounded by a few files at a time and a batch; a batch is one transaction; two
-//! processes that refresh at once write the same.
+//! Invariants: memory is bounded by a few files and one batch; a batch is one transaction; two processes that refresh
+//! at the same time write the same data.
 
 use std::collections::HashMap;
 use std::num::NonZero;
@@ -23,21 +23,21 @@ use crate::indexing::{Found, UNSETTLED, below, list_all, read_content};
 use crate::outlining::outline;
 use crate::permission;
 
-/// So many files make a batch.
+/// The number of files in a batch.
 const BATCH: usize = 400;
-/// More files are not held in memory.
+/// The maximum number of files in a map, all of which are held in memory.
 const MOST_FILES: usize = 100_000;
-/// Larger files are data, or were written by a program.
+/// Larger files are data, or were generated.
 const LARGEST: u64 = 1 << 20;
 /// Larger files of keys and values are data.
 const LARGEST_DATA: u64 = 64 << 10;
 const DATA: &[&str] = &["json", "yaml", "toml", "html", "css", "sql", "markdown"];
-/// Lines this long on average were not written by a person.
+/// Lines that are this long on average were not written by a person.
 const LONG_LINES: usize = 300;
-/// How often progress is told.
+/// The interval between progress reports.
 const TOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// The files in a folder of `root`, as they are now.
+/// Returns the current files in a folder of `root`.
 pub(super) fn refresh(
     context: &Context,
     (store, scope): Kept<'_>,
@@ -66,7 +66,7 @@ pub(super) fn refresh(
             former => waiting.push((found, former)),
         }
     }
-    // What could not be listed is not taken for gone.
+    // Files that could not be listed are not taken for removed.
     let within = |below: &str, folder: &str| {
         folder.is_empty() || below == folder || below.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
     };
@@ -82,7 +82,7 @@ pub(super) fn refresh(
     Ok(files)
 }
 
-/// Maps of folders that are no longer there, such as work trees, go with the next one that is made.
+/// Removes the maps of folders that no longer exist, such as work trees, when another map is made.
 fn drop_lost_folders((store, scope): (&mut Store, &weir_core::Scope)) -> Result<(), CommandError> {
     for folder in store.mapped_folders(scope)? {
         if !Path::new(&folder).is_dir() {
@@ -92,7 +92,7 @@ fn drop_lost_folders((store, scope): (&mut Store, &weir_core::Scope)) -> Result<
     Ok(())
 }
 
-/// Whether a file is in a language by its name, or may be a script.
+/// Whether a file's name indicates a supported language, or the file may be a script.
 fn may_be_mapped(found: &Found) -> bool {
     match language_of(&found.path, "") {
         Some(language) if DATA.contains(&language.name()) => found.bytes <= LARGEST_DATA,
@@ -105,8 +105,8 @@ fn is_as_it_was(file: &MapFile, found: &Found) -> bool {
     file.bytes == found.bytes && file.modified == found.modified && is_current(&file.spec)
 }
 
-/// The language and the version of what reads it, as a row has it. A file in no language is looked at again when there
-/// are more languages.
+/// Returns the language and the version of its parser, as stored in a row. A file in no known language is examined
+/// again when languages are added.
 fn spec(language: Option<&Language>) -> String {
     match language {
         Some(language) => format!("{} {}", language.name(), language.version()),
@@ -119,12 +119,12 @@ fn is_current(known: &str) -> bool {
     known == spec(LANGUAGES.iter().find(|language| language.name() == name).copied())
 }
 
-/// What reading a file gave.
+/// The result of reading a file.
 enum Read {
     New(Box<MapFile>),
-    /// It has the content it had.
+    /// The content is the same as before.
     Same(i64),
-    /// It cannot be read, or is gone since it was listed.
+    /// The file cannot be read, or was removed since it was listed.
     Nothing,
 }
 
@@ -137,7 +137,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Reads what looks changed, on every core, and writes it as it comes.
+    /// Reads the files that look changed, on every core, and writes the results as they arrive.
     fn read(&mut self, waiting: &[(Found, Option<MapFile>)], now: Timestamp) -> Result<(), CommandError> {
         if waiting.is_empty() {
             return Ok(());
@@ -184,7 +184,7 @@ impl Work<'_> {
     fn take(&mut self, found: &Found, former: Option<&MapFile>, read: Read) {
         match (read, former) {
             (Read::New(file), _) => {
-                // Its symbols are needed again only if it is shown.
+                // The symbols are needed again only if the file is shown.
                 self.files.push(MapFile { symbols: String::new(), ..(*file).clone() });
                 self.change.files.push(*file);
             }
@@ -221,7 +221,7 @@ fn read(found: &Found, former: Option<&MapFile>, now: Timestamp) -> Read {
     let outline = language.filter(|_| !is_generated(&text)).map(|language| outline(language, &text));
     let facts = match outline {
         Some(Ok(outline)) => Facts::of(&found.below, &text, &outline),
-        // This says nothing about the file: it is looked at again the next time.
+        // This says nothing about the file, which is examined again the next time.
         Some(Err(NoOutline::NoParser)) => return Read::Nothing,
         Some(Err(_)) | None => Facts::default(),
     };

@@ -1,4 +1,4 @@
-//! What an answer of a map says.
+//! Renders the answer with a map.
 
 use std::path::Path;
 
@@ -14,20 +14,20 @@ use crate::error::CommandError;
 use crate::indexing::below;
 use crate::operations::random_mark;
 
-/// A map that is ready to be written.
+/// A map that is ready to be rendered.
 pub(super) struct Drawing<'a> {
     pub(super) root: &'a Path,
     pub(super) order: &'a Order,
     pub(super) known: &'a [Known],
-    /// How many symbols each file has.
+    /// The number of symbols in each file.
     pub(super) counts: &'a [u32],
     pub(super) ranked: Vec<Ranked>,
     pub(super) heat: Heat,
 }
 
-/// What stands around a map has mostly no more tokens than this.
+/// The usual maximum of tokens around a map.
 const AROUND: usize = 50;
-/// A line of a map costs at least so many tokens, so that more files cannot be shown.
+/// The minimum tokens of a line in a map, which limits how many files can be shown.
 const LEAST_TOKENS: usize = 8;
 
 pub(super) fn answer(
@@ -69,12 +69,12 @@ struct Said<'a> {
     order: &'a Order,
     all_files: usize,
     all_symbols: usize,
-    /// What the map stands between: it is made of the words of files.
+    /// The mark that fences the map, which contains text from files.
     mark: Reference,
 }
 
 impl Said<'_> {
-    /// The largest map that fits with what is said around it.
+    /// Returns the largest map that fits together with the text around it.
     fn fit(&self, make: impl Fn(usize) -> Map) -> Map {
         let budget = self.order.budget.tokens();
         let mut tokens = budget.saturating_sub(AROUND);

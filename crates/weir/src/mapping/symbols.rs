@@ -1,7 +1,7 @@
-//! Symbols for a search: by name, by a part of a name, by words of signature and documentation.
+//! Finds symbols for a search: by name, by part of a name, or by words of the signature and documentation.
 //!
-//! Invariant: only what the map knows already; a search walks no folder. A symbol is given only if its file is what it was
-//! when it was mapped, or is read again.
+//! Invariant: only the existing map is used, and a search walks no folder. A symbol is returned only if its file is
+//! unchanged since it was mapped; otherwise, the file is read again.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,31 +17,31 @@ use crate::indexing::read_content;
 use crate::permission;
 use weir_policy::gate::Gate;
 
-/// So many of the files that match best are looked into.
+/// How many of the best matching files are examined.
 const FILES: usize = 40;
 
-/// A symbol that was found.
+/// A symbol found by a search.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FoundSymbol {
-    /// Its file, from the root of the project.
+    /// The file of the symbol, relative to the root of the project.
     pub file: String,
-    /// What it is.
+    /// The symbol itself.
     pub symbol: Symbol,
-    /// Whether it has the very name that was asked for.
+    /// Whether the symbol has exactly the requested name.
     pub is_named: bool,
 }
 
-/// What is looked for.
+/// A request for symbols.
 pub(crate) struct Wanted<'a> {
     /// A name, or words.
     pub query: &'a str,
-    /// Only in this file or below this folder.
+    /// The file or folder to search, if limited.
     pub below: Option<&'a str>,
-    /// At most so many.
+    /// The maximum number of symbols.
     pub most: usize,
 }
 
-/// The symbols of the project that a query may mean, best first.
+/// Returns the symbols of the project that a query may mean, best first.
 pub(crate) fn find(
     context: &Context,
     (store, scope): (&mut Store, &Scope),
@@ -79,7 +79,7 @@ pub(crate) fn find(
         let nearest = current.iter().filter(same).min_by_key(|other| other.line.abs_diff(symbol.line));
         shown.extend(nearest.map(|nearest| FoundSymbol {
             file: (*file).to_owned(),
-            // The words are those that were redacted when they were kept.
+            // The text is the stored one, which was redacted.
             symbol: Symbol { line: nearest.line, ..symbol.clone() },
             is_named: score >= 1.0,
         }));

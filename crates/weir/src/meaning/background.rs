@@ -1,5 +1,5 @@
-//! Makes vectors in the background of a server. Invariant: it has stores of its own and takes locks for moments only, so
-//! that no call waits for it; it ends with the server.
+//! Embeds chunks in the background of a server. Invariant: the thread has its own stores and takes locks only briefly,
+//! so no call waits for it; it ends with the server.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,14 +10,14 @@ use crate::context::{Context, Open};
 
 /// How many chunks are embedded at once.
 const AT_ONCE: usize = 256;
-/// How long the server has to be quiet first.
+/// How long the server must be quiet first.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// Someone to be told that there may be something to embed.
+/// A handle to wake the thread that embeds.
 pub(crate) struct Background(Sender<()>);
 
 impl Background {
-    /// Starts a thread that waits. It opens nothing before it is woken.
+    /// Starts a thread that waits. The thread opens nothing until it is woken.
     pub(crate) fn start(context: &Context) -> Self {
         let (wake, woken) = channel();
         let context = context.with_stores_of_its_own();
@@ -26,7 +26,7 @@ impl Background {
         Self(wake)
     }
 
-    /// Says that there may be something to embed.
+    /// Signals that there may be chunks to embed.
     pub(crate) fn wake(&self) {
         let _ = self.0.send(());
     }
@@ -34,7 +34,7 @@ impl Background {
 
 fn work(context: &Context, woken: &Receiver<()>) {
     while woken.recv().is_ok() {
-        // While calls come in, they go first.
+        // Incoming calls take precedence.
         while woken.recv_timeout(QUIET).is_ok() {}
         while embed(context).unwrap_or_default() > 0 {
             if woken.try_recv().is_ok() {
@@ -44,7 +44,7 @@ fn work(context: &Context, woken: &Receiver<()>) {
     }
 }
 
-/// Embeds a little in each store that has an index; the others are not even opened. Returns how much is left.
+/// Embeds some chunks in each store that has an index, without opening the others. Returns how many are left.
 fn embed(context: &Context) -> Option<u64> {
     let is_indexed = |folder: PathBuf| folder.join("index.db").exists();
     let (project, user) = (is_indexed(context.project_folder()), is_indexed(context.user_folder()));

@@ -1,4 +1,4 @@
-//! `ctx_annotate`: keeps a note.
+//! `ctx_annotate`: stores a note.
 
 use serde_json::json;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query, Reference};
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::truth;
 
-/// How many neighbours an answer shows.
+/// The maximum number of similar notes in an answer.
 const NEIGHBOURS: usize = 3;
 
 /// Keep a note for later sessions.
@@ -59,7 +59,7 @@ Examples:
 A note with an existing topic in the same scope becomes a new revision; the old one is kept and marked as superseded.
 Pass - as the text to read it from standard input.";
 
-    /// A dash stands for standard input, so that long texts need no quoting.
+    /// Reads the text from standard input for `-`, so that long texts need no quoting.
     fn settle(mut self) -> Result<Self, CommandError> {
         if self.text == "-" {
             self.text.clear();
@@ -109,7 +109,7 @@ fn keep(
     let store = open.store(level)?;
     let kept = store.keep(scope, entry, now)?;
     let known = |hit: &Hit| hit.entry.reference == kept.reference || kept.superseded.contains(&hit.entry.reference);
-    // The note is safe, so nobody waits for the index.
+    // The note is stored, so the answer does not wait for the index.
     let mut neighbours = store.search_indexed(scope, &query).unwrap_or_default().hits;
     neighbours.retain(|hit| !known(hit) && hit.entry.superseded_by.is_none());
     neighbours.truncate(NEIGHBOURS);
@@ -159,7 +159,7 @@ fn describe(kept: &Kept, neighbours: &[Hit], unbound: &[String], level: Level) -
     Answer::new(lines.join("\n"), data)
 }
 
-/// Reads references from arguments.
+/// Parses references from arguments.
 pub(super) fn parse_references(texts: &[String]) -> Result<Vec<Reference>, CommandError> {
     texts.iter().map(|text| Reference::parse(text).map_err(|error| CommandError::usage(error.to_string()))).collect()
 }

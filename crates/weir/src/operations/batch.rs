@@ -1,4 +1,4 @@
-//! `ctx_batch_execute`: many commands and many questions about what they print, in one call.
+//! `ctx_batch_execute`: runs several commands and answers questions about their output, in one call.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::run::{self, Done, Order, Want};
 
-/// An answer holds so many tokens unless asked otherwise.
+/// The default budget of an answer, in tokens.
 const BUDGET: usize = 3_000;
-/// How many commands run at once unless asked otherwise, and at most.
+/// How many commands run concurrently: by default, and at most.
 const AT_ONCE: u8 = 4;
 const MOST_AT_ONCE: u8 = 16;
-/// More commands than this are a script.
+/// The maximum number of commands. More belong in a script.
 const MOST_COMMANDS: usize = 50;
-/// With less than this, a command's output is left out and only how it ended is said.
+/// With fewer tokens than this, a command's output is left out and only its end is reported.
 const LEAST_SHARE: usize = 60;
-/// How many hits a question gets.
+/// The number of hits per question.
 const HITS: usize = 3;
 
 /// Run several shell commands in parallel and search their output.
@@ -72,7 +72,7 @@ Exits with 1 if a command fails.";
                 .hint(format!("pass 1 to {MOST_COMMANDS} in `commands`")));
         }
         let budget = Budget::new(self.budget, BUDGET);
-        // What they print is found again by a source of its own.
+        // A separate source allows searching only the output of these commands.
         let source = format!("batch {}", super::random_name()?);
         let results = run_all(context, &self, &source).await?;
         let queries: Vec<Query> = self
@@ -95,7 +95,7 @@ Exits with 1 if a command fails.";
 
 type Results = Vec<Result<Done, CommandError>>;
 
-/// Runs all of them, some at once. The results are in the order of the commands.
+/// Runs all commands, several of them concurrently. The results are in the order of the commands.
 async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Results, CommandError> {
     let slots = Arc::new(Semaphore::new(usize::from(batch.parallel.unwrap_or(AT_ONCE).clamp(1, MOST_AT_ONCE))));
     let folder = super::folder(context, None)?;
@@ -123,7 +123,7 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// Every command with its result, as much of each as the budget allows.
+/// Returns every command with its result, as much of each as the budget allows.
 fn describe(
     (commands, origin): (&[String], Origin),
     results: &Results,
@@ -136,7 +136,7 @@ fn describe(
     if !failed.is_empty() {
         head.push_str(&format!(", {} failed: {}", failed.len(), failed.join(" ")));
     }
-    // Where there are questions, half of the budget is theirs; but that every command is named comes first.
+    // If there are questions, half of the budget is for them, but naming every command takes precedence.
     let least = budget.tokens() * 4 / 5;
     let mut budget = if alone { budget } else { Budget::new(Some(budget.tokens() as u32 / 2), BUDGET) };
     let mut share = budget.tokens() / results.len().max(1);
@@ -157,7 +157,7 @@ fn describe(
             let exit_code = Some(u8::from(!failed.is_empty()));
             return Ok(Answer { exit_code, ..Answer::new(text, json!({ "commands": data })) });
         }
-        // What is around a text costs too, and how much shows only when it is written down.
+        // The text around an output costs tokens too, and how many is known only after rendering.
         share = if share > LEAST_SHARE { share * 2 / 3 } else { 0 };
     }
 }
@@ -166,7 +166,7 @@ fn succeeded(result: &Result<Done, CommandError>) -> bool {
     result.as_ref().is_ok_and(|done| done.outcome.exit_code == Some(0))
 }
 
-/// Every command with so many tokens of what it printed, as text and as data.
+/// Returns every command with up to `share` tokens of its output, as text and as data.
 fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<(String, Value)>, CommandError> {
     let mut all = Vec::new();
     for (number, (command, result)) in commands.iter().zip(results).enumerate() {

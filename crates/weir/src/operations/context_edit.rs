@@ -1,4 +1,4 @@
-//! `context_edit`: an exact change of a file.
+//! `context_edit`: applies an exact change to a file.
 
 use serde_json::json;
 use weir_core::Scope;
@@ -11,7 +11,7 @@ use crate::faces::schema::silent;
 use crate::files::edit::{self, Miss, Wanted};
 use crate::files::{self, Access, Content, Failure, Folder, How, Place, Seen, diff};
 
-/// What a diff may have, in tokens.
+/// The maximum size of a diff, in tokens.
 const DIFF: usize = 500;
 
 /// Replace exact text in a file, once or `all`; fails if it changed since you read it.
@@ -50,7 +50,7 @@ impl Declared for ContextEdit {
 }
 
 impl ContextEdit {
-    /// The change as the user is asked about it.
+    /// Returns the change as shown to the user for consent.
     fn shown(&self) -> String {
         let marked = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
         let places = if self.all { "every occurrence:\n" } else { "" };
@@ -83,7 +83,7 @@ fn change(
     let after =
         Content { hash: blake3::hash(&made.bytes).to_hex().to_string(), bytes: made.bytes, about: before.about };
     let [old, new] = [&before.bytes, &after.bytes].map(|bytes| String::from_utf8_lossy(bytes));
-    // Where bytes are shown as something else, their places are not those of the text.
+    // If bytes are replaced for display, positions in the bytes are not positions in the text.
     let is_text = [&before.bytes, &after.bytes].iter().all(|bytes| std::str::from_utf8(bytes).is_ok());
     let places = if is_text { &made.places[..] } else { &[] };
     let (shown, whole) = diff::unified((&old, &new), places, DIFF);
@@ -99,7 +99,7 @@ fn change(
     Ok(Answer::new(text, json!({ "path": place.shown, "hash": after.hash, "places": count })))
 }
 
-/// The file is not what the session knows.
+/// Returns the error for a file that has changed since the session read it.
 pub(super) fn changed(place: &Place) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("{} has changed since you read it; nothing was written", place.shown))
         .hint("read it, or the lines you need, again with context_read, then repeat the change")

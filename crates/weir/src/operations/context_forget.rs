@@ -1,4 +1,4 @@
-//! `context_forget`: drops what is known of files in this session. Nothing on the disk changes. Clients get it from
+//! `context_forget`: removes what this session knows about files. Nothing on disk changes. Clients reach it through
 //! `context_status` with `forget`.
 
 use serde_json::json;
@@ -32,7 +32,7 @@ impl Declared for ContextForget {
             .with_stores(move |open| {
                 let store = open.project()?;
                 let Some(path) = self.path else { return Ok(store.forget_session_files(&scope, None)?) };
-                // It may be gone from the disk, so it is found by its name alone.
+                // The file may no longer exist, so it is found by its name alone.
                 let below = std::path::Path::new(&path).strip_prefix(&root).ok().and_then(|path| path.to_str());
                 let name = below.unwrap_or(&path).trim_start_matches("./");
                 Ok(store.forget_session_files(&scope, Some(name))?)

@@ -1,4 +1,4 @@
-//! `context_peek`: files by their interface.
+//! `context_peek`: shows files by their interface.
 
 use serde_json::{Value, json};
 use weir_core::{Reference, Scope, written_enum};
@@ -14,11 +14,11 @@ use crate::files::{self, Access, Content, Given, How, Place, Seen};
 use crate::mapping::{self, Order, Reach};
 use crate::outlining::outline_of;
 
-/// What all outlines of one answer may have, in tokens.
+/// The budget of all outlines in an answer, in tokens.
 const BUDGET: usize = 6_000;
-/// How many files one call may name.
+/// The maximum number of files per call.
 const MOST: usize = 20;
-/// How many lines are shown of a file whose language is not known.
+/// How many lines are shown of a file in an unknown language.
 const HEAD: usize = 12;
 
 written_enum! {
@@ -87,7 +87,7 @@ are shown.";
         for path in &self.paths {
             places.push(files::permit(context, Self::TOOL, path, Access::Read).await);
         }
-        // One that cannot be looked at is no reason to show none.
+        // One file that cannot be outlined is not a reason to show none.
         if places.len() == 1 || places.iter().all(Result::is_err) {
             places = vec![Ok(places.swap_remove(0)?)];
         }
@@ -152,13 +152,13 @@ fn look(
     Ok((shown, about))
 }
 
-/// A file as it is shown.
+/// A file as shown.
 struct View {
     head: String,
     text: String,
     language: Option<&'static str>,
     level: Option<&'static str>,
-    /// Whether it is the whole file.
+    /// Whether it is the complete file.
     whole: bool,
 }
 
@@ -167,7 +167,7 @@ impl View {
         let path = std::path::Path::new(&place.shown);
         let shown = &place.shown;
         let asked = detail;
-        // Where a level does not fit, a smaller one may.
+        // If a level does not fit, a lower one may.
         let mut details = Detail::ALL.iter().rev().filter(|other| **other <= detail).peekable();
         let outline = match outline_of(path, text) {
             Ok(outline) => outline,
@@ -200,7 +200,7 @@ impl View {
         Self::head(shown, text, "no outline")
     }
 
-    /// Which level is shown, where it is not the one that was asked for; `tried` is the one that gave way to it.
+    /// States which level is shown, if it is not the requested one. `tried` is the level that did not fit.
     fn said(shown: &str, asked: Detail, tried: Detail) -> String {
         match (shown == asked.as_str(), tried < asked) {
             (true, _) => String::new(),
@@ -209,7 +209,7 @@ impl View {
         }
     }
 
-    /// What is shown of a file that has no outline.
+    /// Returns the view of a file without an outline.
     fn head(shown: &str, text: &str, why: &str) -> Self {
         let lines = text.lines().count();
         let first: Vec<String> = text.lines().take(HEAD).map(|line| one_line(line, 200)).collect();

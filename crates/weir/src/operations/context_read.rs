@@ -1,4 +1,4 @@
-//! `context_read`: a file, whole or some lines of it. It is the session's active file from then on.
+//! `context_read`: reads a file or some of its lines, and makes it the session's active file.
 
 use serde_json::json;
 use weir_core::{Reference, Scope};
@@ -13,8 +13,8 @@ use crate::faces::schema::silent;
 use crate::files::{self, Access, Content, Given, How, Part, Place, Range, Seen, Text};
 use crate::when;
 
-/// A file of at most so many tokens is shown whole; of a larger one, its outline. The same as hooks leave alone of what
-/// a client's own tool reads.
+/// A file of up to this many tokens is shown in full; of a larger one, the outline is shown. Hooks use the same limit
+/// for what a client's own tool reads.
 const BUDGET: usize = 8_000;
 
 /// Read a project file; unchanged files are not repeated.
@@ -71,7 +71,7 @@ fn read(
     Ok(Answer::new(parts.join("\n"), json!({ "path": place.shown, "hash": content.hash, "whole": said.whole })))
 }
 
-/// What stands for the file that was active before.
+/// Describes what replaces the file that was active before.
 fn held(before: &SessionFile) -> Option<String> {
     before.outline_tokens.map(|_| format!("{} is now kept as an outline: see context_peek", before.path))
 }
@@ -84,7 +84,7 @@ struct File<'a> {
 
 struct Said {
     text: String,
-    /// Whether the model has the whole text now.
+    /// Whether the model now has the complete text.
     whole: bool,
     given: Given,
 }
@@ -126,14 +126,14 @@ impl File<'_> {
         if !whole {
             said.push_str(&which(&part));
         }
-        // The text could not know what it is fenced by.
+        // A random mark, which the text cannot contain on purpose.
         let mark = random_name()?;
         let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
         said.push_str(&format!("\n{}", fence(mark, &part.text.replace("\r\n", "\n"))));
         Ok(Said { text: said, whole, given: Given::Text })
     }
 
-    /// What stands for a file that is too large.
+    /// Returns the outline that replaces a file that is too large.
     fn outline(&self) -> Result<Option<Said>, CommandError> {
         let path = std::path::Path::new(&self.place.shown);
         let Ok(outlined) = files::outlined(path, &self.text.text, Level::Standard) else { return Ok(None) };
@@ -153,7 +153,7 @@ impl File<'_> {
     }
 }
 
-/// Which lines are shown, and how to go on.
+/// States which lines are shown, and how to continue.
 fn which(part: &Part<'_>) -> String {
     match part.last < part.first {
         true => "; no such lines".to_owned(),

@@ -1,4 +1,4 @@
-//! `context_status`: the files of the session.
+//! `context_status`: lists the files of the session.
 
 use serde_json::{Value, json};
 use weir_store::SessionFile;
@@ -10,7 +10,7 @@ use crate::context::{Context, Open};
 use crate::error::CommandError;
 use crate::files::Spared;
 
-/// What an answer may have, in tokens.
+/// The budget of an answer, in tokens.
 const BUDGET: usize = 1_000;
 
 /// List this session's files.
@@ -66,7 +66,7 @@ fn answer(files: &[SessionFile], spared: &Spared) -> Answer {
     Answer::new(text, data)
 }
 
-/// What reading cost, as far as it was recorded.
+/// Describes what reading cost, as far as it was recorded.
 fn head(spared: &Spared) -> String {
     let Spared { given, without, unchanged, outlined, peeked } = spared;
     let mut said = Vec::new();

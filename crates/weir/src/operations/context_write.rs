@@ -1,4 +1,4 @@
-//! `context_write`: makes a file, or replaces all of it.
+//! `context_write`: creates a file, or replaces all of it.
 
 use serde_json::json;
 use weir_core::Scope;
@@ -74,7 +74,7 @@ fn write(
     }
     drop(lock);
     let after = Content::read_in(&folder, place.name()).map_err(|error| failed(place, &error))?;
-    // Someone may have been there since; what the session knows is what it wrote.
+    // Someone may have changed the file since, but the session knows what it wrote.
     let after = Content {
         bytes: text.as_bytes().to_vec(),
         hash: blake3::hash(text.as_bytes()).to_hex().to_string(),

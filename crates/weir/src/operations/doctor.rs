@@ -1,4 +1,4 @@
-//! `ctx_doctor`: checks everything, with the fix for whatever is wrong.
+//! `ctx_doctor`: checks the installation, and suggests a fix for every problem.
 
 use std::path::Path;
 use std::time::Duration;
@@ -61,7 +61,7 @@ Exits with 3 if something is wrong. Nothing leaves this machine.";
         let here = context.clone();
         context
             .with_stores(move |open| {
-                // Who asks what is wrong must not wait for what is wrong.
+                // Diagnosing a problem must not wait for the problem.
                 open.set_patience(Patience::Each(WAIT))?;
                 let answer = examine(open, &here, runs, &self);
                 open.set_patience(Patience::default())?;
@@ -96,7 +96,7 @@ impl From<clients::Finding> for Check {
     }
 }
 
-/// Whether code can be run, and in what.
+/// Checks whether code can be run, and in which sandbox.
 fn check_runs(context: &Context) -> Vec<Check> {
     let sandbox = match health::sandbox(context) {
         Ok(text) => Check::good("sandbox", text),
@@ -142,7 +142,7 @@ fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, order: &Doc
     Ok(if all_good { Answer::new(text, data) } else { Answer::nothing(text, data) })
 }
 
-/// Whether texts are found by meaning.
+/// Checks whether texts can be found by meaning.
 fn check_meaning(context: &Context) -> Check {
     const NAME: &str = "semantic search";
     match (context.model_problem(), context.model_name()) {
@@ -157,7 +157,7 @@ fn check_meaning(context: &Context) -> Check {
     }
 }
 
-/// When hooks came last, and what went wrong in them.
+/// Reports when hooks last ran, and what went wrong in them.
 fn check_hooks(open: &mut Open<'_>, context: &Context) -> Vec<Check> {
     let seen = open.project().and_then(|store| Ok(store.hooks_seen()?)).unwrap_or_default();
     let shown = |seen: &HookSeen| {
@@ -181,7 +181,7 @@ fn check_hooks(open: &mut Open<'_>, context: &Context) -> Vec<Check> {
     checks
 }
 
-/// Whether anything waits that hooks could not write to the log.
+/// Checks whether the spool contains data that hooks could not write to the log.
 fn check_spool(context: &Context) -> Vec<Check> {
     const NAME: &str = "spool";
     let spool = Spool::beside(&context.project_folder());
@@ -222,7 +222,7 @@ fn check_store(
     }
     match store.sweep(now) {
         Ok(swept) => checks.extend(describe_swept(swept).map(|text| Check::good(name, text))),
-        // Nothing else can be written either, and what is wrong is known.
+        // Nothing else can be written either, and the problem is known.
         Err(error @ StoreError::Busy { .. }) => {
             checks.push(Check::bad(name, error));
             return checks;
@@ -290,7 +290,7 @@ fn describe(name: &'static str, health: &Health, root: &Path) -> Vec<Check> {
     checks
 }
 
-/// Whether the text is that of an indexed file which still exists.
+/// Whether a lost text is that of an indexed file that still exists.
 fn can_be_read_again(lost: &LostText, root: &Path) -> bool {
     lost.kind == EntryKind::Document && lost.source.as_ref().is_some_and(|source| root.join(source).is_file())
 }
@@ -299,7 +299,7 @@ fn texts(count: usize) -> String {
     counted(count, "text", "texts")
 }
 
-/// A few lost texts, each with what is wrong with it.
+/// Names a few lost texts, each with its problem.
 fn named(lost: &[&LostText]) -> String {
     const MOST: usize = 3;
     let shown = lost.iter().take(MOST);
@@ -311,7 +311,7 @@ fn named(lost: &[&LostText]) -> String {
     all.join(", ")
 }
 
-/// The folder holds what the user did: nobody else may read it.
+/// Checks that only the user can read the data folder, which records what the user did.
 fn check_modes(data: &Path) -> Check {
     #[cfg(unix)]
     {

@@ -13,7 +13,7 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::run::{self, LONGEST, Order};
 
-/// How long a run in the background may take, unless asked otherwise.
+/// The default time limit of a background run.
 const LONGEST_BEHIND: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Run code in a sandbox: only the project is writable, no network. Long output is returned as a digest and a reference.
@@ -77,7 +77,7 @@ Examples:
 
 Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the signal number if a signal ended it.";
 
-    /// Several words of a shell are one command, quoted so that it means the same.
+    /// Joins several words from a shell into one command, quoted so that its meaning is the same.
     fn settle(mut self) -> Result<Self, CommandError> {
         if self.code.len() > 1 {
             self.code = vec![self.code.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" ")];
@@ -101,7 +101,7 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
             source: None,
         };
         if self.background {
-            // A command in a shell is over at once, and its session with it.
+            // A command in a shell ends immediately, and its session with it.
             let kept = self.keep || context.origin == Origin::User;
             let timeout = self.timeout.map_or(LONGEST_BEHIND, |_| order.timeout);
             return Ok(started(
@@ -131,7 +131,7 @@ fn end(context: &Context, reference: &str) -> Result<Answer, CommandError> {
     Ok(Answer::new(text, json!({ "reference": reference.to_string() })))
 }
 
-/// The language with this name; the shell if there is none.
+/// Returns the language with this name, or the shell if there is no name.
 pub(super) fn language(name: Option<&str>) -> Result<&'static Language, CommandError> {
     let name = name.unwrap_or("shell");
     Language::find(name).ok_or_else(|| {
@@ -141,7 +141,8 @@ pub(super) fn language(name: Option<&str>) -> Result<&'static Language, CommandE
     })
 }
 
-/// The time a run may take, at most `longest`. What is longer was probably meant in milliseconds, which other tools take.
+/// Returns the time limit of a run, at most `longest`. A longer one was probably meant in milliseconds, which other
+/// tools use.
 pub(super) fn timeout(context: &Context, seconds: Option<u32>, longest: Duration) -> Result<Duration, CommandError> {
     let Some(seconds) = seconds else { return Ok(context.config().run.timeout.min(longest)) };
     let asked = Duration::from_secs(u64::from(seconds.max(1)));

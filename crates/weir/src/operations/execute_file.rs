@@ -27,7 +27,7 @@ pub(crate) struct ExecuteFile {
 
 impl Declared for ExecuteFile {
     const TOOL: &'static str = "ctx_execute_file";
-    /// `weir run --file` does it.
+    /// `weir run --file` covers it.
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Runs;
     const EXAMPLES: &'static str = "";

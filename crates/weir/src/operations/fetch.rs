@@ -1,4 +1,4 @@
-//! `ctx_fetch_and_index`: takes pages from the network into the store, and shows how they begin.
+//! `ctx_fetch_and_index`: fetches pages into the store, and shows their beginnings.
 
 use serde_json::{Value, json};
 
@@ -9,13 +9,13 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::fetching::{self, Got, How, Order, Outcome};
 
-/// An answer holds so many tokens unless asked otherwise.
+/// The default budget of an answer, in tokens.
 const BUDGET: usize = 1_500;
-/// More addresses than this are for a script.
+/// The maximum number of addresses. More belong in a script.
 const MOST_URLS: usize = 20;
 /// With fewer tokens than this, the beginning of a page is left out.
 const LEAST_SHARE: usize = 40;
-/// How much of a page is read to show how it begins.
+/// How many bytes of a page are read to show its beginning.
 const BEGINNING: u64 = 128 << 10;
 
 /// Fetch web pages, show their beginning, and index them for ctx_search.
@@ -71,7 +71,7 @@ private networks are refused unless `[fetch]` in the configuration allows them."
         let budget = Budget::new(self.budget, BUDGET);
         let order = Order { urls, label: label.clone(), fresh: self.fresh };
         let mut outcomes = fetching::fetch(context, order).await?;
-        // One page that did not come is an error like any other.
+        // A single page that could not be fetched is an error like any other.
         if let [Outcome { result: Err(_), .. }] = outcomes.as_slice()
             && let Some(Outcome { result: Err(error), .. }) = outcomes.pop()
         {
@@ -98,11 +98,11 @@ fn describe(outcomes: &[Outcome], label: Option<&str>, budget: Budget) -> Result
     Ok(if came == 0 { Answer::nothing(text, data) } else { Answer::new(text, data) })
 }
 
-/// An address as it is shown.
+/// An address as shown.
 struct Shown {
-    /// What is said of it, in our words.
+    /// The heading, in our words.
     head: String,
-    /// How its page begins.
+    /// The beginning of the page.
     beginning: Option<(weir_core::Reference, String)>,
     data: Value,
 }
@@ -128,7 +128,7 @@ impl Shown {
         notes.iter().for_each(|note| head.push_str(&format!("\nnote: {note}")));
         let end = text.len().min(BEGINNING as usize);
         let beginning = String::from_utf8_lossy(text.get(..end).unwrap_or_default()).into_owned();
-        // The title is the page's words, so it stands where those stand.
+        // The title is the page's own text, so it belongs inside the fence.
         let title = one_line(&got.entry.title, 200);
         let known = beginning.lines().take(5).any(|line| line.trim_start_matches(['#', ' ']) == title);
         let beginning = if known { beginning } else { format!("title: {title}\n\n{beginning}") };
@@ -146,7 +146,7 @@ impl Shown {
         Ok(Self { head, beginning: Some((got.entry.reference, beginning)), data })
     }
 
-    /// All of it in at most so many tokens.
+    /// Renders the page within a number of tokens.
     fn within(&self, tokens: usize) -> String {
         let Some((reference, text)) = &self.beginning else { return self.head.clone() };
         let least = format!("{}\n{}", self.head, fence(*reference, ""));
@@ -160,7 +160,7 @@ impl Shown {
         if end == whole.len() {
             return format!("{}\n{}", self.head, fence(*reference, shown));
         }
-        // A line that is cut in the middle says something else.
+        // A line that is cut in the middle could be misleading.
         let shown = shown.rfind('\n').filter(|at| *at > end / 2).map_or(shown, |at| shown.get(..at).unwrap_or(shown));
         format!("{}\n{}\nbeginning only", self.head, fence(*reference, shown))
     }
@@ -188,7 +188,7 @@ fn in_words(seconds: u64) -> String {
     }
 }
 
-/// Shares the budget: what one page does not need, the others have.
+/// Divides the budget: what one page does not need is left for the others.
 fn fit(pages: &[Shown], foot: &str, budget: Budget) -> String {
     let mut share = budget.tokens().saturating_sub(weir_tokens::count(foot) + 1);
     loop {
@@ -209,7 +209,7 @@ fn fit(pages: &[Shown], foot: &str, budget: Budget) -> String {
     }
 }
 
-/// What is said of each, as many as fit.
+/// Returns the headings only, as many as fit.
 fn heads(pages: &[Shown], shown: usize, budget: Budget) -> String {
     let heads: Vec<String> = pages.iter().map(|page| page.head.clone()).collect();
     let (text, _) = crate::answer::fit_items("", &heads, budget, |fits| match shown - fits {

@@ -1,4 +1,4 @@
-//! `ctx_forget`: removes for good. Invariant: nothing is removed that a dry run has not shown first.
+//! `ctx_forget`: removes entries permanently. Invariant: nothing is removed that a dry run has not shown first.
 
 use serde_json::{Value, json};
 use weir_core::{Level, Scope};
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::when;
 
-/// An answer holds so many tokens.
+/// The budget of an answer, in tokens.
 const BUDGET: usize = 600;
 
 /// Remove entries permanently: first a dry run, then again with `confirm`.
@@ -93,7 +93,8 @@ If you give several conditions, an entry must meet all of them.";
     }
 }
 
-/// The user's store is asked only for what can be meant there: sessions, times and projects are a project's.
+/// Returns the stores to search. The user's is excluded for sessions, times and whole projects, which only a project
+/// has.
 fn levels(selection: &Selection) -> &'static [Level] {
     let of_project =
         selection.session.is_some() || selection.since.is_some() || selection.before.is_some() || selection.everything;

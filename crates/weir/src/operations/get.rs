@@ -1,4 +1,4 @@
-//! `ctx_get`: the text behind a reference.
+//! `ctx_get`: returns the text behind a reference.
 
 use regex::Regex;
 use serde_json::{Value, json};
@@ -20,9 +20,9 @@ mod matching;
 mod selected;
 use lines::{Filter, Lines, Part};
 
-/// An answer holds so many tokens unless asked otherwise.
+/// The default budget of an answer, in tokens.
 const BUDGET: usize = 2_000;
-/// How many lines of a run are shown that still goes on, unless asked otherwise.
+/// How many lines of a run in progress are shown by default.
 const LATEST: u64 = 100;
 
 /// Get the text behind a reference.
@@ -115,7 +115,7 @@ If the entry is gone, the answer says when and why (for example expired, evicted
     }
 }
 
-/// What a run in the background has printed so far.
+/// Shows the output so far of a background run.
 fn still_running(
     reference: Reference,
     under_way: &UnderWay,
@@ -123,7 +123,7 @@ fn still_running(
     budget: Budget,
 ) -> Result<Answer, CommandError> {
     let head = format!("{reference} still running: {}", one_line(&under_way.title, 100));
-    // Of something that goes on, the end is what matters.
+    // Of a run in progress, the end matters most.
     let lines = if lines == Lines::ALL && filter.pattern.is_none() { Lines::Last(LATEST) } else { lines };
     let part = lines.read(&under_way.text, filter, budget.tokens())?;
     Ok(shown((&head, reference), part, budget, json!({ "running": true })))
@@ -190,7 +190,7 @@ fn answer(entry: &Entry, doubts: &[Doubt], part: Part, budget: Budget) -> Answer
     shown((&head, entry.reference), part, budget, data)
 }
 
-/// How it ended, how long it is kept, what was redacted.
+/// Describes how a run ended, how long the entry is kept, and what was redacted.
 fn about(entry: &Entry) -> String {
     let mut head = String::new();
     head.push_str(&entry.run.as_ref().map(|facts| format!(", {}", how_it_ended(facts))).unwrap_or_default());
@@ -211,7 +211,7 @@ fn how_it_ended(facts: &RunFacts) -> String {
     }
 }
 
-/// A head, as many lines as fit, and what is left out.
+/// Renders a head, as many lines as fit, and what is left out.
 fn shown((head, reference): (&str, Reference), mut part: Part, budget: Budget, mut data: Value) -> Answer {
     loop {
         let body = match part.text.is_empty() {

@@ -1,4 +1,4 @@
-//! `ctx_history`: what happened, in order.
+//! `ctx_history`: lists what happened, in order.
 
 use serde_json::{Value, json};
 use weir_core::{EventKind, Reference, Timestamp};
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::{sessions, when};
 
-/// An answer holds so many tokens unless asked otherwise.
+/// The default budget of an answer, in tokens.
 const BUDGET: usize = 1_000;
 
 /// List past events, newest first.
@@ -121,7 +121,7 @@ Examples:
 }
 
 impl History {
-    /// From when on, and up to when.
+    /// Returns the requested start and end.
     fn times(&self) -> Result<(Option<Timestamp>, Option<Timestamp>), CommandError> {
         match &self.day {
             Some(day) => {

@@ -1,4 +1,4 @@
-//! `ctx_import`: takes in past sessions from the transcripts of clients.
+//! `ctx_import`: imports past sessions from the transcripts of clients.
 
 use std::path::PathBuf;
 
@@ -84,7 +84,7 @@ clients' own summaries keep their original times. Running it again imports only 
     }
 }
 
-/// The client with this name.
+/// Returns the client with this name.
 fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
     weir_clients::find(name).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
@@ -92,8 +92,8 @@ fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
     })
 }
 
-/// Checks that a path which a model names is one where a client keeps its transcripts: a file of the project could put words
-/// into the user's mouth.
+/// Checks that a path named by a model is where a client keeps its transcripts. A file of the project could attribute
+/// words to the user.
 fn check(context: &Context, path: &std::path::Path) -> Result<(), CommandError> {
     let home = context.env().home.as_ref();
     let mut folders = transcript::folders().filter_map(|(_, folder)| home?.join(folder).canonicalize().ok());

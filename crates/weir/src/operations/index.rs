@@ -57,7 +57,7 @@ Folders are read the way git sees them: ignored and hidden files are skipped, an
 Indexing a folder again reads only files that changed and removes files that are gone. Secrets and files that rules deny
 are never read.";
 
-    /// A dash stands for standard input, whichever way it is written.
+    /// Treats `-` as standard input, whether given as a path or as a text.
     fn settle(mut self) -> Result<Self, CommandError> {
         if self.path.as_deref() == Some("-") {
             self.text = self.path.take();

@@ -1,4 +1,5 @@
-//! `context_map`: which files of a project matter, with their best symbols. Clients get it from `context_peek` of a folder.
+//! `context_map`: shows which files of a project matter, with their main symbols. Clients reach it through
+//! `context_peek` of a folder.
 
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
 use crate::mapping::{self, Order, Reach};
 
-/// An answer holds so many tokens unless asked otherwise.
+/// The default budget of an answer, in tokens.
 pub(super) const BUDGET: usize = 1_000;
 
 /// Map this project: its most important files, overall or for `focus` files or a `query`, with their main symbols.
@@ -65,7 +66,7 @@ that git ignores, secrets and files that rules deny are never read.";
     }
 }
 
-/// The folder to map: a model sees the project, people whatever they name.
+/// Returns the folder to map. A model may name folders of the project, people may name any.
 pub(super) fn folder(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     let folder = super::folder(context, Some(named))?;
     let root = &context.project().root;

@@ -1,4 +1,4 @@
-//! `ctx_reflect`: what a session or a piece of work came to.
+//! `ctx_reflect`: sums up a session or a work.
 
 use serde_json::json;
 use weir_core::Origin;
@@ -14,9 +14,9 @@ use crate::faces::schema::silent;
 use crate::hook::guides::facts;
 use crate::{sessions, when};
 
-/// How many tokens an answer has by default.
+/// The default budget of an answer, in tokens.
 const BUDGET: usize = 600;
-/// How many of the newest events are looked at.
+/// How many of the newest events are read.
 const EVENTS: usize = 10_000;
 
 /// Sum up a session: done, decided, failed, open.
@@ -97,7 +97,7 @@ invented.";
         let span = guide::span(&facts);
         let head = self.head(session.as_deref(), &moments, span, form);
         let budget = Budget::new(self.budget, BUDGET);
-        // The text is of others, and stands between marks.
+        // The text quotes others, so it is enclosed in marks.
         let mark = random_mark()?;
         let mark = mark.as_str();
         let around = format!("<<<{mark}\n\n{mark}>>>");
@@ -112,7 +112,7 @@ invented.";
             "pauses": span.pauses,
             "text": text,
         });
-        // A person's file needs no marks.
+        // A file for a person needs no marks.
         let is_file = self.markdown && context.origin == Origin::User;
         let shown = if is_file { text } else { format!("<<<{mark}\n{text}\n{mark}>>>") };
         Ok(Answer::new(shown, data))
@@ -120,7 +120,7 @@ invented.";
 }
 
 impl Reflect {
-    /// The first line: how much over how long, and of what.
+    /// Returns the first line: how much, over which period, and of what.
     fn head(&self, session: Option<&str>, moments: &[Moment], span: Span, form: Form) -> String {
         let (first, last) = (&moments[0].record, &moments[moments.len() - 1].record);
         let entries = counted(moments.len(), "entry", "entries");

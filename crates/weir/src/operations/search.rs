@@ -1,4 +1,4 @@
-//! `ctx_search`: finds what was kept.
+//! `ctx_search`: searches the store.
 
 mod shown;
 
@@ -15,10 +15,10 @@ use crate::mapping::{self, FoundSymbol, Wanted};
 use crate::meaning::BEFORE_SEARCH;
 use crate::when;
 
-/// An answer holds so many tokens unless asked otherwise.
+/// The default budget of an answer, in tokens.
 const BUDGET: usize = 1_500;
 
-/// So many symbols are named.
+/// The maximum number of symbols that are listed.
 const SYMBOLS: usize = 5;
 
 written_enum! {
@@ -106,7 +106,7 @@ Examples:
 Words match by their stems, and misspelt words by the closest known word. Semantic search also finds texts that say the
 same in other words. Exits with 3 if nothing is found.";
 
-    /// In a shell, the words of one query come as many arguments.
+    /// Joins the arguments of a shell into one query.
     fn settle(mut self) -> Result<Self, CommandError> {
         self.queries = vec![self.queries.join(" ")];
         Ok(self)
@@ -136,17 +136,17 @@ same in other words. Exits with 3 if nothing is found.";
     }
 }
 
-/// What was found for a query.
+/// The result of a query.
 struct Found {
     query: Query,
     findings: Findings,
-    /// Whether there is more than was asked for.
+    /// Whether there are more hits than requested.
     more: bool,
-    /// Where there is something to find, when nothing was found.
+    /// Sources that have entries, if nothing was found.
     sources: Vec<String>,
-    /// Where the project may have been before, when there is nothing to find.
+    /// Where the project may have been before, if the store is empty.
     moved: Option<String>,
-    /// Whether anything has happened here, when nothing was found.
+    /// Whether there are events, if nothing was found.
     has_history: bool,
     /// Symbols of the project's files, best first.
     symbols: Vec<FoundSymbol>,
@@ -158,7 +158,7 @@ impl Found {
     }
 }
 
-/// Searches for each query and shows what was found.
+/// Runs each query and shows the hits.
 pub(super) async fn find_and_show(
     context: &Context,
     queries: Vec<Query>,
@@ -184,7 +184,7 @@ async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<Found>, Comm
     context.with_stores(work).await
 }
 
-/// Adds the symbols of the project's files, as far as the map knows them, unless the search is for something else.
+/// Adds the symbols of the project's files that the map contains, unless the search is for something else.
 fn with_symbols(
     context: &Context,
     open: &mut Open<'_>,
@@ -201,13 +201,13 @@ fn with_symbols(
 
 /// Searches the project's store and the user's, and merges the hits.
 fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, CommandError> {
-    // One more than asked for tells whether there is more.
+    // One more than requested tells whether there are more.
     let asked = Query { limit: query.limit + 1, ..query.clone() };
     let mut findings = match query.within {
         Some(Level::User) => Findings::default(),
         _ => {
             let store = open.project()?;
-            // What cannot be embedded now is found by its words.
+            // Anything that cannot be embedded now is found by its words.
             let _ = store.embed_if_free(BEFORE_SEARCH);
             store.search(scope, &asked)?
         }
@@ -228,9 +228,10 @@ fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, Com
     Ok(Found { query, findings, more, sources, moved: None, has_history, symbols: Vec::new() })
 }
 
-/// Scores of two stores cannot be compared, since a word is rare or common in each by itself. So each list is taken
-/// relative to its own best hit, and a hit of the user's counts by the share of the words it has: a few user notes
-/// must not push aside a project's hits because they share one word. Of equals, the project's comes first.
+/// Merges the hits of two stores. Their scores cannot be compared, because a word is rare or common within each store.
+/// So each list is scaled by its own best hit, and a hit of the user's is weighted by its share of the query's words: a
+/// few user notes must not displace a project's hits because of one common word. Among equals, the project's hit comes
+/// first.
 fn merge(findings: &mut Findings, mut others: Findings, text: &str) {
     let normalise = |hits: &mut [Hit]| {
         let best = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
@@ -253,7 +254,7 @@ fn merge(findings: &mut Findings, mut others: Findings, text: &str) {
     findings.words_alone = findings.words_alone.take().or(others.words_alone);
 }
 
-/// The share of a query's words that a text has, by their first letters, so that endings do not matter.
+/// Returns the share of a query's words that a text contains, by their first letters, so that endings do not matter.
 fn coverage(query: &str, text: &str) -> f64 {
     let text = text.to_lowercase();
     let terms = weir_core::query::terms(query);

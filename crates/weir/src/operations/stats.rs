@@ -1,4 +1,4 @@
-//! `ctx_stats`: what Weir did to conversations, in tokens.
+//! `ctx_stats`: reports what Weir did to conversations, in tokens.
 
 mod trial;
 
@@ -17,11 +17,11 @@ use crate::faces::schema::silent;
 use crate::replay::report::table::{Table, number};
 use crate::when;
 
-/// How many characters the longest bar has.
+/// The length of the longest bar, in characters.
 const LONGEST_BAR: i64 = 30;
-/// How many days are shown.
+/// The number of days shown.
 const DAYS: usize = 14;
-/// How many sessions are named that did not pay.
+/// The maximum number of sessions with a loss that are named.
 const NAMED: usize = 5;
 
 /// Say what Weir kept out of conversations here, and what it cost.
@@ -67,7 +67,7 @@ of tool descriptions and prices are not in it: `weir replay` works those out fro
     }
 }
 
-/// Tokens that were kept out of conversations, and those that Weir added.
+/// The tokens kept out of conversations, and those that Weir added.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     held: u64,
@@ -100,7 +100,7 @@ impl Sum {
         }
     }
 
-    /// What the conversations have less, or more if it is below zero.
+    /// Returns the tokens that conversations have been spared. Negative if Weir added more than it held back.
     fn net(&self) -> i64 {
         self.given.cast_signed() - (self.shown + self.told + self.answered).cast_signed()
     }
@@ -115,7 +115,7 @@ impl Sum {
 
 struct Report {
     rows: Vec<MeterRow>,
-    /// The comparison with sessions that were left alone, where there are some.
+    /// The comparison with sessions that were left alone, if there are any.
     comparison: Option<trial::Comparison>,
 }
 
@@ -159,7 +159,7 @@ impl Report {
         Answer::new(parts.join("\n\n"), data)
     }
 
-    /// The sums of all rows that have the same key.
+    /// Returns the sums of all rows with the same key.
     fn sums<K: Ord>(&self, key: impl Fn(&MeterRow) -> K) -> BTreeMap<K, Sum> {
         let mut sums: BTreeMap<K, Sum> = BTreeMap::new();
         for row in &self.rows {
@@ -208,7 +208,7 @@ fn by_day(days: &BTreeMap<Timestamp, Sum>) -> String {
     let mut table = Table::new(&["day", "net", ""]);
     for (day, sum) in shown {
         let bar = (sum.net().abs() * LONGEST_BAR / most).max(i64::from(sum.net() != 0)) as usize;
-        // A day that did not pay looks different without colour, too.
+        // A day with a loss must look different even without colour.
         let bar = if sum.net() < 0 { "░" } else { "█" }.repeat(bar);
         table.row([when::day(*day), number(sum.net()), bar]);
     }

@@ -1,4 +1,4 @@
-//! What clients do by themselves: data, by client and version.
+//! The behaviour of clients on their own, as data by client and version.
 
 use std::collections::BTreeMap;
 
@@ -6,41 +6,41 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
 
-/// The data inside the program.
+/// The built-in data.
 const BUILT_IN: &str = include_str!("clients.toml");
 
-/// What one client does by itself, and what Weir adds to it.
+/// What a client does on its own, and what Weir adds to it.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Behaviour {
     /// The tokens that tool descriptions add to every request.
     pub descriptions: u64,
-    /// What it shows of large outputs.
+    /// How the client limits large outputs.
     pub limits: Vec<Limit>,
 }
 
-/// What a client shows of a large output.
+/// How a client limits a large output.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Limit {
-    /// The tools that it holds for.
+    /// The tools that the limit applies to.
     tools: String,
-    /// How much is shown, in words.
+    /// How much is shown, as text.
     limit: String,
-    /// The oldest version that it was seen in.
+    /// The oldest version in which the limit was observed.
     since: String,
-    /// A text in every result that was cut.
+    /// A text that is in every result that was cut.
     mark: String,
 }
 
 impl Behaviour {
-    /// Whether the client has cut a result by itself.
+    /// Whether the client itself cut a result.
     pub(super) fn has_cut(&self, text: &str) -> bool {
         self.limits.iter().any(|limit| text.contains(&limit.mark))
     }
 }
 
-/// The behaviour of every client, by its name.
+/// Returns the behaviour of every client, by name.
 pub(super) fn all() -> Result<BTreeMap<String, Behaviour>, CommandError> {
     toml::from_str(BUILT_IN).map_err(|error| CommandError::broken(&error.to_string()))
 }

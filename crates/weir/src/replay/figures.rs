@@ -1,4 +1,4 @@
-//! The figures of sessions that were played.
+//! The figures of replayed sessions.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ pub(super) enum Lever {
 }
 
 impl Lever {
-    /// Every lever there is.
+    /// All levers.
     pub(super) const ALL: [Self; 3] = [Self::Beginning, Self::Digest, Self::SeenBefore];
 
-    /// The lever, by the first line of what takes the place of an output.
+    /// Returns the lever, from the first line of the replacement of an output.
     pub(super) fn of(shown: &str) -> Self {
         let first = shown.lines().next().unwrap_or_default();
         match first {
@@ -27,7 +27,7 @@ impl Lever {
         }
     }
 
-    /// Its name.
+    /// Returns the name of the lever.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Beginning => "beginning",
@@ -37,40 +37,40 @@ impl Lever {
     }
 }
 
-/// The figures of some results. Prices are in tokens of input.
+/// The figures of a group of results. Prices are in tokens of input.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Figures {
-    /// How many results there are.
+    /// The number of results.
     pub results: u64,
-    /// Their tokens, as the client showed them.
+    /// The tokens of the results, as the client showed them.
     pub tokens: u64,
-    /// How many of them the client had cut by itself.
+    /// The number of results that the client itself had cut.
     pub cut: u64,
-    /// How many were replaced.
+    /// The number of results that were replaced.
     pub touched: u64,
-    /// How many tokens fewer those had then.
+    /// The tokens saved by replacing them.
     pub less: i64,
-    /// The identifiers that they brought in and that the model used later.
+    /// The number of identifiers that the replaced results introduced and that the model used later.
     pub used: u64,
-    /// Those of them that could no longer be seen.
+    /// The number of these that could no longer be seen.
     pub unseen: u64,
-    /// Those of them that the beginning and the end of the output would have shown, at the same size.
+    /// The number of these that the beginning and the end of the output would have shown, at the same size.
     pub in_ends: u64,
-    /// How many results would have been asked for again.
+    /// The number of results that would have been requested again.
     pub again: u64,
     /// The price of what was left out.
     pub saved: f64,
-    /// The price of asking again.
+    /// The price of requesting it again.
     pub again_price: f64,
 }
 
 impl Figures {
-    /// What was saved, less what asking again cost.
+    /// Returns the savings, less the price of requesting again.
     pub(super) fn net(&self) -> f64 {
         self.saved - self.again_price
     }
 
-    /// Adds others.
+    /// Adds other figures.
     pub(super) fn add(&mut self, other: &Self) {
         self.results += other.results;
         self.tokens += other.tokens;
@@ -86,32 +86,32 @@ impl Figures {
     }
 }
 
-/// A session, judged. Prices are in tokens of input.
+/// The judgement of a session. Prices are in tokens of input.
 pub(super) struct Judged {
-    /// What it cost as it was.
+    /// The cost of the session as it was.
     pub cost: f64,
-    /// What its tool results cost of that.
+    /// The part of the cost that was due to tool results.
     pub results_price: f64,
     /// The figures of all its results.
     pub all: Figures,
-    /// The same by what the tool is for.
+    /// The same by the purpose of the tool.
     pub tools: BTreeMap<&'static str, Figures>,
-    /// The same by what made them smaller.
+    /// The same by lever.
     pub levers: BTreeMap<Lever, Figures>,
     /// The tokens that tool descriptions add to every request, and their price.
     pub descriptions: (u64, f64),
     /// The tokens of guides after compactions, and their price.
     pub guides: (u64, f64),
-    /// What was used after compactions, and who still had it.
+    /// What was used after compactions, and whether it was carried over.
     pub carried: Carried,
-    /// What was used later and could not be seen.
+    /// Results of which something was used later that could not be seen.
     pub unseen: Vec<Unseen>,
-    /// The hooks that failed.
+    /// The failures of hooks.
     pub faults: Vec<String>,
 }
 
 impl Judged {
-    /// What would have been saved, all in all.
+    /// Returns the total savings.
     pub(super) fn net(&self) -> f64 {
         self.all.net() - self.descriptions.1
     }
@@ -120,18 +120,18 @@ impl Judged {
 /// The identifiers that a model used after compactions and that it had seen before them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Carried {
-    /// How many compactions there were.
+    /// The number of compactions.
     pub compactions: u64,
-    /// How many identifiers were used before they could be had from elsewhere.
+    /// The number of identifiers used before they were available from elsewhere.
     pub used: u64,
-    /// Those of them that the client's own summary has.
+    /// The number of these that the client's own summary contains.
     pub in_summary: u64,
-    /// Those of them that the summary or the guide has.
+    /// The number of these that the summary or the guide contains.
     pub with_guide: u64,
 }
 
 impl Carried {
-    /// Adds others.
+    /// Adds other figures.
     pub(super) fn add(&mut self, other: &Self) {
         self.compactions += other.compactions;
         self.used += other.used;
@@ -142,15 +142,15 @@ impl Carried {
 
 /// A result of which something was used later that could not be seen.
 pub(super) struct Unseen {
-    /// What the tool is for.
+    /// The purpose of the tool.
     pub tool: &'static str,
-    /// What it was given.
+    /// The input of the tool.
     pub given: String,
-    /// Its tokens as the client showed it, and those of what took its place.
+    /// The tokens of the result as the client showed it, and those of its replacement.
     pub tokens: (u64, u64),
-    /// How many identifiers were used later.
+    /// The number of identifiers that were used later.
     pub used: usize,
-    /// How many of them could not be seen.
+    /// The number of these that could not be seen.
     pub hidden: usize,
     /// Some of those.
     pub names: Vec<String>,

@@ -1,6 +1,6 @@
-//! Plays a session through the hooks, and judges what they did by what the model did next.
+//! Plays a session through the hooks, and judges the hooks by what the model did next.
 //!
-//! Invariant: the user's data is not touched. The hooks work in a folder of their own, and open no file that the session
+//! Invariant: the user's data is not touched. The hooks work in their own folder, and open no file that the session
 //! read.
 
 use std::borrow::Cow;
@@ -22,31 +22,31 @@ use crate::env::{Env, Paths};
 use crate::hook::{At, Files, Said};
 use crate::when;
 
-/// What a model writes to ask for something again, in tokens.
+/// What a model writes to request a text again, in tokens.
 const ASKING: f64 = 150.0;
-/// How many identifiers are named that could not be seen.
+/// The maximum number of unseen identifiers that are named.
 const NAMED: usize = 8;
-/// How many requests after a compaction are looked at.
+/// How many requests after a compaction are examined.
 const AFTER: usize = 40;
 
-/// What a session is played with.
+/// The settings for playing sessions.
 pub(super) struct Player<'a> {
     /// The environment.
     pub env: &'a Env,
-    /// A data folder that nobody else has, and the user's configuration.
+    /// A private data folder, and the user's configuration.
     pub paths: &'a Paths,
-    /// A folder to work in.
+    /// A working folder.
     pub folder: &'a Path,
     /// The transcript.
     pub transcript: &'a Path,
-    /// What its client does by itself.
+    /// What the client does on its own.
     pub behaviour: &'a Behaviour,
-    /// What its tokens cost.
+    /// The prices of tokens.
     pub rates: Rates,
 }
 
 impl Player<'_> {
-    /// Plays a session. `name` is what it is kept under.
+    /// Plays a session. `name` identifies the session in the store.
     pub(super) fn play(&self, session: &Session, name: &str) -> Judged {
         let requests = &session.requests;
         let write = self.rates.written(requests);
@@ -93,13 +93,13 @@ struct Play<'a> {
     words: Words,
     /// The identifiers that the model has seen since the last compaction.
     known: Set,
-    /// The identifiers that it has ever seen.
+    /// The identifiers that the model has ever seen.
     ever: Set,
     /// For each step, the last request before the next compaction.
     lasts: Vec<Option<usize>>,
-    /// The request that the session is at.
+    /// The current request.
     request: usize,
-    /// What it costs to write a token to the cache.
+    /// The price of writing a token to the cache.
     write: f64,
     judged: Judged,
 }
@@ -133,7 +133,7 @@ impl Play<'_> {
     fn hook(&mut self, told: &Told) -> Option<Said> {
         let (env, paths) = (self.player.env, self.player.paths.clone());
         let at = At { env, paths, now: when::now(), started: Instant::now(), files: Files::OfThePast };
-        // What lay in the session's folder lies in the one that it is played in.
+        // Paths in the session's folder are moved to the folder of the replay.
         let mut payload = told.payload.to_string();
         if is_folder(&self.session.folder) {
             payload = payload.replace(&self.session.folder, &self.place.folder.to_string_lossy());
@@ -149,7 +149,7 @@ impl Play<'_> {
         None
     }
 
-    /// What the tool of a result is for, also where the client calls no hook.
+    /// Returns the purpose of a result's tool, even if the client calls no hook for it.
     fn kind(&self, step: &Step) -> &'static str {
         let Step::Result(result) = step else { return "other" };
         let done = Step::Result(ToolResult { failed: false, ..result.clone() });
@@ -164,8 +164,8 @@ impl Play<'_> {
         }
     }
 
-    /// The price of a token that comes with the step at a position: written once, and read by every request from then on
-    /// until the next compaction.
+    /// Returns the price of a token that arrives with the step at a position: written once, and read by every request
+    /// from then until the next compaction.
     fn weight(&self, at: usize) -> f64 {
         let last = self.lasts[at].unwrap_or(self.request);
         self.write + self.player.rates.read * last.saturating_sub(self.request + 1) as f64
@@ -232,17 +232,17 @@ impl Play<'_> {
         }
         let tokens = tokens(guide);
         self.judged.guides.0 += tokens;
-        // What comes with a compaction is read until the next one.
+        // Text that is added at a compaction is read until the next one.
         self.judged.guides.1 += tokens as f64 * self.weight((at + 1).min(self.lasts.len() - 1));
     }
 }
 
-/// Whether a text is the path of a folder that others may lie in.
+/// Whether a text is the path of a folder that can contain others.
 fn is_folder(path: &str) -> bool {
     path.starts_with('/') && path.len() > 1
 }
 
-/// A text with the paths below a folder as they are from there.
+/// Returns a text in which the paths below a folder are relative to it.
 fn below<'t>(text: &'t str, folder: &str) -> Cow<'t, str> {
     match is_folder(folder) && text.contains(folder) {
         true => text.replace(&format!("{folder}/"), "").into(),
@@ -250,7 +250,7 @@ fn below<'t>(text: &'t str, folder: &str) -> Cow<'t, str> {
     }
 }
 
-/// For each step, the last request that the model made from there until the next compaction.
+/// Returns for each step the last request from there until the next compaction.
 fn last_requests(steps: &[Step]) -> Vec<Option<usize>> {
     let mut last = None;
     let mut lasts = vec![None; steps.len()];
@@ -266,7 +266,7 @@ fn last_requests(steps: &[Step]) -> Vec<Option<usize>> {
     lasts
 }
 
-/// The identifiers that a result brought in and that the model then used, before it could have them from elsewhere.
+/// Returns the identifiers that a result introduced and that the model used before they were available from elsewhere.
 fn later_uses(steps: &[Step], sets: &[Set], at: usize, known: &Set) -> Set {
     let mut new: Set = sets[at].difference(known).copied().collect();
     let mut used = Set::new();
@@ -274,15 +274,15 @@ fn later_uses(steps: &[Step], sets: &[Set], at: usize, known: &Set) -> Set {
         match step {
             Step::Compacted { .. } => break,
             Step::Said { .. } | Step::Called { .. } => used.extend(set.intersection(&new)),
-            // From here on, the model could have them from there.
+            // From here on, the identifiers are available from this step.
             _ => new.retain(|word| !set.contains(word)),
         }
     }
     used
 }
 
-/// The identifiers that the model used in its next requests after a compaction and that it had seen before, until it could
-/// have them from elsewhere.
+/// Returns the identifiers that the model had seen before a compaction and used in its next requests, until they were
+/// available from elsewhere.
 fn used_after(steps: &[Step], sets: &[Set], at: usize, before: &Set) -> Set {
     let (mut used, mut elsewhere, mut first) = (Set::new(), Set::new(), None);
     for (step, set) in steps.iter().zip(sets).skip(at + 1) {
@@ -312,7 +312,7 @@ fn tokens(text: &str) -> u64 {
     weir_tokens::count(text) as u64
 }
 
-/// The first and the last characters of a text, so many of each.
+/// Returns the first and the last `half` characters of a text.
 fn ends(text: &str, half: usize) -> String {
     let first = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
     let last = text.char_indices().rev().nth(half.max(1) - 1).map_or(0, |(at, _)| at);

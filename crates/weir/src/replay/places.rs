@@ -1,7 +1,7 @@
-//! Where transcripts lie, and how they are opened.
+//! Finds and opens transcripts.
 //!
-//! Invariants: only regular files are opened, and links are not followed below a folder; what is not a transcript is
-//! counted and skipped.
+//! Invariants: only regular files are opened, and links below a folder are not followed; files that are not transcripts
+//! are counted and skipped.
 
 mod database;
 
@@ -20,16 +20,16 @@ use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
-/// How deep transcripts may lie below a folder.
+/// How deep below a folder transcripts may be.
 const DEPTH: usize = 8;
-/// The longest transcript that is inflated, in bytes. More is cut off, and so is its last row.
+/// The longest transcript that is inflated, in bytes. Anything beyond is cut off, including the row at the cut.
 const INFLATED: u64 = 1 << 30;
 /// The largest document of OpenCode's storage, in bytes.
 const DOCUMENT: u64 = 32 << 20;
 
-/// Where one transcript lies.
+/// The location of a transcript.
 pub(crate) struct Found {
-    /// What it is called.
+    /// The name of the transcript.
     pub name: String,
     /// The file, or the folder of OpenCode's messages.
     pub path: PathBuf,
@@ -39,13 +39,13 @@ pub(crate) struct Found {
     bytes: u64,
 }
 
-/// Transcripts that were found, the newest first, and what could not be read, and why.
+/// The transcripts found, newest first, and the paths that could not be read, with the reason.
 pub(crate) struct Places {
     pub found: Vec<Found>,
     pub unreadable: Vec<String>,
 }
 
-/// The transcripts at these paths; where there are none, those of every client.
+/// Finds the transcripts at these paths. Without paths, finds those of every client.
 pub(crate) fn find(env: &Env, paths: &[PathBuf]) -> Result<Places, CommandError> {
     match paths.is_empty() {
         true => Ok(of_clients(env)),
@@ -71,7 +71,7 @@ fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
     Ok(newest_first(found))
 }
 
-/// The transcripts of every client, where it usually writes them.
+/// Finds the transcripts of every client in their usual folders.
 fn of_clients(env: &Env) -> Places {
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for (_, folder) in transcript::folders() {
@@ -106,7 +106,7 @@ fn below(folder: &Path, found: &mut Vec<Found>) {
     found.extend(files.filter(|entry| is_transcript(entry.path())).filter_map(|entry| file(entry.path())));
 }
 
-/// Whether a file has the name of a transcript. Clients keep other JSON beside theirs.
+/// Whether a file has the name of a transcript. Clients keep other JSON next to theirs.
 fn is_transcript(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_chat = name.starts_with("session-") && path.parent().is_some_and(|folder| folder.ends_with("chats"));
@@ -128,18 +128,18 @@ fn file(path: &Path) -> Option<Found> {
 }
 
 impl Found {
-    /// When it was last written to.
+    /// Returns when the transcript was last written to.
     pub(crate) fn changed_at(&self) -> Timestamp {
         let since = self.changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// How long it is, as it lies there.
+    /// Returns the size of the transcript as stored, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Reads it; none when it is not a transcript.
+    /// Reads the transcript. Returns `None` if the file is not a transcript.
     pub(crate) fn read(&self) -> io::Result<Option<Transcript>> {
         match self.rows()? {
             Some(rows) => Ok(rows.finish()),
@@ -147,7 +147,8 @@ impl Found {
         }
     }
 
-    /// Reads it part by part, until `take` breaks off. Returns what was skipped; none when it is not a transcript.
+    /// Reads the transcript part by part, until `take` breaks. Returns what was skipped, or `None` if the file is not a
+    /// transcript.
     pub(crate) fn stream(&self, take: &mut dyn FnMut(Part) -> ControlFlow<()>) -> io::Result<Option<Skipped>> {
         let Some(rows) = self.rows()? else { return transcript::stream(&mut self.open()?, take) };
         let Some((parts, skipped)) = rows.finish_parts() else { return Ok(None) };
@@ -155,7 +156,7 @@ impl Found {
         Ok(Some(skipped))
     }
 
-    /// The rows of a session that is not a file of its own.
+    /// Returns the rows of a session that is not a file of its own.
     fn rows(&self) -> io::Result<Option<Reading>> {
         match &self.session {
             Some(session) => database::rows(&self.path, session).map(Some),
@@ -174,7 +175,8 @@ impl Found {
     }
 }
 
-/// A session in OpenCode's storage, by the folder of its messages. The parts of each lie apart.
+/// Reads a session from OpenCode's storage, given the folder of its messages. The parts of each message are stored
+/// separately.
 fn stored(messages: &Path) -> io::Result<Reading> {
     let mut reading = Reading::default();
     let Some(storage) = messages.parent().and_then(Path::parent) else { return Ok(reading) };

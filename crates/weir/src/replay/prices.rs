@@ -1,4 +1,4 @@
-//! What tokens cost. Prices are dated data: built in, and added to or replaced by a file of the user's.
+//! The prices of tokens. Prices are dated data: built in, and extended or replaced by a file of the user's.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::env::Paths;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
-/// The prices inside the program.
+/// The built-in prices.
 const BUILT_IN: &str = include_str!("prices.toml");
 
-/// The file of the user's own with prices, beside the configuration, if there is one.
+/// Returns the user's own price file next to the configuration, if there is one.
 pub(crate) fn of_user(paths: &Paths) -> Option<PathBuf> {
     let own = paths.config.with_file_name("prices.toml");
     own.exists().then_some(own)
@@ -22,12 +22,12 @@ pub(crate) fn of_user(paths: &Paths) -> Option<PathBuf> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prices {
-    /// The day for which it is right.
+    /// The date for which the prices are valid.
     pub date: String,
-    /// Whether the prices inside the program count too.
+    /// Whether the built-in prices apply too.
     #[serde(default = "yes")]
     built_in: bool,
-    /// What a model costs that has no price, in multiples of its input.
+    /// The price of a model that is not listed, in multiples of its input.
     #[serde(default = "relative")]
     fallback: Price,
     #[serde(default, rename = "model")]
@@ -38,15 +38,15 @@ pub(crate) struct Prices {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Price {
-    /// The models that it is the price of.
+    /// The models with this price.
     #[serde(default)]
     names: Vec<String>,
     input: f64,
     output: f64,
     cache_read: f64,
-    /// As input, unless it is said.
+    /// Defaults to the price of input.
     cache_write: Option<f64>,
-    /// As any other write, unless it is said.
+    /// Defaults to the price of any other cache write.
     cache_write_hour: Option<f64>,
 }
 
@@ -54,29 +54,29 @@ fn yes() -> bool {
     true
 }
 
-/// What clients' makers have in common.
+/// Returns the ratios that providers have in common.
 fn relative() -> Price {
     let (cache_write, cache_write_hour) = (Some(1.25), None);
     Price { names: Vec::new(), input: 1.0, output: 5.0, cache_read: 0.1, cache_write, cache_write_hour }
 }
 
-/// What tokens of a model cost, in multiples of its input's price.
+/// The prices of a model's tokens, in multiples of its input price.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rates {
-    /// What is written to a cache.
+    /// Writing to a cache.
     pub write: f64,
-    /// What is written to a cache for an hour.
+    /// Writing to a cache that lasts an hour.
     pub write_hour: f64,
-    /// What is read from a cache.
+    /// Reading from a cache.
     pub read: f64,
-    /// What the model writes.
+    /// Output of the model.
     pub output: f64,
-    /// What one token of input costs in US dollars, where that is known.
+    /// The price of one token of input in US dollars, if known.
     pub dollars: Option<f64>,
 }
 
 impl Rates {
-    /// What a request cost, in tokens of input.
+    /// Returns the cost of a request, in tokens of input.
     pub(crate) fn cost(&self, used: &Usage) -> f64 {
         used.input as f64
             + used.cache_write as f64 * self.write
@@ -85,7 +85,7 @@ impl Rates {
             + used.output as f64 * self.output
     }
 
-    /// What writing one token to the cache cost in these requests on average.
+    /// Returns the average price of writing a token to the cache in these requests.
     pub(crate) fn written(&self, requests: &[Usage]) -> f64 {
         let sum = |of: fn(&Usage) -> u64| requests.iter().map(of).sum::<u64>() as f64;
         let (plain, hour) = (sum(|used| used.cache_write), sum(|used| used.cache_write_hour));
@@ -94,7 +94,8 @@ impl Rates {
 }
 
 impl Prices {
-    /// The prices of a file, and below them those inside the program. Without a file, the latter alone.
+    /// Reads the prices of a file, which take precedence over the built-in ones. Without a file, returns the built-in
+    /// prices.
     pub(crate) fn read(file: Option<&Path>) -> Result<Self, CommandError> {
         let built_in = Self::parse(BUILT_IN).map_err(|problem| CommandError::broken(&problem))?;
         let Some(path) = file else { return Ok(built_in) };
@@ -128,7 +129,7 @@ impl Prices {
         Ok(table)
     }
 
-    /// What tokens of a model cost.
+    /// Returns the prices of a model.
     pub(crate) fn of(&self, model: &str) -> Rates {
         let named = |price: &&Price| price.names.iter().any(|name| is_named(model, name));
         let found = self.models.iter().find(named);
@@ -144,7 +145,7 @@ impl Prices {
     }
 }
 
-/// Whether a model has this name, apart from who provides it, its date and its window.
+/// Whether a model has this name, regardless of its provider, its date and its window.
 fn is_named(model: &str, name: &str) -> bool {
     let model = model.rsplit('/').next().unwrap_or(model);
     let Some(rest) = model.strip_prefix(name) else { return false };

@@ -1,4 +1,4 @@
-//! What is said of the sessions that were played: for people, and as data.
+//! The report on replayed sessions, for people and as data.
 
 mod data;
 pub(crate) mod table;
@@ -15,63 +15,63 @@ use super::prices::Rates;
 use crate::answer::Answer;
 use table::{Table, number, percent};
 
-/// How many sessions the chart has at most.
+/// The maximum number of sessions in the chart.
 const CHARTED: usize = 30;
-/// How many characters the longest bar of the chart has.
+/// The length of the longest bar in the chart, in characters.
 const LONGEST_BAR: f64 = 24.0;
-/// The longest name of a session in the chart.
+/// The longest name of a session in the chart, in characters.
 const NAME: usize = 44;
 
-/// A session that was played.
+/// A replayed session.
 pub(super) struct Played {
-    /// What it is called.
+    /// The name of the session.
     pub name: String,
-    /// Its transcript.
+    /// The session's transcript.
     pub path: PathBuf,
-    /// The client that wrote it.
+    /// The client that wrote the transcript.
     pub client: &'static Client,
-    /// The client's version, where it says so.
+    /// The client's version, if the transcript states it.
     pub version: String,
-    /// The model that answered most requests, where the client says so.
+    /// The model that answered most requests, if the transcript states it.
     pub model: String,
-    /// How many requests it had.
+    /// The number of requests.
     pub requests: usize,
-    /// What its tokens cost.
+    /// The prices of the model's tokens.
     pub rates: Rates,
-    /// What came of it.
+    /// The judgement.
     pub judged: Judged,
 }
 
 impl Played {
-    /// A price as a part of what the session cost.
+    /// Returns a price as a share of the session's cost.
     fn share(&self, price: f64) -> f64 {
         price / self.judged.cost.max(1.0)
     }
 
-    /// What was lost: by asking again, and by tool descriptions.
+    /// Returns what was lost to requesting again and to tool descriptions.
     fn lost(&self) -> f64 {
         self.judged.all.again_price + self.judged.descriptions.1
     }
 }
 
-/// Everything that was played, and what was not.
+/// Everything that was replayed, and what was not.
 #[derive(Default)]
 pub(super) struct Report {
     /// The sessions.
     pub sessions: Vec<Played>,
-    /// What clients do by themselves.
+    /// What clients do on their own.
     pub behaviours: BTreeMap<String, Behaviour>,
-    /// How many rows of transcripts were skipped.
+    /// The number of skipped rows in transcripts.
     pub skipped_rows: u64,
     /// Files that are not transcripts.
     pub others: Vec<PathBuf>,
-    /// Transcripts that could not be read, and why.
+    /// Transcripts that could not be read, with the reason.
     pub unreadable: Vec<String>,
-    /// How many older transcripts were not played.
+    /// The number of older transcripts that were not played.
     pub left_out: usize,
-    /// The day of the prices.
+    /// The date of the prices.
     pub prices_of: String,
-    /// How many results are shown of which something could not be seen.
+    /// How many results with unseen identifiers are shown.
     pub show: usize,
 }
 
@@ -87,21 +87,21 @@ struct Sum {
     guides: (u64, f64),
     carried: Carried,
     net: f64,
-    /// US dollars: what the sessions with a price cost, and their net.
+    /// The cost and the net savings of the sessions with a price, in US dollars.
     dollars: (f64, f64),
-    /// How many sessions have a price.
+    /// The number of sessions with a price.
     priced: usize,
 }
 
 impl Sum {
-    /// A price as a part of what all sessions cost.
+    /// Returns a price as a share of the cost of all sessions.
     fn share(&self, price: f64) -> String {
         table::signed(price / self.cost.max(1.0))
     }
 }
 
 impl Report {
-    /// The answer.
+    /// Returns the answer.
     pub(super) fn answer(&self) -> Answer {
         let sum = self.sum();
         let data = data::of(self, &sum);
@@ -170,7 +170,7 @@ impl Report {
         )
     }
 
-    /// What each session would have saved and lost, the largest effect first.
+    /// Returns a chart of what each session would have saved and lost, the largest effect first.
     fn chart(&self) -> String {
         let mut sessions: Vec<&Played> = self.sessions.iter().collect();
         let effect = |played: &Played| (played.judged.all.saved.abs()).max(played.lost());
@@ -205,7 +205,7 @@ impl Report {
         )
     }
 
-    /// What was used later and could not be seen, the most first.
+    /// Lists the results of which something was used later that could not be seen, most identifiers first.
     fn unseen(&self) -> Vec<String> {
         let mut unseen: Vec<_> = self.sessions.iter().flat_map(|played| &played.judged.unseen).collect();
         unseen.sort_by_key(|unseen| std::cmp::Reverse(unseen.hidden));
@@ -232,7 +232,7 @@ impl Report {
         lines
     }
 
-    /// What Weir itself adds to every request, by client.
+    /// Describes what Weir itself adds to every request, by client.
     fn own_tokens(&self) -> Option<String> {
         let clients: BTreeMap<&str, u64> =
             self.sessions.iter().map(|played| (played.client.title, played.judged.descriptions.0)).collect();
@@ -242,7 +242,7 @@ impl Report {
         (!each.is_empty()).then(said)
     }
 
-    /// What one should know to read the figures, and what was left out.
+    /// Returns remarks on how to read the figures, and on what was left out.
     fn remarks(&self, sum: &Sum) -> Vec<String> {
         let mut remarks: Vec<String> = self.own_tokens().into_iter().collect();
         if sum.guides.0 > 0 {
@@ -299,7 +299,7 @@ impl Report {
     }
 }
 
-/// How far it is.
+/// Shows the progress.
 pub(crate) fn progress(at: usize, of: usize, name: &str) -> String {
     let done = at * 20 / of.max(1);
     format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, NAME))
@@ -358,7 +358,7 @@ fn levers(sum: &Sum) -> String {
     table.text()
 }
 
-/// Touched, tokens less, used later, still visible and asked again.
+/// Formats the columns: touched, tokens saved, used later, still visible and requested again.
 fn effect(figures: &Figures) -> [String; 5] {
     let visible = match figures.used {
         0 => String::new(),
@@ -373,7 +373,7 @@ fn effect(figures: &Figures) -> [String; 5] {
     ]
 }
 
-/// What was still known after compactions, in words.
+/// Describes what was still known after compactions.
 fn carried(carried: &Carried) -> Option<String> {
     let share = |part: u64| percent(part as f64 / carried.used.max(1) as f64);
     let said = || {
@@ -389,7 +389,7 @@ fn carried(carried: &Carried) -> Option<String> {
     (carried.used > 0).then(said)
 }
 
-/// An amount of US dollars.
+/// Formats an amount of US dollars.
 pub(crate) fn dollars(dollars: f64) -> String {
     let sign = if dollars < 0.0 { "−" } else { "" };
     format!("{sign}${:.2}", dollars.abs())

@@ -1,8 +1,8 @@
-//! Identifiers: names, paths and numbers that a model cannot guess, and so must have seen. Prose is left out.
+//! Identifiers: names, paths and numbers that a model cannot guess and so must have seen. Prose is excluded.
 
 use std::collections::{HashMap, HashSet};
 
-/// Names of tool arguments: a model does not take them from the conversation.
+/// Names of tool arguments, which a model does not take from the conversation.
 const OF_TOOLS: [&str; 18] = [
     "file_path",
     "old_string",
@@ -24,7 +24,7 @@ const OF_TOOLS: [&str; 18] = [
     "max_output_tokens",
 ];
 
-/// Identifiers by number, so that sets of them are small.
+/// A numbering of identifiers, which keeps sets of them small.
 #[derive(Default)]
 pub(super) struct Words {
     numbers: HashMap<String, u32>,
@@ -34,7 +34,7 @@ pub(super) struct Words {
 pub(super) type Set = HashSet<u32>;
 
 impl Words {
-    /// The identifiers of a text.
+    /// Returns the identifiers of a text.
     pub(super) fn of(&mut self, text: &str) -> Set {
         let mut found = Set::new();
         each(text, |word| {
@@ -48,7 +48,7 @@ impl Words {
         found
     }
 
-    /// The identifiers of a set as they are written, in order of the alphabet, up to `most`.
+    /// Returns up to `most` identifiers of a set as written, in alphabetical order.
     pub(super) fn named(&self, set: &Set, most: usize) -> Vec<String> {
         let mut names: Vec<&String> =
             self.numbers.iter().filter(|(_, number)| set.contains(number)).map(|(name, _)| name).collect();
@@ -57,7 +57,7 @@ impl Words {
     }
 }
 
-/// Hands on every identifier of a text, except names of tool arguments.
+/// Passes on every identifier of a text, except names of tool arguments.
 fn each(text: &str, mut take: impl FnMut(&str)) {
     weir_core::names::each(text, |word, _| {
         if !OF_TOOLS.contains(&word) {

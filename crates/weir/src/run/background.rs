@@ -1,10 +1,10 @@
-//! Runs in the background: each is looked after by a process of its own, and lives as long as its session, or until it is
-//! ended if it is to be kept.
+//! Runs in the background. A keeper process watches each run, which lives as long as its session or, if it is to be
+//! kept, until it is ended.
 //!
-//! What such a run has printed so far lies in a file beside the store, redacted, and a second file says that it is under
-//! way. The process that looks after it holds a lock on that file for as long as it lives; the run is ended by removing it.
-//! Invariant: nothing printed is lost. When the run is over its output becomes an entry under the reference it had from the
-//! beginning, and when its keeper was killed, whoever asks next does that.
+//! The output so far is in a redacted file next to the store, and a second file marks the run as in progress. The
+//! keeper holds a lock on that second file while it lives; removing the file ends the run. Invariant: no output is
+//! lost. When the run is over, its output becomes an entry under the reference it had from the start; if the keeper was
+//! killed, the next call that asks for the run stores the output.
 
 use std::fs::File;
 use std::io::{BufRead as _, Write as _};
@@ -25,17 +25,18 @@ use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 
-/// The first argument that makes this program look after a run.
+/// The first argument that starts this program as a keeper.
 pub(crate) const KEEPER: &str = "background-run";
-/// How often the file of a run is brought up to date, and it is looked whether the run is still wanted.
+/// The interval at which the run's output file is updated, and at which the keeper checks whether the run is still
+/// wanted.
 const TURN: Duration = Duration::from_millis(200);
-/// How much is written to that file at once.
+/// The maximum number of bytes written to that file at once.
 const AT_ONCE: usize = 1 << 20;
-/// How much of what a run printed can be read before it is over: when there is more, the older half goes. All of it is
-/// kept in the end.
+/// How much of the output can be read before the run is over, in bytes. Beyond that, the older half is dropped from the
+/// file. The complete output is stored at the end.
 const MOST_SHOWN: u64 = 16 << 20;
 
-/// What the keeper is told.
+/// The instructions for the keeper.
 #[derive(Serialize, Deserialize)]
 struct Task {
     reference: String,
@@ -50,11 +51,11 @@ struct Task {
     called_in: PathBuf,
 }
 
-/// A run that is under way.
+/// A run in progress.
 pub(crate) struct UnderWay {
-    /// What it is called in lists.
+    /// The title of the run in lists.
     pub title: String,
-    /// What it has printed so far, or the end of it.
+    /// The output so far, or its end.
     pub text: BlobReader,
 }
 
@@ -95,7 +96,7 @@ fn start_here(context: &Context, order: Order, kept: bool) -> Result<Reference, 
     }
 }
 
-/// What this program does when it looks after a run.
+/// Runs this program as a keeper.
 pub(crate) fn keeper_main() -> ExitCode {
     let mut line = String::new();
     let task = std::io::stdin().lock().read_line(&mut line).ok().and_then(|_| serde_json::from_str(&line).ok());
@@ -103,7 +104,7 @@ pub(crate) fn keeper_main() -> ExitCode {
     match look_after(task) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Whoever started it reads this; once the run has begun nobody does.
+            // The process that started the keeper reads this until the run has begun; after that, nothing does.
             let _ = writeln!(std::io::stdout(), "{}", error.message);
             ExitCode::FAILURE
         }
@@ -127,7 +128,7 @@ fn look_after(task: Task) -> Result<(), CommandError> {
         source: None,
     };
     if task.kept {
-        // Where there is no terminal, there is no session to leave.
+        // Without a terminal, there is no session to leave.
         let _ = weir_runner::leave_session();
     }
     let files = Files::of(&context, reference);
@@ -146,10 +147,10 @@ fn look_after(task: Task) -> Result<(), CommandError> {
     drop(send);
     let _ = writer.join();
     if let Ok(done) = &done {
-        // Nobody waits for this run, so the next call reports what it left.
+        // No caller waits for this run, so the next call reports what it left.
         let _ = unfinished::leave_word(&context.paths().data, reference, &done.remarks);
     }
-    // What could not be kept stays where the next call finds it, and keeps it.
+    // If the output could not be stored, the files stay for the next call, which stores it.
     let kept = done.and_then(|done| done.kept.map(drop));
     if kept.is_ok() {
         files.remove();
@@ -158,7 +159,7 @@ fn look_after(task: Task) -> Result<(), CommandError> {
     kept
 }
 
-/// The session's process holds the other end of standard input; when it is closed, the session is over.
+/// Ends the run with the session, whose process holds the other end of standard input and closes it by exiting.
 fn end_with_session(stopper: Stopper) {
     std::thread::spawn(move || {
         let mut line = String::new();
@@ -169,7 +170,7 @@ fn end_with_session(stopper: Stopper) {
     });
 }
 
-/// Writes what is printed to the file where it can be read meanwhile, redacted.
+/// Writes the output, redacted, to the file where it can be read while the run is in progress.
 fn write_out(printed: &Receiver<Vec<u8>>, spool: &Path, state: &Path, brake: &Stopper) {
     let mut waiting = Vec::new();
     let mut last = Instant::now();
@@ -186,11 +187,11 @@ fn write_out(printed: &Receiver<Vec<u8>>, spool: &Path, state: &Path, brake: &St
             Err(RecvTimeoutError::Disconnected) => true,
         };
         last = Instant::now();
-        // Whole lines only, and nothing of a secret that is not complete yet.
+        // Only whole lines, and nothing of a secret that is still incomplete.
         let until = if ended { waiting.len() } else { complete(&waiting) };
         let ready: Vec<u8> = waiting.drain(..until).collect();
         if !ready.is_empty() {
-            // What cannot be shown meanwhile is kept in the end all the same.
+            // If this fails, the output cannot be read during the run, but it is still stored at the end.
             let _ = append(spool, &weir_core::redact::redact(&ready).text);
         }
         if ended {
@@ -202,7 +203,7 @@ fn write_out(printed: &Receiver<Vec<u8>>, spool: &Path, state: &Path, brake: &St
     }
 }
 
-/// How much of a text consists of whole lines outside of any block that redaction takes as one.
+/// Returns how much of a text consists of whole lines outside any block that redaction treats as a unit.
 fn complete(text: &[u8]) -> usize {
     let find = |what: &[u8]| text.windows(what.len()).position(|part| part == what);
     let open = [b"-----BEGIN".as_slice(), b"<private"].iter().filter_map(|mark| find(mark)).min();
@@ -222,9 +223,9 @@ fn append(path: &Path, text: &[u8]) -> std::io::Result<()> {
     file.write_all(text)
 }
 
-/// A run in the background with this reference: none if there is none, or if it is over.
+/// Finds a background run in progress by its reference. Returns `None` if there is none, or if it is over.
 ///
-/// Where its keeper was killed, what it had printed is kept now.
+/// If the run's keeper was killed, its output so far is stored now.
 pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<UnderWay>, CommandError> {
     let files = Files::of(context, reference);
     let Ok(state) = File::options().read(true).open(&files.state) else { return Ok(None) };
@@ -233,7 +234,7 @@ pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<Und
     if state.try_lock().is_err() {
         return Ok(Some(UnderWay { title, text: BlobReader::of(text) }));
     }
-    // Nobody holds the lock: the keeper is gone. If the entry is there it was only about to tidy up.
+    // The lock is free, so the keeper is gone. If the entry exists, only its cleanup was missing.
     let facts = RunFacts {
         exit_code: None,
         signal: None,
@@ -262,7 +263,7 @@ pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<Und
     }
 }
 
-/// Ends a run. Its output is kept as that of any other.
+/// Ends a run. Its output is stored like that of any other run.
 pub(crate) fn end(context: &Context, reference: Reference) -> Result<(), CommandError> {
     let files = Files::of(context, reference);
     std::fs::remove_file(&files.state).map_err(|_| {
@@ -271,7 +272,7 @@ pub(crate) fn end(context: &Context, reference: Reference) -> Result<(), Command
     })
 }
 
-/// The references of the runs that are under way, or were when their keepers were killed.
+/// Returns the references of the runs that are in progress, or were when their keepers were killed.
 pub(crate) fn list(context: &Context) -> Vec<Reference> {
     let entries = std::fs::read_dir(folder(context)).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".run").map(str::to_owned));
@@ -294,13 +295,13 @@ impl Files {
         Self { state: path("run"), output: path("out") }
     }
 
-    /// Makes them, and locks the one that says that the run is under way.
+    /// Creates the files, and locks the one that marks the run as in progress.
     fn make(&self, title: &str) -> std::io::Result<File> {
         let folder = self.state.parent().unwrap_or(Path::new("/"));
         private::folder(folder)?;
         let private = |path: &Path| private::open(path, private::options().create_new(true));
         private(&self.output)?;
-        // It has its name only once it is locked: unlocked, it would be taken for that of a keeper that was killed.
+        // The file gets its name only once it is locked; unlocked, it would look like that of a killed keeper.
         let unnamed = self.state.with_extension("new");
         let mut state = private(&unnamed)?;
         state.lock()?;
@@ -311,7 +312,7 @@ impl Files {
     }
 
     fn remove(&self) {
-        // They may be gone already: ending a run removes one of them.
+        // The files may be gone already, since ending a run removes one of them.
         let _ = std::fs::remove_file(&self.state);
         let _ = std::fs::remove_file(&self.output);
     }
@@ -322,5 +323,5 @@ fn unusable(path: &Path, error: &std::io::Error) -> CommandError {
         .hint("make sure that you own the folder and that the disk has free space")
 }
 
-/// Hands on what is printed.
+/// Passes on the output of a run.
 pub(super) type Tee = SyncSender<Vec<u8>>;

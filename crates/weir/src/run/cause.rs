@@ -1,8 +1,8 @@
-//! Why this system does not give a sandbox, and the way out: looked up where the system says so.
+//! Determines why this system provides no sandbox and how to fix it, from the system's own settings.
 
 use weir_runner::Problem;
 
-/// What to do about a step of building the sandbox that the system refused.
+/// Returns fixes for a step of building the sandbox that the system refused.
 pub(super) fn ways_out(problem: &Problem) -> Vec<String> {
     ways_out_by(&problem.step, |path| std::fs::read_to_string(path).ok())
 }
@@ -14,7 +14,7 @@ fn ways_out_by(step: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String>
     if step.contains("Landlock") {
         let modules = read("/sys/kernel/security/lsm");
         let has_landlock = modules.map(|modules| modules.split(',').any(|module| module.trim() == "landlock"));
-        // Where the list cannot be read, a filter is the likelier cause.
+        // If the list cannot be read, a filter is the likelier cause.
         if has_landlock == Some(false) || (has_landlock.is_none() && !filtered) {
             ways.push("start the kernel (Linux 6.2 or later) with `landlock` in its `lsm=` option".to_owned());
         }

@@ -1,4 +1,4 @@
-//! Whether runs can be made here, and in what: for `weir doctor`.
+//! Checks for `weir doctor` whether runs work here, and in which sandbox.
 
 use weir_runner::runtimes::{LANGUAGES, Language};
 use weir_runner::{RunError, Spec};
@@ -8,10 +8,10 @@ use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// What the shell says when it is tried out.
+/// The output of the shell in the test run.
 const SAID: &str = "weir";
 
-/// The sandbox that a run gets here, in words. It is tried out with what a run in this project is given.
+/// Describes the sandbox that a run gets here, by testing it with the settings of a run in this project.
 pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
     if context.config().sandbox == Sandbox::Off {
         return Ok("off by configuration".to_owned());
@@ -39,7 +39,7 @@ pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
     }
 }
 
-/// The languages whose runtimes are here, and those whose are not.
+/// Lists the languages whose runtimes are installed, and those whose runtimes are missing.
 pub(crate) fn languages(context: &Context) -> String {
     let (mut here, mut missing) = (Vec::new(), Vec::new());
     for language in LANGUAGES {
@@ -54,7 +54,7 @@ pub(crate) fn languages(context: &Context) -> String {
     }
 }
 
-/// How many runs are under way in the background.
+/// Returns the number of background runs in progress.
 pub(crate) fn in_background(context: &Context) -> usize {
     let runs = background::list(context).into_iter();
     runs.filter(|reference| background::find(context, *reference).is_ok_and(|found| found.is_some())).count()

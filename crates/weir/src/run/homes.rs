@@ -1,4 +1,5 @@
-//! What a run sees of home folders: the toolchains it needs, what belongs to the project, and the file it is about.
+//! Decides what a run sees of home folders: the toolchains it needs, what belongs to the project, and the file it is
+//! about.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::permission;
 
-/// Variables of runs that are about a person, not about a toolchain.
+/// Variables of runs that describe a person, not a toolchain.
 const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
 
 /// Decides what a run sees of home folders.
@@ -35,15 +36,15 @@ pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
     Homes::of(&permission::rules(context), &masks::places(context, &order.folder), &needed)
 }
 
-/// A program, and what it links to, link by link: each of them has to be seen for it to start.
+/// Returns a program and each link on the way to its file, all of which must be visible for it to start.
 fn links(program: &Path) -> Vec<PathBuf> {
     const MOST: usize = 16;
     let next = |path: &PathBuf| Some(path.parent()?.join(std::fs::read_link(path).ok()?));
     std::iter::successors(Some(program.to_owned()), next).take(MOST).collect()
 }
 
-/// A folder with programs, and what they were installed with: a folder `bin` has its libraries beside it. A checkout
-/// with such a folder is not a toolchain unless its name says so, and `~/.local` is not one either.
+/// Returns a folder of programs and the prefix they were installed in: a folder `bin` has its libraries next to it. A
+/// checkout with such a folder is not a toolchain unless its name says so, and neither is `~/.local`.
 fn with_prefix(folder: PathBuf) -> Vec<PathBuf> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
     let prefix = real.parent().filter(|_| ["bin", "sbin", "shims"].iter().any(|name| real.ends_with(name)));
@@ -53,7 +54,7 @@ fn with_prefix(folder: PathBuf) -> Vec<PathBuf> {
     [folder].into_iter().chain(prefix).collect()
 }
 
-/// Says why a run cannot start in its folder, if it cannot. The folders above what is seen are there, and hold nothing
+/// Returns an error if a run cannot start in its folder. The parents of visible folders exist, but contain nothing
 /// else.
 pub(super) fn check_folder(homes: &Homes, writable: &[PathBuf], folder: &Path) -> Result<(), CommandError> {
     let mut seen = homes.shown.iter().chain(writable);
@@ -67,7 +68,7 @@ pub(super) fn check_folder(homes: &Homes, writable: &[PathBuf], folder: &Path) -
     Err(CommandError::new(ErrorKind::Denied, message).hint(READABLE))
 }
 
-/// Says why a file cannot be given to a run, if it cannot.
+/// Returns an error if a file cannot be passed to a run.
 pub(super) fn check_file(
     context: &Context,
     homes: &Homes,
@@ -82,14 +83,14 @@ pub(super) fn check_file(
         return Err(refused(why.as_str()).hint("do not work around this; the user can add it to `readable`"));
     }
     let is_seen = homes.shows(file) || writable.iter().any(|folder| file.starts_with(folder));
-    // A person at a terminal may use what is theirs.
+    // A person at a terminal may use their own files.
     if !is_seen && context.origin != Origin::User {
         return Err(refused("it is in a home folder outside the project").hint(READABLE));
     }
     Ok(())
 }
 
-/// Says which path in the code is there and hidden, since to the run it looks as if it did not exist.
+/// Names a path in the code that exists but is hidden, since to the run it seems not to exist.
 pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], order: &Order) -> Option<String> {
     const MOST_WORDS: usize = 500;
     let home = context.env().home.as_deref()?.to_str()?;
@@ -105,5 +106,5 @@ pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], ord
     Some(format!("{name} is hidden from runs: it is in a home folder outside the project ({READABLE})"))
 }
 
-/// How to see more.
+/// The hint on how to make more visible.
 const READABLE: &str = "the user can add it to `readable` in the configuration, see docs/sandbox.md";

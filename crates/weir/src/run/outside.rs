@@ -1,8 +1,8 @@
-//! What a run may reach outside: the hosts that the user allowed, and the authenticated programs that are run on its
-//! behalf.
+//! What a run may reach outside: the hosts that the user has allowed, and the authenticated programs that are run on
+//! its behalf.
 //!
-//! The listeners are made inside the sandbox and served here. Credentials stay outside: a run gets what a program prints,
-//! and only for the one command that the whole of its code is.
+//! The listeners are created inside the sandbox and served here. Credentials stay outside: a run gets only the output
+//! of a program, and only if its entire code is that one command.
 
 use std::any::Any;
 use std::ffi::{OsStr, OsString};
@@ -27,13 +27,13 @@ use crate::error::{CommandError, ErrorKind};
 
 pub(super) use crate::env::WEIR_BROKER_TOKEN as TOKEN;
 
-/// The first argument that makes this program a stand-in for a brokered one.
+/// The first argument that starts this program as a stand-in for a brokered one.
 pub(crate) const STAND_IN: &str = "broker-call";
-/// Variables that every program needs and none loads code by.
+/// Variables that every program needs and that cannot make one load code.
 const PLAIN: &[&str] = &["HOME", "USER", "LOGNAME", "LANG", "TZ"];
-/// How often one run may have its command run.
+/// How many times a run may use its command.
 const USES: u32 = 3;
-/// What the programs need of the environment: names, or how names begin.
+/// The variables that each program needs: names, or prefixes of names.
 const VARIABLES: &[(&str, &[&str])] = &[
     ("gh", &["GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "GH_CONFIG_DIR"]),
     ("aws", &["AWS_"]),
@@ -77,7 +77,7 @@ impl Outside {
         Ok(Self { hosts, programs, grant, context: context.clone(), folder, timeout })
     }
 
-    /// What of the network the sandbox gets.
+    /// Returns the network access of the sandbox.
     pub(super) fn network(&self) -> Network {
         match self.context.config().network {
             config::Network::On => Network::Host,
@@ -86,17 +86,17 @@ impl Outside {
         }
     }
 
-    /// Whether no host can be reached. The listener of a broker is no network.
+    /// Whether no host can be reached. The listener of a broker does not count as network.
     pub(super) fn is_offline(&self) -> bool {
         self.context.config().network == config::Network::Off
     }
 
-    /// Whether there is a proxy to be told of.
+    /// Whether there is a proxy to announce to the run.
     pub(super) fn has_proxy(&self) -> bool {
         self.hosts.is_some()
     }
 
-    /// Stand-ins for the brokered programs, to be put in a folder that comes first in `PATH`.
+    /// Returns the stand-ins for the brokered programs, for a folder that comes first in `PATH`.
     pub(super) fn stand_ins(&self, folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         if self.programs.is_empty() {
             return Vec::new();
@@ -107,12 +107,12 @@ impl Outside {
         self.programs.iter().map(|name| (folder.join(name), script(name))).collect()
     }
 
-    /// The token, for the environment of a run that has a grant.
+    /// Returns the token for the environment of a run that has a grant.
     pub(super) fn token(&self) -> Option<String> {
         self.grant.as_ref().map(|grant| grant.token.to_text())
     }
 
-    /// Serves the listeners of a sandbox. What it returns ends them when it is dropped.
+    /// Serves the listeners of a sandbox until the returned value is dropped.
     pub(super) fn serve(&self, listeners: Vec<OwnedFd>) -> Box<dyn Any> {
         let mut listeners = listeners.into_iter();
         let (proxy, desk) = (listeners.next(), listeners.next());
@@ -135,7 +135,7 @@ impl Outside {
     }
 }
 
-/// A grant is for the one command that the whole of the code is, if that is brokered and not among what never is.
+/// Returns a grant for the single command that is the entire code, if it is brokered and not always forbidden.
 fn grant(order: &Order, programs: &[String]) -> Result<Option<Grant>, CommandError> {
     if programs.is_empty() || order.language.name != "shell" {
         return Ok(None);
@@ -154,7 +154,7 @@ fn grant(order: &Order, programs: &[String]) -> Result<Option<Grant>, CommandErr
     Ok(Some(Grant { token, argv, uses: USES }))
 }
 
-/// Runs the real program with the user's credentials, outside of the sandbox, as the user would.
+/// Runs the real program outside the sandbox with the user's credentials, as the user would.
 fn run_outside(
     context: &Context,
     (folder, timeout): (&Path, Duration),
@@ -167,13 +167,13 @@ fn run_outside(
     let program = found.and_then(|path| path.canonicalize().ok()).filter(|path| !within(path, &writable(context)));
     let program = program.ok_or_else(|| io::Error::other(format!("{name} is not installed outside the project")))?;
     let wanted = VARIABLES.iter().find(|(known, _)| *known == name).map_or(&[] as &[_], |(_, names)| names);
-    // No variable by which a program could be made to load code that lies in the project.
+    // No variable that could make a program load code from the project.
     let plain = |name: &OsStr| PLAIN.iter().any(|plain| name == *plain) || name.as_encoded_bytes().starts_with(b"LC_");
     let mut environment: Vec<_> = context.env().for_runs.iter().filter(|(name, _)| plain(name)).cloned().collect();
     environment.push(("PATH".into(), path));
     environment.extend(context.env().beginning_with(wanted));
     if environment.iter().any(|(name, _)| name == "GH_HOST") {
-        // Without a server of the user's choice, they would be sent to the one that a checkout names.
+        // Without a server chosen by the user, these tokens would be sent to whichever server a checkout names.
         environment.extend(context.env().beginning_with(&["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"]));
     }
     environment.retain(|(name, value)| broker::may_have(&name.to_string_lossy(), &value.to_string_lossy()));
@@ -197,7 +197,7 @@ fn run_outside(
     }
 }
 
-/// Where runs can put something: what is configured, and the project in any case.
+/// Returns the folders in which runs can create files: the configured ones, and always the project.
 fn writable(context: &Context) -> Vec<PathBuf> {
     let mut writable = super::place::writable(context);
     writable.push(context.project().root.clone());
@@ -208,7 +208,7 @@ fn within(path: &Path, roots: &[PathBuf]) -> bool {
     roots.iter().any(|root| path.starts_with(root))
 }
 
-/// The folders of `PATH` in which no run can put a program.
+/// Returns the folders of `PATH` in which no run can create a program.
 fn path_outside(context: &Context) -> OsString {
     let path = search_path(context);
     let writable = writable(context);
@@ -216,7 +216,7 @@ fn path_outside(context: &Context) -> OsString {
     std::env::join_paths(std::env::split_paths(&path).filter(safe)).unwrap_or_default()
 }
 
-/// Stands in for a brokered program inside the sandbox: has the broker run it, and passes on what it prints.
+/// Acts as a brokered program inside the sandbox: has the broker run the real one, and passes on its output.
 pub(crate) fn stand_in(argv: &[OsString]) -> ExitCode {
     let Some(token) = crate::env::broker_token() else {
         eprintln(argv, "not allowed: the whole code must be this one command, without variables or redirection");

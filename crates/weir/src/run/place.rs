@@ -1,4 +1,4 @@
-//! Where a run takes place: what it sees, what it may change, and which variables it gets.
+//! Decides the environment of a run: what it sees, what it may change, and which variables it gets.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use crate::error::{CommandError, ErrorKind};
 use crate::foreign::resolved;
 use crate::permission;
 
-/// Where code lies inside a full sandbox, in its private `/tmp`.
+/// The folder of the code inside a full sandbox, in its private `/tmp`.
 const SCRATCH: &str = "/tmp/weir-run";
-/// Where programs are looked for when nobody says.
+/// Where programs are searched for if `PATH` is not set.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// Memory that a run may have, unless the user says otherwise: this much of what the machine has.
+/// By default, a run may use the machine's memory divided by this.
 const SHARE_OF_MEMORY: u64 = 4;
 
-/// What tells tools that there is no network, so that they say so at once and do not try for a minute.
+/// Variables that tell tools that there is no network, so that they fail immediately instead of trying for a minute.
 const OFFLINE: &[(&str, &str)] = &[
     ("CARGO_NET_OFFLINE", "true"),
     ("GOPROXY", "off"),
@@ -35,23 +35,23 @@ const OFFLINE: &[(&str, &str)] = &[
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
 ];
 
-/// Where a run takes place.
+/// The environment of a run.
 pub(super) struct Place {
-    /// What the runner is told.
+    /// The specification for the runner.
     pub spec: Spec,
-    /// What it may reach.
+    /// What the run may reach outside.
     pub outside: Arc<Outside>,
     /// Remarks for the caller.
     pub remarks: Vec<String>,
 }
 
-/// The variable `PATH` as runs have it.
+/// Returns the `PATH` of runs.
 pub(crate) fn search_path(context: &Context) -> OsString {
     let path = context.env().for_runs.iter().find(|(name, _)| name == "PATH");
     path.map_or_else(|| USUAL_PATH.into(), |(_, path)| path.clone())
 }
 
-/// Decides where a run takes place.
+/// Decides the environment of a run.
 pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result<Place, CommandError> {
     let level = match context.config().sandbox {
         config::Sandbox::Off => Level::None,
@@ -104,7 +104,7 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
 }
 
 impl Place {
-    /// Goes down to the Landlock level, since the full one is not to be had here.
+    /// Falls back to the Landlock level because the full level is not available here.
     pub(super) fn lower(&mut self, context: &Context, problem: &Problem) -> Result<(), CommandError> {
         let scratch = new_scratch(context)?;
         let moved =
@@ -129,7 +129,7 @@ impl Place {
     }
 }
 
-/// What an older kernel's Landlock leaves open beside what the documentation lists.
+/// Describes what the Landlock of an older kernel leaves open in addition to what the documentation lists.
 fn open() -> &'static str {
     match weir_runner::landlock_version() {
         Ok(version) if version >= 6 => "",
@@ -137,7 +137,8 @@ fn open() -> &'static str {
     }
 }
 
-/// The project, unless that would be the whole home folder, and what the user named.
+/// Returns the folders that a run may change: those that the user named, and the project unless it contains the home
+/// folder.
 pub(super) fn writable(context: &Context) -> Vec<PathBuf> {
     let home = context.env().home.as_deref().map(resolved);
     let project = (!permission::holds_home(context)).then(|| context.project().root.clone());
@@ -145,7 +146,7 @@ pub(super) fn writable(context: &Context) -> Vec<PathBuf> {
     project.into_iter().chain(named.filter_map(|path| path.canonicalize().ok())).collect()
 }
 
-/// A path as a user writes it, with `~` for the home folder.
+/// Expands `~` in a path that the user wrote.
 pub(super) fn from_home(path: &str, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -153,7 +154,7 @@ pub(super) fn from_home(path: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// What must be seen even where it lies below a folder that is the run's own: where programs are.
+/// Returns what must be visible even below a folder that the run has to itself: the locations of programs.
 fn visible(context: &Context, found: &Found) -> impl Iterator<Item = PathBuf> {
     let path = search_path(context);
     let own = std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty());
@@ -162,8 +163,8 @@ fn visible(context: &Context, found: &Found) -> impl Iterator<Item = PathBuf> {
     programs.into_iter().filter_map(|path| path.canonicalize().ok())
 }
 
-/// What tools keep from run to run. It is the project's own and used by runs alone, so that nothing a run leaves there
-/// is ever used outside a sandbox.
+/// Returns the folder in which tools keep data between runs. It belongs to the project and only runs use it, so nothing
+/// that a run leaves there is ever used outside a sandbox.
 fn cache_folder(context: &Context) -> Option<PathBuf> {
     let folder = context.paths().cache.join("runs").join(context.project().folder_name());
     private::folder(&folder).ok()?;
@@ -187,7 +188,7 @@ fn caps(context: &Context) -> Caps {
     Caps { memory_bytes, tmp_bytes: usual.tmp_bytes.min(machine / SHARE_OF_MEMORY), ..usual }
 }
 
-/// What the variables of a run depend on.
+/// The values that a run's variables depend on.
 struct Variables<'a> {
     outside: &'a Outside,
     stand_ins: &'a Path,
@@ -197,7 +198,7 @@ struct Variables<'a> {
 type Pairs = Vec<(OsString, OsString)>;
 
 impl Variables<'_> {
-    /// Every variable that a run gets. Of two with the same name, the later counts.
+    /// Returns all variables of a run. Of two with the same name, the later one counts.
     fn all(&self, context: &Context, plan: Pairs, plan_cache: Option<&str>, level: Level) -> Pairs {
         let mut all: Pairs = context.env().for_runs.clone();
         all.extend(context.env().named(&context.config().run.environment));
@@ -236,7 +237,7 @@ impl Variables<'_> {
     }
 }
 
-/// A program that finds a name twice may take either.
+/// Keeps the last of each name, because a program that finds a name twice may use either.
 fn last_of_each(pairs: Pairs) -> Pairs {
     let mut last: Pairs = Vec::with_capacity(pairs.len());
     for (name, value) in pairs {

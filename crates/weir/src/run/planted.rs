@@ -1,7 +1,8 @@
-//! What a run plants to be run later, outside: looked for before, during and after the run, and moved away.
+//! Finds files that a run plants to be executed later outside the sandbox: checks before, during and after the run, and
+//! moves them away.
 //!
-//! Invariant: what was there before is written down outside of the run's reach before the run begins, so that another
-//! process can finish the audit when this one is killed ([`super::unfinished`]).
+//! Invariant: the state before the run is recorded outside the run's reach before the run begins, so that another
+//! process can finish the audit if this one is killed ([`super::unfinished`]).
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -19,34 +20,34 @@ use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// How often the top of the folders that a run may change is looked at.
+/// The interval at which the top level of the folders that a run may change is checked.
 const TURN: Duration = Duration::from_secs(1);
-/// Everything is looked at so much less often that it takes at most this part of the time.
+/// Complete checks are spaced so that they take at most this fraction (1/20) of the time.
 const SHARE: u32 = 20;
-/// More than this many remarks about planted files say no more.
+/// The maximum number of remarks about planted files.
 const MOST_REMARKS: usize = 5;
-/// More than this many names of changed files say no more.
+/// The maximum number of changed files that are named.
 const MOST_NAMES: usize = 8;
 
-/// Looks after what a run plants, from before it begins until it is over.
+/// Watches for planted files from before a run begins until it is over.
 pub(super) struct Watch {
     context: Context,
     before: Arc<Before>,
     quarantine: Quarantine,
     journal: std::io::Result<Journal>,
     moved: Arc<Mutex<Vec<Moved>>>,
-    /// Its end is the end of the thread that looks.
+    /// The checking thread, which ends when the sender is dropped.
     looking: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// Something that was moved away, or could not be.
+/// A planted file that was moved away, or could not be.
 struct Moved {
     planted: Planted,
     to: std::io::Result<PathBuf>,
 }
 
 impl Watch {
-    /// Looks before the run, and writes down what is there.
+    /// Checks before the run, and records what exists.
     pub(super) fn begin(context: &Context, writable: &[PathBuf]) -> Result<Self, CommandError> {
         let before = audit::take(&mut tree(context), writable, SystemTime::now()).map_err(too_large)?;
         let quarantine = Quarantine::of(context);
@@ -61,7 +62,7 @@ impl Watch {
         })
     }
 
-    /// Looks again and again from now on.
+    /// Starts to check at intervals.
     pub(super) fn look_on(&mut self) {
         let (stop, stopped) = channel();
         let (context, before) = (self.context.clone(), Arc::clone(&self.before));
@@ -79,11 +80,11 @@ impl Watch {
             }
         };
         let thread = std::thread::Builder::new().name("audit".to_owned()).spawn(look);
-        // Without a thread the end of the run is when it is looked.
+        // Without a thread, the only check is at the end of the run.
         self.looking = thread.ok().map(|thread| (stop, thread));
     }
 
-    /// Looks after the run, moves away what would run later outside, and says what there is to know.
+    /// Checks after the run, moves away what would be executed outside later, and returns remarks for the caller.
     pub(super) fn end(mut self, spec: &Spec) -> Vec<String> {
         if let Some((stop, thread)) = self.looking.take() {
             drop(stop);
@@ -109,7 +110,7 @@ impl Watch {
     }
 }
 
-/// Finishes an audit that was interrupted. What there is to know, as far as anything was found.
+/// Finishes an interrupted audit. Returns remarks on what was found.
 pub(super) fn finish(before: &Before, quarantine: &Quarantine, haste: Haste) -> Vec<String> {
     let found = match haste {
         Haste::None => audit::compare_anew(before, SystemTime::now()).planted,
@@ -121,7 +122,7 @@ pub(super) fn finish(before: &Before, quarantine: &Quarantine, haste: Haste) -> 
     Say { root: &root, spec: None }.moved(&moved.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Moves away what is to be moved, and returns the rest.
+/// Moves away the files that must be moved, and returns the rest.
 fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<Moved>>) -> Vec<Planted> {
     let mut left = Vec::new();
     for planted in found {
@@ -131,17 +132,17 @@ fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<Mov
         }
         let to = quarantine.take(&planted.path);
         let mut moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
-        // What could not be moved is found again at the next look.
+        // A file that could not be moved is found again at the next check.
         moved.retain(|known| known.to.is_ok() || known.planted.path != planted.path);
         moved.push(Moved { planted, to });
     }
     left
 }
 
-/// What is said of what was found.
+/// Words the remarks on what was found.
 struct Say<'a> {
     root: &'a Path,
-    /// What the run was given; none if it is not known.
+    /// The specification of the run, if known.
     spec: Option<&'a Spec>,
 }
 
@@ -167,7 +168,7 @@ impl Say<'_> {
         }
     }
 
-    /// One line about what somebody else changed, and one about what the run made or may have changed.
+    /// Returns a line about changes by others, and a line about what the run created or may have changed.
     fn left(&self, left: &[Planted]) -> Vec<String> {
         let (others, run): (Vec<&Planted>, Vec<&Planted>) = left.iter().partition(|found| self.is_not_the_runs(found));
         let mut lines = Vec::new();
@@ -197,14 +198,14 @@ impl Say<'_> {
         format!("{}{more}", named.join(", "))
     }
 
-    /// Whether it is known that the run could not change a file: it was mounted read-only, and has no other name.
+    /// Whether the run certainly could not change a file: the file was mounted read-only and has no other name.
     fn is_not_the_runs(&self, found: &Planted) -> bool {
         let Some(spec) = self.spec.filter(|spec| spec.level == Level::Full && found.changed) else { return false };
         let one_name = found.path.symlink_metadata().is_ok_and(|about| about.is_file() && about.nlink() == 1);
         one_name && spec.read_only.iter().any(|path| found.path.starts_with(path))
     }
 
-    /// The name is the run's choice, and must not look like lines of ours.
+    /// Shortens a path to one line. The run chooses the name, which must not look like lines of ours.
     fn shown(&self, path: &Path) -> String {
         one_line(&path.strip_prefix(self.root).unwrap_or(path).display().to_string(), 120)
     }

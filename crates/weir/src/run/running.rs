@@ -1,4 +1,4 @@
-//! What a process has under way: its runs, those in the background, and a helper that waits for the next.
+//! The state of this process's runs: those in progress, those in the background, and a helper waiting for the next one.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
@@ -9,19 +9,19 @@ use weir_runner::{Ready, Stopper, Supervisor};
 
 use super::HELPER;
 
-/// The runs that are under way, and a helper that waits for the next.
+/// The runs in progress, and a helper waiting for the next one.
 #[derive(Default)]
 pub(crate) struct Running {
     stoppers: Mutex<Vec<(u64, Stopper)>>,
     ready: Mutex<Option<Ready>>,
-    /// What is in the project, so that not every run lists every folder.
+    /// The files of the project, cached so that not every run lists every folder.
     tree: Mutex<Tree>,
-    /// What looks after runs in the background that end with this session.
+    /// The keepers of background runs that end with this session.
     keepers: Mutex<Vec<Supervisor>>,
 }
 
 impl Running {
-    /// Ends all of them, and waits a while for the threads that keep their output.
+    /// Stops all runs, and waits up to `patience` for the threads that store their output.
     pub(crate) async fn end_all(&self, patience: Duration) {
         lock(&self.stoppers).iter().for_each(|(_, stopper)| stopper.stop());
         let deadline = tokio::time::Instant::now() + patience;
@@ -31,7 +31,7 @@ impl Running {
         lock(&self.ready).take().into_iter().for_each(Ready::dismiss);
     }
 
-    /// Takes a run in, and gives the number by which it leaves.
+    /// Registers a run, and returns the number with which to remove it.
     pub(super) fn enter(&self, stopper: &Stopper) -> u64 {
         let mut running = lock(&self.stoppers);
         let number = running.last().map_or(0, |(number, _)| number + 1);
@@ -39,29 +39,29 @@ impl Running {
         number
     }
 
-    /// A run is over.
+    /// Removes a run that is over.
     pub(super) fn leave(&self, number: u64) {
         lock(&self.stoppers).retain(|(other, _)| *other != number);
     }
 
-    /// Holds on to a keeper until this session ends, and lets go of those that have ended.
+    /// Holds a keeper until this session ends, and drops those that have ended.
     pub(super) fn keep(&self, keeper: Supervisor) {
         let mut keepers = lock(&self.keepers);
         keepers.retain_mut(|keeper| !keeper.is_over());
         keepers.push(keeper);
     }
 
-    /// What is in the project, as of the last look.
+    /// Returns the files of the project, as of the last check.
     pub(super) fn tree(&self) -> MutexGuard<'_, Tree> {
         lock(&self.tree)
     }
 
-    /// The helper that waits, if there is one.
+    /// Takes the waiting helper, if there is one.
     pub(super) fn take_ready(&self) -> Option<Ready> {
         lock(&self.ready).take()
     }
 
-    /// Has a helper wait for the next run. Without one, the run starts its own and takes a little longer.
+    /// Starts a helper for the next run. Without one, the run starts its own and takes slightly longer.
     pub(super) fn prepare_next(&self) {
         let mut ready = lock(&self.ready);
         if ready.is_none() {
@@ -70,7 +70,7 @@ impl Running {
     }
 }
 
-/// A panic in one run must not stop all later ones.
+/// Locks even after a panic: one failed run must not stop all later ones.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

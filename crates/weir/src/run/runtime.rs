@@ -1,4 +1,4 @@
-//! Finds the runtime of a language on this machine, once.
+//! Finds the runtime of a language on this machine, and caches the result.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
-/// The runtime of a language.
+/// Returns the runtime of a language.
 pub(super) fn locate(context: &Context, language: &'static Language) -> Result<Found, CommandError> {
     static FOUND: LazyLock<Mutex<HashMap<&'static str, Found>>> = LazyLock::new(Mutex::default);
     let mut found = FOUND.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -32,7 +32,7 @@ pub(super) fn locate(context: &Context, language: &'static Language) -> Result<F
     Ok(new)
 }
 
-/// What a program says of its version. It runs in a sandbox that sees everything and changes nothing.
+/// Returns the version that a program prints. The program runs in a sandbox that sees everything and changes nothing.
 fn version_of(context: &Context, program: &Path) -> Option<String> {
     let spec = Spec {
         environment: context.env().for_runs.clone(),

@@ -1,7 +1,8 @@
-//! What a run's answer says: how it ended, in which sandbox, and what it printed: whole if that is short, else its digest.
+//! Renders the answer to a run: how it ended, in which sandbox, and its output, in full if it is short or else as a
+//! digest.
 //!
-//! Invariants: the first line is ours; what a program printed stands between marks that it could not know, and all that
-//! is ours stands outside of them; what is left out is said in numbers; the code is never repeated.
+//! Invariants: the first line is ours; output is enclosed in marks that the program could not know, and everything of
+//! ours is outside of them; omissions are stated in numbers; the code is never repeated.
 
 use serde_json::{Value, json};
 use weir_core::Origin;
@@ -14,24 +15,24 @@ use crate::error::CommandError;
 use crate::operations::random_mark;
 use crate::text::{Stored, ends, unreadable};
 
-/// Up to this many tokens, an output is shown whole.
+/// Up to this many tokens, an output is shown in full.
 const WHOLE: usize = 2_000;
-/// With an intent, a digest has at least so many.
+/// With an intent, a digest has at least this many tokens.
 const ASKED: usize = 1_000;
-/// How an output is to be shown.
+/// Options for showing an output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Want<'a> {
-    /// Up to this many tokens, whole.
+    /// Up to this many tokens, the output is shown in full.
     pub whole: usize,
-    /// Else by a digest of so many.
+    /// Otherwise, the digest has this many tokens.
     pub digest: usize,
-    /// What someone wants to know of it.
+    /// What someone wants to know from the output.
     pub intent: Option<&'a str>,
-    /// How to get at the rest, if that is to be said.
+    /// How to get the rest, if that is to be stated.
     pub read_on: &'a str,
 }
 
-/// How to get at what is not shown, in the words of whoever asked.
+/// Returns how to get the rest of an output, worded for the caller.
 pub(crate) fn read_on(origin: Origin) -> &'static str {
     match origin {
         Origin::User => "more: `weir get` with --lines, --pattern, --select or --intent",
@@ -39,7 +40,7 @@ pub(crate) fn read_on(origin: Origin) -> &'static str {
     }
 }
 
-/// The answer to a single run; with an intent, what matches it first.
+/// Returns the answer to a single run. With an intent, what matches it comes first.
 pub(crate) fn answer(done: &Done, origin: Origin, intent: Option<&str>) -> Result<Answer, CommandError> {
     let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { ASKED } else { 0 });
     let shown = show(done, &Want { whole: WHOLE, digest, intent, read_on: read_on(origin) })?;
@@ -48,7 +49,7 @@ pub(crate) fn answer(done: &Done, origin: Origin, intent: Option<&str>) -> Resul
     Ok(Answer { exit_code: Some(exit_code(done)), ..Answer::new(text.join("\n"), data) })
 }
 
-/// The same for programs.
+/// Returns the same as data.
 pub(crate) fn data(done: &Done, shown: &Shown) -> Value {
     let outcome = &done.outcome;
     json!({
@@ -70,7 +71,7 @@ pub(crate) fn data(done: &Done, shown: &Shown) -> Value {
     })
 }
 
-/// As shells have it: 128 and the signal, and 124 when the time was over.
+/// Returns the exit code as shells do: 128 plus the signal, and 124 after a timeout.
 fn exit_code(done: &Done) -> u8 {
     match (done.outcome.ended, done.outcome.exit_code, done.outcome.signal) {
         (Ended::Exited, Some(code), _) => code as u8,
@@ -82,23 +83,23 @@ fn exit_code(done: &Done) -> u8 {
 
 /// A run's output as it is shown.
 pub(crate) struct Shown {
-    /// How it went, and what there is to know.
+    /// How the run ended, and remarks.
     pub head: String,
-    /// What it printed, or the digest of that, between marks; empty if it printed nothing.
+    /// The output or its digest, between marks. Empty if nothing was printed.
     pub body: String,
-    /// The same for programs: without marks where it is all that was printed.
+    /// The same for programs: without marks if it is the complete output.
     pub text: String,
-    /// How to get at the rest.
+    /// How to get the rest.
     pub foot: String,
-    /// Whether that is all.
+    /// Whether the output is complete.
     pub whole: bool,
-    /// How many lines there are in all.
+    /// The total number of lines.
     pub lines: u64,
-    /// What the digest took the output for; empty if there is none.
+    /// The kinds that the digest recognised. Empty if there is no digest.
     pub kinds: Vec<&'static str>,
 }
 
-/// Shows a run's output: whole if it is short, else by its digest.
+/// Shows the output of a run: in full if it is short, otherwise as a digest.
 pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> {
     let bytes = done.text.bytes();
     let ending = ending(done);
@@ -133,7 +134,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     Ok(Shown { head, text: body.clone(), body, foot, whole: false, lines, kinds: page.kinds })
 }
 
-/// The words of an intent that were looked for, which are not all of its words.
+/// Returns the words of an intent that were searched for, which may not be all of its words.
 pub(crate) fn looked_for(intent: &str) -> String {
     let terms = weir_core::query::terms(intent);
     let words: Vec<String> = terms.iter().map(|term| format!("`{}`", term.words.join(" "))).collect();
@@ -143,7 +144,8 @@ pub(crate) fn looked_for(intent: &str) -> String {
     }
 }
 
-/// Shows the output of a run that could not be kept: whole if it fits, else both ends. Nobody can ask for the rest.
+/// Shows the output of a run that could not be stored: in full if it fits, otherwise both ends. The rest is not
+/// available.
 fn unkept(done: &Done, why: &CommandError, want: &Want<'_>) -> Result<Shown, CommandError> {
     let text = ends(&done.text, want.whole.max(want.digest))?;
     let hints = why.hints.iter().map(|hint| format!("; {hint}")).collect::<String>();
@@ -159,7 +161,7 @@ fn unkept(done: &Done, why: &CommandError, want: &Want<'_>) -> Result<Shown, Com
     Ok(Shown { head, body, text: text.text, foot: String::new(), whole: text.whole, lines, kinds: Vec::new() })
 }
 
-/// The least that can be said of a run, for a list that has no room.
+/// Returns the shortest description of a run, for a list that has no room.
 pub(crate) fn brief(done: &Done) -> String {
     let how = match (done.outcome.ended, done.outcome.exit_code) {
         (Ended::Exited, Some(code)) => format!("exit {code}"),

@@ -1,8 +1,8 @@
-//! Audits that were interrupted: what was there before a run lies in a journal until its audit is over, and when the
-//! process that held it was killed, the next call of any kind finishes the audit.
+//! Interrupted audits: the state before a run is in a journal until its audit is over; if the process that owns the
+//! journal is killed, the next call of any kind finishes the audit.
 //!
-//! A journal is locked for as long as its run is looked after. Invariant: where no run is under way, the folder of
-//! journals does not exist, so that a hook pays for one look.
+//! A journal is locked while its run is watched. Invariant: if no run is in progress, the folder of journals does not
+//! exist, so a hook needs only one check.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -23,29 +23,30 @@ use crate::env::Paths;
 
 /// The folder of journals below the data folder.
 const FOLDER: &str = "unfinished";
-/// The end of the name of a journal.
+/// The extension of a journal.
 const JOURNAL: &str = "journal";
-/// The same once somebody has looked in its owner's place.
+/// The extension of a journal that another process has already checked once.
 const SEEN: &str = "seen";
-/// The end of the name of remarks that nobody has heard yet.
+/// The extension of remarks that have not been reported yet.
 const WORD: &str = "word";
 /// How long after its owner's death a run is certainly over.
 const DYING: Duration = Duration::from_secs(3);
-/// A journal larger than this is none of ours.
+/// A larger journal is not one of ours.
 const MOST: u64 = 64 << 20;
 
-/// What was there before a run, written down and locked.
+/// The recorded state before a run, locked.
 pub(super) struct Journal {
     path: PathBuf,
     _lock: File,
 }
 
 impl Journal {
-    /// Writes it down.
+    /// Records the state before a run.
     pub(super) fn begin(data: &Path, quarantine: &Quarantine, before: &Before) -> io::Result<Self> {
         let (unnamed, mut file) = create(data)?;
         let path = unnamed.with_extension(JOURNAL);
-        // It has its name only once it is locked: unlocked, it would be taken for that of a run whose owner is gone.
+        // The journal gets its name only once it is locked; unlocked, it would look like that of a run whose owner is
+        // gone.
         file.lock()?;
         let written = file.write_all(quarantine.folder.as_os_str().as_bytes());
         let written = written.and_then(|()| file.write_all(b"\0")).and_then(|()| file.write_all(&before.to_bytes()));
@@ -56,7 +57,7 @@ impl Journal {
         Ok(Self { path, _lock: file })
     }
 
-    /// The audit is over.
+    /// Removes the journal, because the audit is over.
     pub(super) fn end(self) {
         remove(&self.path);
     }
@@ -64,28 +65,29 @@ impl Journal {
 
 fn remove(path: &Path) {
     let _ = std::fs::remove_file(path);
-    // It stays while there are others.
+    // This fails while other journals exist.
     let _ = path.parent().map(std::fs::remove_dir);
 }
 
 /// How much of an interrupted audit is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Haste {
-    /// Everything is looked at.
+    /// Everything is checked.
     None,
-    /// Only the top of the folders, where most takes effect: for hooks. The next call that has time does the rest.
+    /// Only the top level of the folders, where most files take effect: for hooks. The next call that has time does the
+    /// rest.
     Hook,
 }
 
-/// Finishes the audits of runs whose owners were killed. What was found is said.
+/// Finishes the audits of runs whose owners were killed. Returns remarks on what was found.
 pub(crate) fn finish(paths: &Paths, haste: Haste) -> Vec<String> {
     let folder = paths.data.join(FOLDER);
-    // What there is to do in nearly every call.
+    // In nearly every call, this is all there is to do.
     let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
     entries.flatten().flat_map(|entry| finish_one(&entry.path(), haste).unwrap_or_default()).collect()
 }
 
-/// Leaves remarks about a run in the background to the next call that can say them.
+/// Leaves remarks about a background run for the next call that can report them.
 pub(super) fn leave_word(data: &Path, reference: Reference, remarks: &[String]) -> io::Result<()> {
     if remarks.is_empty() {
         return Ok(());
@@ -96,11 +98,11 @@ pub(super) fn leave_word(data: &Path, reference: Reference, remarks: &[String]) 
     std::fs::rename(&path, path.with_extension(WORD))
 }
 
-/// Makes a private file in the folder, with a name that says nothing yet.
+/// Creates a private file in the folder, under a temporary name.
 fn create(data: &Path) -> io::Result<(PathBuf, File)> {
     let folder = data.join(FOLDER);
     let path = folder.join(format!("{}.new", random_name()?));
-    // The folder goes with the last journal in it, which may be right now.
+    // The folder is removed with the last journal in it, possibly right now.
     loop {
         private::folder(&folder)?;
         match private::open(&path, private::options().create_new(true)) {
@@ -110,7 +112,7 @@ fn create(data: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// The same off the async thread.
+/// Like [`finish`], off the async thread.
 pub(crate) async fn finish_off(paths: &Paths) -> Vec<String> {
     if !paths.data.join(FOLDER).exists() {
         return Vec::new();
@@ -135,7 +137,7 @@ fn finish_one(path: &Path, haste: Haste) -> io::Result<Vec<String>> {
     let is_ours = (is(JOURNAL) || is(SEEN)) && about.len() <= MOST;
     let journal = is_ours.then(|| std::fs::read(path).ok()).flatten();
     let Some((quarantine, before)) = journal.as_deref().and_then(parse) else {
-        // Its writer may be about to name it.
+        // Its writer may be about to rename it.
         if age > DYING && !is(WORD) {
             remove(path);
         }
@@ -143,7 +145,7 @@ fn finish_one(path: &Path, haste: Haste) -> io::Result<Vec<String>> {
     };
     let found = planted::finish(&before, &quarantine, haste);
     let remarks = found.into_iter().map(|remark| format!("after an interrupted run: {remark}")).collect();
-    // The run may have outlived its owner by a moment, so the first look is not the last.
+    // The run may have outlived its owner briefly, so the first check is not the last.
     match (haste, is(SEEN)) {
         (Haste::None, true) if age > DYING => remove(path),
         (Haste::None, false) => {
@@ -161,7 +163,7 @@ fn parse(bytes: &[u8]) -> Option<(Quarantine, Before)> {
     Some((Quarantine { folder }, Before::from_bytes(&bytes[end + 1..])?))
 }
 
-/// Where planted things are moved to.
+/// The folder to which planted files are moved.
 #[derive(Debug, Clone)]
 pub(super) struct Quarantine {
     folder: PathBuf,
@@ -172,8 +174,8 @@ impl Quarantine {
         Self { folder: context.paths().data.join("quarantine").join(context.project().folder_name()) }
     }
 
-    /// Moves something out of the project, or where that is another file system, out of its name. A run may be alive and
-    /// may put a link in the way, so none is followed.
+    /// Moves a file out of the project or, if that is another file system, renames it. A run may still be alive and put
+    /// a link in the way, so links are not followed.
     pub(super) fn take(&self, path: &Path) -> io::Result<PathBuf> {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -192,11 +194,11 @@ impl Quarantine {
     }
 }
 
-/// Opens a folder whose path has no links.
+/// Opens a folder whose path contains no links.
 fn open_folder(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // An older kernel, or a filter that does not know the call.
+        // The kernel is older, or a filter does not know the call.
         Err(Errno::NOSYS | Errno::PERM) => Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?),
         opened => Ok(opened?),
     }

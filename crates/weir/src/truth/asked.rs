@@ -1,8 +1,8 @@
-//! Asks git about the objects of a repository, in a sandbox where it may change nothing, reaches no network and sees no more
-//! than a run does.
+//! Queries git about the objects of a repository, in a sandbox in which git can change nothing, has no network, and
+//! sees no more than a run does.
 //!
-//! Invariant: git reads no configuration of the repository, which may name programs to be started: it is shown a folder of
-//! ours in place of the repository's own, with the repository's objects and the commit that is checked out.
+//! Invariant: git reads no configuration of the repository, because it may name programs to start. Instead of the
+//! repository's own folder, git is shown one of ours, with the repository's objects and the checked-out commit.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::run;
 
 /// Where git finds a repository inside a full sandbox, in its private `/tmp`.
 const PLACE: &str = "/tmp/weir-git";
-/// A list of where a shallow history ends that is longer than this is not read.
+/// The longest list of the ends of a shallow history that is read, in bytes.
 const MOST_SHALLOW: u64 = 1 << 20;
 
-/// What git does and does not do beside its work, whoever calls it.
+/// Variables that keep git from doing anything besides its task.
 const QUIET: &[(&str, &str)] = &[
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_SYSTEM", "/dev/null"),
@@ -33,19 +33,19 @@ const QUIET: &[(&str, &str)] = &[
     ("GIT_PAGER", "cat"),
 ];
 
-/// A question about a repository.
+/// A query about a repository.
 pub(crate) struct Question<'a> {
-    /// Where.
+    /// The repository.
     pub repository: &'a Repository,
-    /// The commit that is checked out.
+    /// The checked-out commit.
     pub head: &'a str,
-    /// The folder it is asked in.
+    /// The folder in which git runs.
     pub folder: &'a Path,
 }
 
 impl Question<'_> {
-    /// What git says within a time and a length; none where it cannot be asked, or not in a sandbox. `program` is what to
-    /// start, given git's path.
+    /// Returns git's output, within limits of time and length, or `None` if git cannot be run in a sandbox. `program`
+    /// returns the command to start, given the path of git.
     pub(crate) fn ask(
         &self,
         context: &Context,
@@ -63,7 +63,7 @@ impl Question<'_> {
                 let scratch = run::new_scratch(context).ok()?;
                 let spec = Spec { level: Level::Landlock, scratch: Some(scratch.clone()), ..spec };
                 let said = run::ask_at_length(&self.placed(context, &spec, scratch.clone()), patience, most);
-                // Where no helper came to remove it.
+                // In case no helper was there to remove it.
                 let _ = std::fs::remove_dir_all(scratch);
                 said.ok()
             }
@@ -71,7 +71,7 @@ impl Question<'_> {
         }
     }
 
-    /// The same with a repository of ours at a place, in which git finds the objects of this one.
+    /// Returns the spec with a repository of ours at `place`, in which git finds the objects of this one.
     fn placed(&self, context: &Context, spec: &Spec, place: PathBuf) -> Spec {
         let format = match self.head.len() {
             64 => "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = sha256\n",
@@ -92,7 +92,7 @@ impl Question<'_> {
     }
 }
 
-/// Where the history of a shallow repository ends.
+/// Returns where the history of a shallow repository ends.
 fn shallow(repository: &Repository) -> Option<Vec<u8>> {
     let path = repository.common.join("shallow");
     let about = path.symlink_metadata().ok()?;

@@ -1,6 +1,6 @@
-//! Which commits are not in what is checked out. Git is asked, in a sandbox where it may change nothing and reaches no
-//! network, once for all commits of an answer. Invariant: only what git has said in time is an answer; without git, in a
-//! shallow repository or outside of any, there is none.
+//! Finds commits that are not part of what is checked out. Git is queried once for all commits of an answer, in a
+//! sandbox in which it can change nothing and has no network. Invariant: only git's timely output counts as an answer;
+//! without git, in a shallow repository or outside any, there is none.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -11,16 +11,16 @@ use super::asked::Question;
 use crate::context::Context;
 use crate::git::{self, is_hash};
 
-/// So many commits are asked about in one run: their lines fit into what it may say.
+/// The number of commits per query, so that their lines fit in the output limit.
 const AT_ONCE: usize = 50;
-/// So long after it was asked in vain, git is not asked the same again.
+/// How long after a failed query git is not asked the same again.
 const PAUSE: Duration = Duration::from_secs(60);
-/// More than this is not read of what git says: a line for each commit.
+/// The maximum output of git that is read, in bytes: a line for each commit.
 const MOST: u64 = 4096;
-/// More than this is not remembered.
+/// The maximum number of answers in memory.
 const MOST_KNOWN: usize = 10_000;
 
-/// Says of each commit whether it is an ancestor: 0 means yes, 1 means no, all else that it cannot be told.
+/// Prints for each commit whether it is an ancestor: 0 means yes, 1 means no, anything else is unknown.
 const SCRIPT: &str = r#"
 git=$1 head=$2
 shift 2
@@ -30,7 +30,7 @@ for commit; do
 done
 "#;
 
-/// What is known of a commit and a head. It depends on nothing else: the hash of a commit covers all that came before.
+/// The known answers for a commit and a head. They never change, because the hash of a commit covers its history.
 static KNOWN: LazyLock<Mutex<HashMap<Pair, Known>>> = LazyLock::new(Mutex::default);
 
 /// A commit and a head.
@@ -42,7 +42,7 @@ enum Known {
     AskedInVain(Instant),
 }
 
-/// Those of the commits that are certainly not in what is checked out.
+/// Returns the commits that are certainly not part of what is checked out.
 pub(super) fn not_in_head<'a>(
     context: &Context,
     commits: impl Iterator<Item = &'a str>,
@@ -73,7 +73,7 @@ fn is_open(known: &HashMap<Pair, Known>, commit: &str, head: &str) -> bool {
     }
 }
 
-/// Asks git and remembers what it said, and also that it said nothing.
+/// Queries git and remembers the answers, including missing ones.
 fn ask(context: &Context, head: &str, commits: &[&str], deadline: Instant) {
     for some in commits.chunks(AT_ONCE) {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -89,10 +89,10 @@ fn ask(context: &Context, head: &str, commits: &[&str], deadline: Instant) {
     }
 }
 
-/// What git says of each commit; none where it cannot be asked.
+/// Returns git's answer for each commit, or `None` if git cannot be queried.
 fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) -> Option<HashMap<String, bool>> {
     let repository = git::discover(&context.project().root)?;
-    // History ends there before it does, so that an ancestor may look like a stranger.
+    // In a shallow repository, history ends early, so an ancestor may not look like one.
     if patience.is_zero() || repository.common.join("shallow").exists() {
         return None;
     }
@@ -104,7 +104,7 @@ fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) 
     Some(parse(&String::from_utf8_lossy(&said?)))
 }
 
-/// The lines that git came to finish.
+/// Parses the lines that git completed.
 pub(super) fn parse(said: &str) -> HashMap<String, bool> {
     let whole = said.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
     let answers = whole.filter_map(|line| match line.split_once(' ')? {

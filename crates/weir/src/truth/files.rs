@@ -1,5 +1,5 @@
-//! Binds notes to files by their content, and finds out whether it is still the same. Invariant: a file is hashed and
-//! nothing of it is shown; only regular files of a bounded size are read.
+//! Binds notes to files by their content, and checks whether the content is still the same. Invariant: a file is only
+//! hashed, and none of its content is shown; only regular files of a bounded size are read.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read as _};
@@ -12,12 +12,13 @@ use super::Doubt;
 use crate::answer::one_line;
 use crate::foreign;
 
-/// A larger file is not bound: to hash it would hold up every answer that shows the note.
+/// The largest file that can be bound, in bytes. Hashing a larger one would delay every answer that shows the note.
 const MOST_OF_ONE: u64 = 64 << 20;
-/// More than this is not hashed for one answer.
+/// The maximum number of bytes hashed for one answer.
 const MOST_OF_ALL: u64 = 256 << 20;
 
-/// The files as they are now, and what could not be bound and why: a note matters more than its files.
+/// Returns the files with their current hashes, and those that could not be bound, with the reason. The note is stored
+/// even if some of its files cannot be bound.
 pub(crate) fn bind(root: &Path, level: Level, paths: &[String]) -> (Vec<BoundFile>, Vec<String>) {
     let (mut files, mut unbound) = (Vec::new(), Vec::new());
     for path in paths {
@@ -33,7 +34,7 @@ fn bind_one(root: &Path, level: Level, path: &str) -> io::Result<BoundFile> {
     let full = root.join(path);
     let (hash, _) = hash(&full, MOST_OF_ONE)?;
     let shown = match level {
-        // It is seen from every project, where a relative path would name another file.
+        // The note is visible from every project, where a relative path would name a different file.
         Level::User => full.as_path(),
         Level::Session | Level::Work | Level::Project => full.strip_prefix(root).unwrap_or(&full),
     };
@@ -41,14 +42,14 @@ fn bind_one(root: &Path, level: Level, path: &str) -> io::Result<BoundFile> {
     Ok(BoundFile { path, hash })
 }
 
-/// The files of one answer, each looked at once.
+/// The files of one answer, each hashed once.
 pub(super) struct Files<'a> {
     root: &'a Path,
     left: u64,
     known: HashMap<PathBuf, State>,
 }
 
-/// What is at a path.
+/// The state of the file at a path.
 #[derive(Debug, Clone)]
 enum State {
     Here(String),
@@ -61,7 +62,7 @@ impl<'a> Files<'a> {
         Self { root, left: MOST_OF_ALL, known: HashMap::new() }
     }
 
-    /// What has become of a file, if it is not what it was.
+    /// Returns the doubt about a file, if it is no longer the same.
     pub(super) fn doubt(&mut self, file: &BoundFile) -> Option<Doubt> {
         let full = self.root.join(&file.path);
         let state = match self.known.get(&full) {
@@ -92,7 +93,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The hash of a file's content and its size.
+/// Returns the hash of a file's content, and its size.
 fn hash(path: &Path, most: u64) -> io::Result<(String, u64)> {
     let file = foreign::open_of_user(path)?;
     let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MB", most >> 20));
@@ -100,7 +101,7 @@ fn hash(path: &Path, most: u64) -> io::Result<(String, u64)> {
         return Err(too_large());
     }
     let mut hasher = blake3::Hasher::new();
-    // It may grow meanwhile.
+    // The file may grow while it is read.
     hasher.update_reader(file.take(most + 1))?;
     if hasher.count() > most {
         return Err(too_large());

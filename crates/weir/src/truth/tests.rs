@@ -1,5 +1,5 @@
-//! What is doubted and what is not, with real files and real git. The commits, which are looked at from a sandbox, are
-//! tested through the program, since that is its own helper.
+//! Tests of doubts, with real files and real git. Commits are checked in a sandbox and therefore tested through the
+//! program, which is its own helper.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What is said of windows: for people, and as data.
+//! The report on windows, for people and as data.
 
 use serde_json::{Value, json};
 use weir_clients::setup::{self, Window};
@@ -10,22 +10,22 @@ use crate::answer::Answer;
 use crate::replay::report::dollars;
 use crate::replay::report::table::{Table, number, signed};
 
-/// How many characters the longest bar has.
+/// The length of the longest bar, in characters.
 const LONGEST_BAR: f64 = 24.0;
 
-/// The sessions, and what is known beside them.
+/// The sessions, and what is known apart from them.
 pub(super) struct Report {
     pub courses: Vec<Course>,
     pub aftermath: Aftermath,
-    /// How many sessions were too short to matter.
+    /// The number of sessions that were too short to matter.
     pub short: usize,
-    /// How many older transcripts were not read.
+    /// The number of older transcripts that were not read.
     pub left_out: usize,
-    /// How many files are not transcripts.
+    /// The number of files that are not transcripts.
     pub others: usize,
-    /// Transcripts that could not be read, and why.
+    /// Transcripts that could not be read, with the reason.
     pub unreadable: Vec<String>,
-    /// The length that others are compared with.
+    /// The length that the others are compared with.
     pub against: u64,
 }
 
@@ -33,10 +33,10 @@ pub(super) struct Report {
 struct Row {
     length: u64,
     cost: f64,
-    /// US dollars, of the sessions with a known price.
+    /// The cost in US dollars of the sessions with a known price.
     dollars: f64,
     compactions: u64,
-    /// How many sessions would have been full again at once.
+    /// The number of sessions that would have been full again immediately.
     too_small: usize,
 }
 
@@ -113,7 +113,7 @@ impl Report {
         table.text()
     }
 
-    /// The length that would have cost least, and how it is set.
+    /// Describes the length that would have cost least, and how to set it.
     fn advice(&self, best: &Row, against: &Row) -> String {
         let share = signed(best.cost / against.cost - 1.0);
         let mut lines = vec![format!("Cheapest at {} tokens: {share}. To set it:", number(best.length as i64))];
@@ -161,7 +161,7 @@ impl Report {
         remarks
     }
 
-    /// What was not looked at.
+    /// Describes what was not examined.
     fn left_outs(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.left_out > 0 {

@@ -1,4 +1,4 @@
-//! A session as its window grew, and what it would have cost with compactions at another length.
+//! Models a session as the growth of its window, and computes its cost with compactions at another length.
 
 use std::collections::HashSet;
 
@@ -8,21 +8,21 @@ use weir_clients::transcript::{Session, Step};
 
 use crate::replay::prices::Rates;
 
-/// What a model writes to ask for something again, in tokens.
+/// What a model writes to request a text again, in tokens.
 const ASKING: f64 = 150.0;
-/// The part of a summary that the model writes; the client adds the rest.
+/// The share of a summary that the model writes. The client adds the rest.
 const WRITTEN: f64 = 0.8;
-/// A larger step is a file or an image that came in from outside, and no part of the conversation's course.
+/// A step of this many tokens or more is a file or an image from outside, not part of the conversation's growth.
 const LARGEST_STEP: u64 = 40_000;
-/// How many requests after a compaction are looked at for what is read again.
+/// How many requests after a compaction are searched for files that are read again.
 const AFTER: usize = 40;
-/// A window with less room than this after a compaction is full again in a few requests.
+/// A window with less room than this after a compaction is full again within a few requests.
 const LEAST_ROOM: f64 = 20_000.0;
 
 /// What follows a compaction, on average.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Aftermath {
-    /// How many compactions it was learned from.
+    /// The number of compactions that were measured.
     pub compactions: u64,
     summary: u64,
     again: u64,
@@ -30,7 +30,7 @@ pub(super) struct Aftermath {
 }
 
 impl Aftermath {
-    /// Learns from the compactions of a session: the summary, and the files that were read before it and again after it.
+    /// Measures the compactions of a session: the summary, and the files that were read both before and after it.
     pub(super) fn learn(&mut self, session: &Session) {
         let mut known: HashSet<&str> = HashSet::new();
         let mut since: Option<usize> = None;
@@ -58,7 +58,8 @@ impl Aftermath {
         }
     }
 
-    /// Tokens of a summary, tokens read again, and requests for them: as measured, else as assumed.
+    /// Returns the tokens of a summary, the tokens read again, and the requests for them: measured if possible,
+    /// otherwise assumed.
     pub(super) fn means(&self) -> [f64; 3] {
         match self.compactions {
             0 => [5_000.0, 11_000.0, 5.0],
@@ -71,31 +72,31 @@ fn path(input: &Value) -> Option<&str> {
     ["file_path", "filePath", "path", "absolute_path"].iter().find_map(|key| input[*key].as_str())
 }
 
-/// A session as its window grew.
+/// A session as the growth of its window.
 pub(super) struct Course {
     pub name: String,
     pub client: &'static Client,
     pub rates: Rates,
-    /// The length of the first request.
+    /// The length of the first request, in tokens.
     pub base: u64,
-    /// The length of the longest.
+    /// The length of the longest request, in tokens.
     pub longest: u64,
-    /// What each later request added, and what the model wrote in it.
+    /// What each later request added, and what the model wrote in it, in tokens.
     steps: Vec<(u64, u64)>,
 }
 
-/// What a session would have cost at a length.
+/// The cost of a session at a length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Priced {
-    /// In tokens of input.
+    /// The cost in tokens of input.
     pub cost: f64,
     pub compactions: u64,
-    /// Whether a compaction leaves so little room that the next is due at once.
+    /// Whether a compaction leaves so little room that the next is due immediately.
     pub too_small: bool,
 }
 
 impl Course {
-    /// The course of a session.
+    /// Returns the course of a session.
     pub(super) fn of(session: &Session, name: &str, rates: Rates) -> Self {
         let lengths: Vec<u64> = session.requests.iter().map(weir_clients::transcript::Usage::window).collect();
         let grown = lengths.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
@@ -110,12 +111,12 @@ impl Course {
         }
     }
 
-    /// How many requests it had.
+    /// Returns the number of requests.
     pub(super) fn requests(&self) -> usize {
         self.steps.len() + 1
     }
 
-    /// What it would have cost with compactions at a length.
+    /// Returns the cost with compactions at a length.
     pub(super) fn at(&self, length: u64, aftermath: &Aftermath) -> Priced {
         let Rates { write, read, output, .. } = self.rates;
         let [summary, again, requests] = aftermath.means();
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
     use crate::replay::prices::Prices;
 
-    /// A session of many equal requests.
+    /// Returns a session of many equal requests.
     fn course(requests: usize, grown: u64) -> Course {
         let client = weir_clients::find("claude").unwrap();
         let rates = Prices::read(None).unwrap().of("unknown");

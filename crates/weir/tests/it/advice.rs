@@ -1,5 +1,5 @@
-//! Advice is followed: the store is brought into the state in which a hint is printed, what the hint says is run as it
-//! stands there, and must lead out.
+//! Tests that advice works: brings the store into the state in which a hint is printed, runs the hint exactly as
+//! printed, and checks that it solves the problem.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program and a shell")]
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A home with a project in it, whose store has a note and a large indexed file.
+/// A home with a project, whose store has a note and a large indexed file.
 struct Home(TempDir);
 
 impl Home {
@@ -30,7 +30,7 @@ impl Home {
         self.command(env!("CARGO_BIN_EXE_weir")).args(arguments).output().unwrap()
     }
 
-    /// Runs a line as a person would who copies it into a shell.
+    /// Runs a line like a person who copies it into a shell.
     fn shell(&self, line: &str) -> Output {
         self.command("sh").args(["-c", line]).output().unwrap()
     }
@@ -43,19 +43,19 @@ impl Home {
         command
     }
 
-    /// The files of the stores with this name, that of the project first.
+    /// Returns a file of the project's store with this name.
     fn file(&self, name: &str) -> PathBuf {
         let projects = walk(self.0.path()).into_iter().find(|path| path.ends_with("projects")).unwrap();
         walk(&projects).into_iter().find(|path| path.file_name().is_some_and(|found| found == name)).unwrap()
     }
 
-    /// The files that hold texts.
+    /// Returns the files that contain texts.
     fn text_files(&self) -> Vec<PathBuf> {
         let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "zst");
         walk(self.0.path()).into_iter().filter(is_text).collect()
     }
 
-    /// The file that holds the text of the guide, as long as nothing else was kept.
+    /// Returns the file with the text of the guide, if nothing else is stored.
     fn guide_text(&self) -> PathBuf {
         let [only] = self.text_files().try_into().unwrap();
         only
@@ -75,7 +75,7 @@ impl Home {
     }
 }
 
-/// More than the log holds in its own pages.
+/// Returns a text that is larger than what the log stores in its own pages.
 fn large_text() -> String {
     let line = |n: u64| format!("# Chapter {n}\n\n{}\n\n", blake3::hash(&n.to_le_bytes()).to_hex());
     "# The guide\n\nmanometer\n\n".to_owned() + &(0..2_000).map(line).collect::<String>()
@@ -96,7 +96,8 @@ fn said(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
 }
 
-/// What a hint or a fix says is to be run: what stands in marks, after `anew:`, or the whole line.
+/// Returns the commands that a hint or a fix tells to run: the text in backticks, after `start over:`, or the whole
+/// line.
 fn advised(output: &Output) -> Vec<String> {
     let text = said(output);
     let hints =
@@ -150,7 +151,7 @@ fn a_damaged_log_is_moved_away_and_the_store_begins_anew() {
     assert_eq!(refused.status.code(), Some(4));
     let moved = home.shell(&advised(&refused)[0]);
     assert!(moved.status.success(), "{}", said(&moved));
-    // No answer comes from what was there before.
+    // No answer comes from earlier entries.
     for n in 0..6 {
         assert!(home.weir(&["note", &format!("lighthouse {n}")]).status.success());
     }

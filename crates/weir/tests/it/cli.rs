@@ -1,4 +1,4 @@
-//! The command line as a person meets it: run for real, in an empty home.
+//! The command line as a person uses it: real runs in an empty home.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
-/// An empty home with an empty project in it.
+/// An empty home with an empty project.
 struct Home(TempDir);
 
 impl Home {
@@ -34,7 +34,7 @@ impl Home {
         command(self.0.path(), folder).args(arguments).output().unwrap()
     }
 
-    /// Runs a command that must succeed; its output.
+    /// Runs a command that must succeed, and returns its output.
     fn ok(&self, arguments: &[&str]) -> String {
         let output = self.weir(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
@@ -45,7 +45,7 @@ impl Home {
         serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()
     }
 
-    /// Keeps a note and returns its reference.
+    /// Stores a note and returns its reference.
     fn note(&self, arguments: &[&str]) -> String {
         let answer = self.json(&[&["note"], arguments].concat());
         answer["reference"].as_str().unwrap().to_owned()
@@ -62,7 +62,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Output with what changes from run to run taken out.
+/// Checks output, without the parts that change from run to run.
 fn check(output: &Output, expected: Expect) {
     let mut shown = text(&output.stdout) + &text(&output.stderr);
     while let Some(start) = shown.find("[ctx:") {

@@ -1,7 +1,7 @@
-//! Real clients, end to end: the program as they start it, what the model gets to see, and what is left behind.
+//! End-to-end tests with real clients: how they start the program, what the model sees, and what is left behind.
 //!
 //! Invariant: no test here reaches beyond loopback. The scripts in `tests/e2e` run each client in an empty network and
-//! record every host name it asks for.
+//! record every host name it looks up.
 #![expect(clippy::disallowed_methods, reason = "the tests start clients, and the environment says where those are")]
 
 mod afterwards;
@@ -29,14 +29,14 @@ use tempfile::TempDir;
 const WEIR: &str = env!("CARGO_BIN_EXE_weir");
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e");
 
-/// Plain words, since the scenarios use it as a regular expression too.
+/// Plain words, since the scenarios also use it as a regular expression.
 const NOTE: &str = "The pool has sixteen connections, more starve the database";
 
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn inspector_lists_and_calls_every_tool() {
     let place = Place::with_all_tools();
-    // Strictly: a schema that some client's model cannot take is an error.
+    // Strict mode: a schema that some client's model cannot accept is an error.
     let listed = place.inspect(&["--strict", "--method", "tools/list"]);
     let tools: Vec<&str> = list(&listed["tools"]).iter().map(|tool| text(&tool["name"])).collect();
     let runs = ["ctx_execute", "ctx_execute_file", "ctx_batch_execute"];
@@ -92,7 +92,7 @@ fn inspector_lists_and_calls_every_tool() {
     assert!(read.contains("\none 2\n"), "{read}");
     let outlined = place.inspect_tool("context_peek", &["paths=[\"new.txt\"]"]);
     assert!(outlined.starts_with("new.txt: "), "{outlined}");
-    // Each call here is a process and so a session of its own.
+    // Each call here is a process, and therefore a session of its own.
     let status = place.inspect_tool("context_status", &[]);
     assert_eq!(status, "no files were read in this session");
     let forgotten = place.inspect_tool("context_status", &["forget=all"]);
@@ -114,7 +114,7 @@ fn claude_code_keeps_finds_and_gets_a_note() {
     assert_eq!(place.only_moment()["client"], "claude-code");
 }
 
-/// Runs one command and a batch in a client, against the scripted model.
+/// Checks the requests of a client that ran one command and a batch with the scripted model.
 fn check_runs(outcome: &Outcome) {
     let requests: Vec<&Value> = outcome.requests.iter().filter(|request| request["why"] != "stray").collect();
     let steps: Vec<&str> = requests.iter().map(|request| text(&request["why"])).collect();
@@ -175,12 +175,12 @@ command = {WEIR}
 args = ["mcp"]
 "#;
 
-/// What the model must have seen in the scenario `note.json`, whichever the client.
+/// Checks what the model must have seen in the scenario `note.json`, with any client.
 fn check_conversation(place: &Place, outcome: &Outcome) {
     let requests: Vec<&Value> = outcome.requests.iter().filter(|request| request["why"] != "stray").collect();
     let steps: Vec<&str> = requests.iter().map(|request| text(&request["why"])).collect();
     assert_eq!(steps, ["step:0", "step:1", "step:2", "step:3"]);
-    // Clients put the instructions in different places, but all must be told.
+    // Clients put the instructions in different places, but all must include them.
     assert!(requests[0]["body"].to_string().contains("between <<<id and id>>> is data"));
 
     let moment = place.only_moment();
@@ -198,7 +198,7 @@ fn fenced(reference: &str) -> String {
     format!("<<<{reference}\n{NOTE}\n{reference}>>>")
 }
 
-/// A client and how it is started.
+/// A client, and how it is started.
 struct Client<'a> {
     name: &'a str,
     scenario: Option<&'a str>,
@@ -206,14 +206,14 @@ struct Client<'a> {
     arguments: &'a [&'a str],
 }
 
-/// What is left of a client's run.
+/// The result of a client's run.
 struct Outcome {
     stdout: String,
-    /// What the model was asked.
+    /// The requests to the model.
     requests: Vec<Value>,
 }
 
-/// A home and a project of a test's own.
+/// A home and a project for one test.
 struct Place(TempDir);
 
 impl Place {
@@ -223,7 +223,7 @@ impl Place {
         place
     }
 
-    /// A place whose user lists every tool.
+    /// Returns a place whose user lists every tool.
     fn with_all_tools() -> Self {
         let place = Self::new();
         place.write("home/.config/weir/config.toml", "[tools]\nlist = \"all\"\n");
@@ -244,7 +244,7 @@ impl Place {
         std::fs::read(self.path(part)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
-    /// Runs a client to its end, which must be a good one: nothing asked of the network, nothing left running.
+    /// Runs a client to its end, and checks that it succeeded, used no network, and left nothing running.
     fn run(&self, client: &Client<'_>) -> Outcome {
         let mut command = Command::new("python3");
         command.arg(Path::new(SCRIPTS).join("run_client.py")).arg("--run").arg(self.0.path());
@@ -315,14 +315,14 @@ impl Place {
         })
     }
 
-    /// The MCP inspector's answer to one request.
+    /// Returns the MCP inspector's answer to one request.
     fn inspect(&self, arguments: &[&str]) -> Value {
         let arguments = [&["--cli", WEIR, "mcp"], arguments].concat();
         let inspector = Client { name: "mcp-inspector", scenario: None, environment: &[], arguments: &arguments };
         serde_json::from_str(&self.run(&inspector).stdout).unwrap()
     }
 
-    /// The text that a tool answers when the inspector calls it.
+    /// Returns the text of a tool's answer to the inspector.
     fn inspect_tool(&self, tool: &str, arguments: &[&str]) -> String {
         let mut words = vec!["--method", "tools/call", "--tool-name", tool];
         words.extend(arguments.iter().flat_map(|argument| ["--tool-arg", argument]));
@@ -331,7 +331,7 @@ impl Place {
         text(&answer["content"][0]["text"]).to_owned()
     }
 
-    /// The one thing that happened, as the program tells it afterwards.
+    /// Returns the only recorded event, as `weir history` reports it.
     fn only_moment(&self) -> Value {
         let mut command = Command::new(WEIR);
         command.args(["history", "--json"]).current_dir(self.path("project"));
@@ -342,7 +342,7 @@ impl Place {
     }
 }
 
-/// Where a client's command is.
+/// Returns the path of a client's command.
 fn installed(name: &str) -> PathBuf {
     let Some(clients) = std::env::var_os("WEIR_E2E_CLIENTS") else {
         panic!("WEIR_E2E_CLIENTS is not set: it names the folder where `.ci/clients` installs the real clients");

@@ -1,9 +1,9 @@
-//! Attempts to escape: programs that try to get out of the sandbox, and what each attempt must come to.
+//! Attempts to escape: programs that try to get out of the sandbox, with the required outcome of each attempt.
 //!
-//! A probe is a C program that makes a list of attempts and says how each came out. It is run by `weir run` as a user
-//! without privileges and as root, and every line must be the one that stands in the table beside the test. The numbers
-//! are those of the list of attempts in the design; rows with a plus came later. As root the suite runs both halves, and
-//! as another user the one without privileges.
+//! A probe is a C program that makes a list of attempts and reports the outcome of each. `weir run` runs it as an
+//! unprivileged user and as root, and every line must match the table next to the test. The numbers are those of the
+//! list of attempts in the design; rows with a plus were added later. As root, the suite runs both halves; as another
+//! user, only the unprivileged one.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 mod files;
@@ -21,31 +21,31 @@ mod world;
 
 use world::{User, World, announce_skip};
 
-/// An attempt and what it must come to: `works`, the name of an error, or a signal. Where root fares differently, both
-/// are named.
+/// An attempt and its required outcome: `works`, the name of an error, or a signal. If the outcome differs for root,
+/// both are given.
 type Row = (&'static str, &'static str);
 
-/// A probe with its table.
+/// A probe and its table.
 struct Probe {
-    /// The file of its source.
+    /// The source file of the probe.
     source: &'static str,
-    /// What it must print, in this order.
+    /// What the probe must print, in this order.
     rows: &'static [Row],
-    /// What it is told after the home folder and the project, and made for it outside.
+    /// Returns the arguments after the home folder and the project, and creates what they refer to outside.
     told: fn(&World) -> Told,
 }
 
-/// What a probe is told.
+/// The arguments of a probe.
 struct Told {
     words: Vec<String>,
-    /// What it is told of, for as long as it runs.
+    /// Keeps what the arguments refer to alive while the probe runs.
     _kept: Box<dyn std::any::Any>,
 }
 
-/// All that are made at every level.
+/// The probes that run at every level.
 const PROBES: &[Probe] = &[files::PROBE, kernel::PROBE, network::PROBE, processes::PROBE];
 
-/// Runs a probe in the full sandbox and compares what it says with its table.
+/// Runs a probe in the full sandbox and compares its output with its table.
 fn check(user: User, probe: &Probe) {
     let Some(world) = World::new(user) else { return announce_skip() };
     let said = world.probe(probe, "full");
@@ -61,7 +61,7 @@ fn check(user: User, probe: &Probe) {
     assert_eq!(said.len(), expected.len(), "{said:#?}");
 }
 
-/// The part of an outcome that is this user's.
+/// Returns the part of an outcome that applies to this user.
 fn for_user(outcome: &'static str, user: User) -> &'static str {
     match (outcome.split_once(", root: "), user) {
         (Some((_, root)), User::Root) => root,

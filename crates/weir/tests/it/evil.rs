@@ -1,9 +1,9 @@
-//! Hostile repositories: each arrives as one would, by `git clone` or out of an archive, and every way into the program
-//! meets it.
+//! Hostile repositories: each arrives like a real one, by `git clone` or from an archive, and every entry point of the
+//! program is tried on it.
 //!
-//! A case is an entry in one of the lists: how the repository arrives and what is in it. In every case nothing hangs,
-//! memory stays bounded, nothing outside of the project is read or written, and nothing is permitted that would not be
-//! permitted without it.
+//! A case is an entry in one of the lists: how the repository arrives, and what it contains. In every case, nothing
+//! hangs, memory stays bounded, nothing outside the project is read or written, and nothing is permitted that would not
+//! be permitted without the repository.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 mod git;
@@ -20,12 +20,12 @@ use std::path::Path;
 
 use world::Evil;
 
-/// How a repository gets onto the machine.
+/// How a repository reaches the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrives {
-    /// By `git clone`: files, links and their names.
+    /// By `git clone`: only files, links and their names.
     Clone,
-    /// Out of an archive: pipes, devices, sparse files and a `.git` of its own too.
+    /// From an archive: also pipes, devices, sparse files and its own `.git`.
     Archive,
 }
 
@@ -35,7 +35,7 @@ struct Case {
     arrives: Arrives,
     /// Fills the repository.
     make: fn(&Path),
-    /// Part of what a run says that asks because of it; a run is made where there is none.
+    /// Part of the question that a run asks because of the repository. If `None`, the run is allowed.
     asks: Option<&'static str>,
 }
 
@@ -53,7 +53,7 @@ impl Case {
     }
 }
 
-/// Meets each of them with everything.
+/// Tries every entry point on each case.
 fn check(cases: &[Case]) {
     for case in cases {
         let evil = Evil::arrive(case);

@@ -1,9 +1,9 @@
-//! How the program was built: what the compilers and the linker were told, read back from the program itself.
+//! How the program was built: the settings of the compilers and the linker, read back from the program itself.
 #![expect(clippy::disallowed_methods, reason = "the test asks readelf")]
 
 use std::process::Command;
 
-/// What `readelf` says about the program.
+/// Returns the output of `readelf` for the program.
 fn readelf(option: &str) -> String {
     let output = Command::new("readelf").args(["--wide", option, env!("CARGO_BIN_EXE_weir")]).output().unwrap();
     assert!(output.status.success(), "readelf {option}: {}", String::from_utf8_lossy(&output.stderr));

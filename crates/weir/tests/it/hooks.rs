@@ -18,7 +18,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A home with a project, and a client's session in it.
+/// A home with a project and a client's session.
 struct Session {
     home: TempDir,
     key: String,
@@ -43,24 +43,24 @@ impl Session {
         let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
         command.args(arguments).current_dir(self.project()).env_clear();
         command.env("HOME", self.home.path()).env("PATH", "/usr/bin:/bin");
-        // The tests run a slow build on a loaded machine; those of the deadline say so.
+        // The tests run a slow build on a loaded machine. Tests of the deadline set their own value.
         command.env("WEIR_HOOK_SECONDS", "60");
         command
     }
 
-    /// Runs a command that must succeed; its output.
+    /// Runs a command that must succeed, and returns its output.
     fn ok(&self, arguments: &[&str]) -> String {
         let output = self.weir(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Calls a hook with bytes. Whatever they are, it ends well and says nothing on the terminal.
+    /// Calls a hook with bytes. For any input, the hook must succeed and print nothing on the terminal.
     fn raw_hook(&self, client: &str, event: &str, input: &[u8]) -> Vec<u8> {
         feed(self.weir(&["hook", client, event]), input)
     }
 
-    /// Calls a hook of Claude Code in this session; the answer, `null` when there is none.
+    /// Calls a hook of Claude Code in this session. Returns the answer, or `null` if there is none.
     fn hook(&self, event: &str, more: Value) -> Value {
         let mut payload = json!({
             "session_id": self.key, "cwd": self.project(), "hook_event_name": event,
@@ -72,7 +72,7 @@ impl Session {
         if answer.is_empty() { Value::Null } else { serde_json::from_slice(&answer).unwrap() }
     }
 
-    /// What Claude Code's Bash tool gave back.
+    /// Reports a command and its output as Claude Code's Bash tool does.
     fn ran(&self, command: &str, stdout: &str) -> Value {
         self.hook("PostToolUse", bash(command, stdout))
     }
@@ -81,7 +81,7 @@ impl Session {
         std::fs::read_to_string(self.data().join("hook-faults.log")).unwrap_or_default()
     }
 
-    /// What happened in the project, oldest first: kind and text.
+    /// Returns the events of the project as kind and text, oldest first.
     fn events(&self) -> Vec<(String, String)> {
         let history: Value = serde_json::from_str(&self.ok(&["history", "--limit", "1000", "--json"])).unwrap();
         let mut moments = history["moments"].as_array().unwrap().clone();
@@ -100,31 +100,31 @@ fn bash(command: &str, stdout: &str) -> Value {
 
 fn feed(mut command: Command, input: &[u8]) -> Vec<u8> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // One that does not read to the end closes the pipe.
+    // A hook that does not read all of its input closes the pipe.
     let _ = child.stdin.take().unwrap().write_all(input);
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     assert!(status.success() && stderr.is_empty(), "{status}: {}", String::from_utf8_lossy(&stderr));
     stdout
 }
 
-/// The lines from one number to another.
+/// Returns the numbers from 1, one per line.
 fn numbers(to: u32) -> String {
     (1..=to).map(|number| format!("{number}\n")).collect()
 }
 
-/// What the model gets to see instead of an output.
+/// Returns what the model sees instead of an output.
 fn shown(answer: &Value) -> &str {
     answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }
 
-/// The reference in a digest.
+/// Returns the reference in a digest.
 fn reference(digest: &str) -> &str {
     let at = digest.find("[ctx:").unwrap_or_else(|| panic!("no reference in {digest}"));
     &digest[at..at + "[ctx:k7f2m9q4xz]".len()]
 }
 
 fn tokens(text: &str) -> usize {
-    // The program itself counts; a test has to be sure only that there are not many more.
+    // The program counts precisely; a test only needs a bound.
     text.len() / 3
 }
 

@@ -1,4 +1,5 @@
-//! Past sessions, taken in from transcripts: once each, into the project that they belong to, with their own times.
+//! Import of past sessions from transcripts: once each, into the project that they belong to, with their original
+//! times.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::io::Write as _;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A home with a project in it.
+/// A home with a project.
 struct Home(TempDir);
 
 impl Home {
@@ -50,7 +51,7 @@ impl Home {
         serde_json::from_str(&self.ok(&[&["import"], arguments, &["--json"]].concat())).unwrap()
     }
 
-    /// What the log has, but for when and where it was taken in.
+    /// Returns the content of the log, except when and where it was imported.
     fn events(&self) -> Vec<String> {
         let exported = self.ok(&["export"]);
         let rows = exported.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -60,7 +61,7 @@ impl Home {
         events
     }
 
-    /// A hook of Claude Code.
+    /// Calls a hook of Claude Code.
     fn hook(&self, event: &str, payload: &Value) {
         let mut command = self.command("project", &["hook", "claude", event]);
         let mut hook = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -73,7 +74,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A session of Claude Code, in which something was asked, failed, was repaired and committed.
+/// A session of Claude Code with a request, a failure, its fix and a commit.
 struct Session {
     folder: String,
     key: &'static str,
@@ -168,7 +169,7 @@ fn a_past_session_is_found_with_its_own_time_and_only_once() {
         let said = home.ok(&["search", words, "--kind", "said"]);
         assert!(said.contains(found), "no {found:?} in:\n{said}");
     }
-    // What is old is not swept for that.
+    // Old events are not swept because of their age.
     let events = home.events();
     home.ok(&["doctor"]);
     assert_eq!(home.events(), events);
@@ -177,7 +178,7 @@ fn a_past_session_is_found_with_its_own_time_and_only_once() {
 
     assert_eq!(home.import(&[])["new"], 0);
     assert_eq!(home.events(), events);
-    // It grows.
+    // The transcript grows.
     home.write(TRANSCRIPT, &session.asks("And now the index on quartzite_rows").rows);
     let more = home.import(&[]);
     assert_eq!((&more["new"], &more["kinds"]), (&json!(1), &json!({ "prompt": 1 })), "{more}");
@@ -189,7 +190,7 @@ fn a_transcript_that_was_written_anew_is_read_from_its_beginning() {
     let folder = home.path("project");
     home.write(TRANSCRIPT, &Session::whole(&folder, "s1").rows);
     home.import(&[]);
-    // The same beginning, another end: longer, and then shorter.
+    // The same beginning with another end: first longer, then shorter.
     let other = |rows: usize, words: &str| {
         let mut session = Session::whole(&folder, "s1");
         session.rows.truncate(rows);

@@ -10,7 +10,7 @@ use expect_test::{Expect, expect};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A home with a project in it.
+/// A home with a project.
 struct Home(TempDir);
 
 impl Home {
@@ -24,7 +24,7 @@ impl Home {
         self.0.path().join("project")
     }
 
-    /// Writes a file, as old as if it had been there for a while.
+    /// Writes a file with an older modification time.
     fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.project().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -49,7 +49,7 @@ impl Home {
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    /// The sources in which a search finds this word. Others may be near in meaning.
+    /// Returns the sources in which a search finds this word. Other sources may be similar in meaning.
     fn found(&self, arguments: &[&str]) -> Vec<String> {
         let answer = self.json(&[&["search", "--limit", "60", "--budget", "20000"], arguments].concat());
         let hits = answer["queries"][0]["hits"].as_array().unwrap().clone();
@@ -67,7 +67,7 @@ impl Home {
         while let Some(start) = shown.find("[ctx:") {
             shown.replace_range(start..start + 16, "[REF]");
         }
-        // How long it took is another on each machine.
+        // The duration differs between machines.
         let shown = shown.lines().map(|line| match line.split_once(" in ") {
             Some((before, after)) if after.ends_with(" s)") => format!("{before} in TIME)"),
             _ => line.replace(self.0.path().to_str().unwrap(), "HOME"),
@@ -86,7 +86,7 @@ fn counts(answer: &Value) -> [u64; 4] {
     ["new", "changed", "unchanged", "removed"].map(|key| answer[key].as_u64().unwrap())
 }
 
-/// A folder with a little of everything.
+/// Returns a home with a folder of mixed content.
 fn mixed() -> Home {
     let home = Home::new();
     home.write("docs/install.md", "# Install\n\nUnpack the zebra archive.\n");
@@ -132,7 +132,7 @@ fn only_what_changed_is_read_again_and_what_is_gone_is_removed() {
     assert_eq!(counts(&home.json(&["index", "docs"])), [4, 0, 0, 0]);
     let again = home.json(&["index", "docs"]);
     assert_eq!((counts(&again), again["bytes"].as_u64()), ([0, 0, 4, 0], Some(0)));
-    // Newer, and the same.
+    // Newer, but the same content.
     age(&home.project().join("docs/install.md"), 30);
     assert_eq!(counts(&home.json(&["index", "docs"])), [0, 0, 4, 0]);
     home.write("docs/install.md", "# Install\n\nUnpack the okapi archive.\n");
@@ -141,7 +141,7 @@ fn only_what_changed_is_read_again_and_what_is_gone_is_removed() {
     assert_eq!(counts(&home.json(&["index", "docs"])), [1, 1, 1, 2]);
     assert_eq!(home.found(&["zebra"]), ["docs/page.html", "docs/renamed.json"]);
     assert_eq!(home.found(&["okapi"]), ["docs/install.md"]);
-    // What was text and is no longer one is removed too.
+    // A file that is no longer text is removed too.
     home.write("docs/install.md", b"\0okapi");
     assert_eq!(counts(&home.json(&["index", "docs"])), [0, 0, 2, 1]);
     assert_eq!(home.found(&["okapi"]), [""; 0]);
@@ -180,7 +180,7 @@ fn a_label_stands_for_all_below_it() {
     assert_eq!(home.found(&["zebra", "--source", "handbook"]), ["handbook/zebra.md"]);
     assert_eq!(home.found(&["zebra", "--source", "docs/deep"]), ["docs/deep/er/usage.md"]);
     assert_eq!(home.found(&["zebra", "--source", "doc"]), [""; 0]);
-    // Without a label, what is outside of the project has its whole path.
+    // Without a label, a folder outside the project is labelled with its full path.
     let answer = home.json(&["index", "../handbook"]);
     assert_eq!(answer["source"].as_str().unwrap(), outside.canonicalize().unwrap().to_str().unwrap());
 }
@@ -257,7 +257,7 @@ fn a_text_in_utf_16_is_read() {
 fn what_cannot_be_read_is_named_and_not_taken_for_gone() {
     const NOBODY: u32 = 65_534;
     let home = mixed();
-    // To root every file is readable, so somebody else has to ask.
+    // Root can read every file, so another user must run this.
     let is_root = rustix::process::geteuid().is_root();
     let program = home.0.path().join("weir");
     std::fs::copy(env!("CARGO_BIN_EXE_weir"), &program).unwrap();
@@ -287,7 +287,7 @@ fn what_cannot_be_read_is_named_and_not_taken_for_gone() {
     assert_eq!(counts(&index()), [0, 0, 3, 0]);
 }
 
-/// Gives a folder and all that is in it to somebody.
+/// Changes the owner of a folder and everything in it.
 fn give(path: &Path, user: u32) {
     std::os::unix::fs::lchown(path, Some(user), Some(user)).unwrap();
     if path.symlink_metadata().unwrap().is_dir() {

@@ -1,4 +1,4 @@
-//! The program from outside: one test binary, one module per way in.
+//! The program from outside: one test binary, with one module per entry point.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
 

@@ -29,7 +29,7 @@ impl Home {
         self.0.path().join("project")
     }
 
-    /// Writes a file, as old as if it had been there for a while.
+    /// Writes a file with an older modification time.
     fn write(&self, path: &str, text: &str) {
         let path = self.project().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -94,11 +94,11 @@ fn the_outline_of_a_folder_reads_no_other() {
         MARK>>>
         exit 0"#]],
     );
-    // What was not asked for is not known afterwards either.
+    // Files outside the requested folder are not mapped either.
     assert!(home.symbols("findEntryQuickly").is_empty());
     let ignored = home.weir(&["outline", "target"]);
     assert!(!String::from_utf8_lossy(&ignored.stdout).contains("made_by_a_program"), "{ignored:?}");
-    // The whole map takes in the rest, and a file that is gone from the part.
+    // The full map adds the rest, and drops a file that was removed from the folder.
     assert_eq!(home.files(&[]).len(), 3);
     std::fs::remove_file(home.project().join("lib/paint.rs")).unwrap();
     home.write("lib/brush.rs", "pub fn paint_it_all() {}\n");

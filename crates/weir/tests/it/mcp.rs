@@ -1,4 +1,4 @@
-//! `weir mcp` over pipes, message by message, as clients of all ages speak to it.
+//! `weir mcp` over pipes, message by message, as clients of all protocol versions speak to it.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 mod disk;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use server::Server;
 
-/// Long, since a loaded machine is slow; an answer that does not come fails the test all the same.
+/// Long, because a loaded machine is slow. A missing answer still fails the test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
@@ -39,12 +39,12 @@ fn each_version_is_spoken_that_a_client_asks_for() {
         assert!(server.call("ctx_annotate", json!({ "text": "one" })).contains("kept [ctx:"));
         assert!(server.end().success());
     }
-    // One that nobody knows is answered with one that is spoken; the client decides.
+    // An unknown version is answered with a supported one, and the client decides.
     let initialised = Server::start().initialise("1999-01-01");
     assert_eq!(initialised["protocolVersion"], "2025-11-25");
 }
 
-/// Claude Code 2.1.325 goes on like this once discovery has named the version.
+/// Claude Code 2.1.325 continues like this once discovery has named the version.
 #[test]
 fn a_client_that_never_initialises_is_served() {
     let mut server = Server::start();
@@ -65,7 +65,7 @@ fn the_core_of_the_tools_is_listed_unless_more_is_asked_for() {
     let listed = server.ask("tools/list", json!({}));
     let names: Vec<_> = listed["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["ctx_execute", "ctx_annotate", "ctx_search", "ctx_get"]);
-    // What is not listed can be called.
+    // A tool that is not listed can still be called.
     server.call("ctx_history", json!({}));
 }
 
@@ -106,8 +106,8 @@ fn tools_say_what_they_do_to_the_store() {
     for tool in tools {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert!(!tool["description"].as_str().unwrap().is_empty(), "{tool}");
-        // Both clients show the model structured content in place of the text, without its fences. So none is sent,
-        // and none may be promised.
+        // Both clients show the model structured content instead of the text, without its fences. So none is sent, and
+        // none may be announced.
         assert!(tool.get("outputSchema").is_none(), "{tool}");
     }
 }
@@ -120,7 +120,7 @@ fn an_answer_is_text_and_nothing_else() {
     // See `tools_say_what_they_do_to_the_store`.
     assert!(answer["result"].get("structuredContent").is_none(), "{answer}");
     assert_eq!(answer["result"]["content"].as_array().unwrap().len(), 1, "{answer}");
-    // It counts as our own cost.
+    // The answers count as Weir's own cost.
     let stats = server.call("ctx_stats", json!({}));
     assert!(stats.contains(" in 2 answers of its tools") && stats.contains("It did not pay: −"), "{stats}");
 }
@@ -164,7 +164,7 @@ fn a_model_imports_only_what_clients_wrote() {
     assert!(imported.starts_with("imported 1 session"), "{imported}");
     let found = server.call("ctx_search", json!({ "query": "heliotrope" }));
     assert!(found.contains("Paint the shed"), "{found}");
-    // What it is told of that stands between marks, in every form.
+    // The quoted text is between marks, in every format.
     for markdown in [false, true] {
         let reflected = server.call("ctx_reflect", json!({ "session": "s", "markdown": markdown }));
         assert!(reflected.starts_with("<<<") && reflected.contains("Paint the shed"), "{reflected}");
@@ -229,10 +229,10 @@ fn an_argument_that_could_narrow_an_answer_never_widens_it() {
     let mut server = Server::ready();
     let kept = server.call("ctx_annotate", json!({ "note": "the pool has 16 connections", "kind": "annotation" }));
     let reference = &kept[kept.find("[ctx:").unwrap()..][..16];
-    // Another tool's name for a filter filters.
+    // Another tool's name for a filter works as a filter.
     let got = server.call("ctx_get", json!({ "id": reference }));
     assert!(got.contains("16 connections"), "{got}");
-    // One that nobody knows is refused, and what there is instead is said.
+    // An unknown filter is refused, and the answer names the valid ones.
     for (tool, arguments, said) in [
         ("ctx_history", json!({ "user": "ada" }), ["`user`", "takes session, work, client"]),
         ("ctx_history", json!({ "session_id": "another" }), ["unknown session `another`", "the newest sessions"]),
@@ -252,7 +252,7 @@ fn an_argument_that_could_narrow_an_answer_never_widens_it() {
         assert!(said.iter().all(|words| text_of(&answer).contains(words)), "{answer}");
         assert!(!text_of(&answer).contains("16 connections"), "{answer}");
     }
-    // Where nothing was meant by it, nothing is refused.
+    // Empty values are not refused.
     let found = server.call("ctx_search", json!({ "query": "pool", "tags": [], "author": null, "user": "" }));
     assert!(found.contains("16 connections"), "{found}");
     assert!(server.end().success());
@@ -279,7 +279,7 @@ fn a_cancelled_call_leaves_the_server_alive() {
 
     let running = server.send_call("ctx_doctor", json!({ "rebuild_index": true }));
     server.notify("notifications/cancelled", json!({ "requestId": running, "reason": "the user pressed escape" }));
-    // It may have been quicker than the cancellation; both ways, the next call is answered.
+    // The run may have finished before the cancellation; either way, the next call is answered.
     let next = server.send_call("ctx_history", json!({}));
     let mut answer = server.receive();
     if answer["id"] == running {
@@ -323,7 +323,7 @@ fn calls_at_the_same_time_are_all_answered() {
 #[test]
 fn the_end_of_input_is_the_end_of_the_program() {
     let mut server = Server::ready();
-    // What was asked before it is still answered.
+    // Requests sent before the end are still answered.
     let last = server.send_call("ctx_annotate", json!({ "text": "kept before the end" }));
     server.input = None;
     let answer = server.receive();
@@ -331,7 +331,7 @@ fn the_end_of_input_is_the_end_of_the_program() {
     assert!(server.end().success());
 }
 
-/// What a client of the version 2026-07-28 says about itself with every request.
+/// Returns what a client of version 2026-07-28 says about itself with every request.
 fn stateless() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

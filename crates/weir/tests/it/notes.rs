@@ -1,4 +1,4 @@
-//! The review of notes as a person meets it, in real repositories.
+//! The review of notes as a person uses it, in real repositories.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program and git")]
 
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use tempfile::TempDir;
 use weir_core::{EntryKind, Level, Limits, NewEntry, Note, NoteKind, Origin, ProjectKey, Scope, Timestamp};
 use weir_store::{Owner, Store};
 
-/// An empty home with a project in it.
+/// An empty home with a project.
 struct Home(TempDir);
 
 impl Home {
-    /// A project outside of any repository.
+    /// Returns a home whose project is outside any repository.
     fn without_git() -> Self {
         let home = Self(tempfile::tempdir().unwrap());
         std::fs::create_dir(home.project()).unwrap();
         home
     }
 
-    /// A project that is a repository with one commit.
+    /// Returns a home whose project is a repository with one commit.
     fn with_git() -> Self {
         let home = Self::without_git();
         home.git(&["init", "-q"]);
@@ -50,7 +50,7 @@ impl Home {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Commits. Two commits of the same second on the same parent are told apart by the message alone.
+    /// Creates a commit. Only the message distinguishes two commits in the same second on the same parent.
     fn commit(&self, message: &str) -> String {
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"])
@@ -66,12 +66,12 @@ impl Home {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Keeps a note and returns its reference.
+    /// Stores a note and returns its reference.
     fn note(&self, arguments: &[&str]) -> String {
         self.json(&[&["note"], arguments].concat())["reference"].as_str().unwrap().to_owned()
     }
 
-    /// What is said of a note, as data.
+    /// Returns the doubts about a note, as data.
     fn doubts(&self, reference: &str) -> Value {
         let review = self.json(&["notes"]);
         let notes = review["notes"].as_array().unwrap();
@@ -79,7 +79,7 @@ impl Home {
         of_note["doubts"].clone()
     }
 
-    /// Keeps a note of the user's as if it had been kept that many days ago.
+    /// Stores a note of the user's as if it had been written this many days ago.
     fn note_of_days_ago(&self, days: i64, title: &str) {
         self.note_by(Origin::User, days, title);
     }
@@ -109,7 +109,7 @@ impl Home {
     }
 }
 
-/// Output with references and times taken out.
+/// Checks output, without references and times.
 fn check(output: &Output, expected: Expect) {
     let mut shown = String::from_utf8(output.stdout.clone()).unwrap() + &String::from_utf8_lossy(&output.stderr);
     for (number, _) in shown.clone().match_indices("[ctx:").collect::<Vec<_>>().iter().rev() {
@@ -126,7 +126,7 @@ fn changed(path: &str) -> Value {
     serde_json::json!([{ "doubt": "file_changed", "path": path }])
 }
 
-/// Keeps a note of each sort, and two that there is nothing to say of.
+/// Stores a note of each category, and two that are in none.
 fn with_each_sort(home: &Home) {
     home.write("pool.rs", "16");
     home.note(&["The pool has 8 connections", "--topic", "pool", "--kind", "decision"]);
@@ -330,14 +330,14 @@ fn a_review_changes_nothing_in_the_repository() {
     assert_eq!(listing(&home.project()), before);
 }
 
-/// The doubts about the only note that an answer has.
+/// Returns the doubts about the only note in an answer.
 fn only_doubts(output: &Output) -> Value {
     let review: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(review["notes"].as_array().unwrap().len(), 1, "{review}");
     review["notes"][0]["doubts"].clone()
 }
 
-/// Every path below a folder, with when it was changed.
+/// Returns every path below a folder, with its modification time.
 fn listing(folder: &Path) -> Vec<(PathBuf, std::time::SystemTime)> {
     let mut all = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Recorded sessions, played through the hooks: the figures are those that one works out by hand.
+//! Replays of recorded sessions, whose figures must match those worked out by hand.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A home with transcripts in it.
+/// A home with transcripts.
 struct Home(TempDir);
 
 impl Home {
@@ -46,16 +46,16 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What a command prints: too long to be shown whole, and no line like another.
+/// Returns the output of a command: too long to be shown in full, with no two lines alike.
 fn printed() -> String {
     (0..6_000).map(|number| format!("value_{number:05} is {}\n", number * 7_919 % 10_007)).collect()
 }
 
 /// The identifier that the model uses three requests later.
 const LATER: &str = "It must be value_03456";
-/// What the model writes in each of four requests, in tokens.
+/// The output tokens of each of four requests.
 const WRITTEN: [u64; 4] = [10, 11, 10, 11];
-/// What each of them has as its input.
+/// The input tokens of each request.
 const WINDOW: u64 = 100_000;
 
 fn rows(rows: &[Value]) -> String {
@@ -110,7 +110,7 @@ fn codex() -> String {
     ])
 }
 
-/// The messages of a session of OpenCode, and their parts.
+/// Returns the messages of an OpenCode session, and their parts.
 fn opencode() -> Vec<Value> {
     let part = |id: usize, message: &str, kind: &str, more: Value| {
         let mut part = json!({ "id": format!("p{id:02}"), "sessionID": "s", "messageID": message, "type": kind });
@@ -152,7 +152,7 @@ fn gemini() -> String {
     serde_json::to_string_pretty(&json!({ "sessionId": "s", "projectHash": "h", "messages": messages })).unwrap()
 }
 
-/// Checks the figures of the one session, worked out from its tokens, the relative prices and the client's tool descriptions.
+/// Checks the figures of the only session against its tokens, the relative prices and the client's tool descriptions.
 fn check(session: &Value, client: &str, input_price: f64, descriptions: f64) {
     let number = |key: &str| session[key].as_f64().unwrap_or_else(|| panic!("{key} of {session}"));
     assert_eq!(session["client"], client);
@@ -161,9 +161,9 @@ fn check(session: &Value, client: &str, input_price: f64, descriptions: f64) {
     let (tokens, less) = (number("tokens"), number("tokens_less"));
     assert!(tokens > 30_000.0 && less > tokens * 0.8, "{session}");
     let cost = 4.0 * WINDOW as f64 * input_price + 5.0 * 42.0;
-    // Written once, and read by the two requests between.
+    // Written once, and read by the two requests in between.
     let saved = less * (1.25 + 2.0 * 0.1);
-    // One more request: the window is read, the call is written, and the output comes after all.
+    // One more request: the window is read, the call is written, and the output is shown after all.
     let again = WINDOW as f64 * 0.1 + 150.0 * 5.0 + tokens * 1.25;
     let own = descriptions * (1.25 + 4.0 * 0.1);
     let expected = [cost, saved / cost, -again / cost, -own / cost, (saved - again - own) / cost];
@@ -203,7 +203,7 @@ fn every_client_is_judged_by_the_same_rules_where_it_keeps_its_transcripts() {
         (&json!(4), &json!(0))
     );
     assert_eq!(report["skipped_rows"], 0);
-    // Nothing of the user's is written, and nothing is left.
+    // Nothing of the user's is written, and nothing is left behind.
     assert!(!home.path(".local/share/weir").exists());
     let left: Vec<_> = std::fs::read_dir(home.path(".cache/weir")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -232,7 +232,7 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
     assert!(!home.ok(&["s.jsonl", "--show", "0"]).contains("Used later"));
 }
 
-/// A compaction ends what is read again, and what is used after it is not held against a result before it.
+/// A compaction ends the repeated reading, and uses after it do not count against a result before it.
 #[test]
 fn what_comes_after_a_compaction_is_another_matter() {
     let home = Home::new();
@@ -245,7 +245,7 @@ fn what_comes_after_a_compaction_is_another_matter() {
     let session = &report["sessions"][0];
     let number = |key: &str| session[key].as_f64().unwrap();
     assert_eq!(["touched", "used", "asked_again"].map(number), [1.0, 0.0, 0.0], "{session}");
-    // The requests are 0 to 2 then: written once, and read once more.
+    // Now the requests are 0 to 2: written once, and read once more.
     let saved = number("tokens_less") * (1.25 + 0.1) / number("cost");
     assert!((number("saved") - saved).abs() < 1e-5, "{session}");
     assert!(session["guides"]["tokens"].as_u64().is_some_and(|tokens| tokens > 0 && tokens <= 900), "{session}");
@@ -299,14 +299,14 @@ fn a_compressed_transcript_is_read_as_any_other() {
     let whole = gzip.finish().unwrap();
     std::fs::write(home.path("s.jsonl.gz"), &whole).unwrap();
     check(&home.json(&["s.jsonl.gz"])["sessions"][0], "codex", 1.25, 647.0);
-    // Cut off, it is not read at all: half a session would be judged wrongly.
+    // A truncated transcript is not read at all, since half a session would be judged wrongly.
     std::fs::write(home.path("half.jsonl.gz"), &whole[..whole.len() / 2]).unwrap();
     let output = home.weir(&["half.jsonl.gz"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).contains("Cannot read "), "{}", text(&output.stdout));
 }
 
-/// A transcript may name any path: what is there today is not what the session read, and not ours to open.
+/// A transcript may name any path. The file there today is not what the session read, and must not be opened.
 #[test]
 fn no_file_is_opened_that_a_session_read() {
     let home = Home::new();

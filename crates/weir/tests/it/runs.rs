@@ -1,7 +1,7 @@
-//! Runs as a model and a person meet them: the real program in an empty home, its sandbox as it is by default.
+//! Runs as a model and a person use them: the real program in an empty home, with its default sandbox.
 //!
-//! What was printed comes back whole by its reference, however much it is; nothing outlives its run; what the rules deny
-//! is not run however it is spelled; and the usual work of a project works.
+//! The complete output is available by its reference, however long it is; nothing outlives its run; what the rules deny
+//! is not run in any spelling; and the usual work of a project works.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 mod background;

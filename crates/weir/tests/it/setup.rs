@@ -1,4 +1,4 @@
-//! Setup and teardown, on files as people have them, for every client.
+//! Setup and teardown for every client, on realistic files.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 use weir_clients::setup::{Base, Part, RECIPES, Recipe, What, Whose};
 
-/// A home with a project in it, and nothing of any client.
+/// A home with a project and no client.
 struct Home(TempDir);
 
-/// JSON as it is found.
+/// JSON files as found in practice.
 const JSON: &[(&str, Option<&str>)] = &[
     ("missing", None),
     ("empty", Some("")),
@@ -83,7 +83,7 @@ impl Home {
         std::fs::write(path, text).unwrap();
     }
 
-    /// Every file and folder but our own, with what is in it.
+    /// Returns every file and folder except Weir's own, with its content.
     fn all(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut found = BTreeMap::new();
         let mut waiting = vec![self.0.path().to_owned()];
@@ -104,13 +104,13 @@ impl Home {
     }
 }
 
-/// The names of all clients that have settings of this sort.
+/// Returns the names of all clients that have settings of this sort.
 fn names(whose: Whose) -> Vec<&'static str> {
     let all = RECIPES.iter().filter(|recipe| recipe.parts_for(whose).next().is_some());
     all.map(|recipe| recipe.name).collect()
 }
 
-/// Puts a text where the parts of a client take one of its sort.
+/// Writes a text of the matching sort to every file of a client.
 fn prepare(home: &Home, recipe: &Recipe, whose: Whose, json: Option<&str>, toml: Option<&str>) {
     for part in recipe.parts_for(whose) {
         let text = match part.what {
@@ -320,7 +320,7 @@ fn a_window_and_a_status_line_are_set_and_brought_back() {
     assert!(read(&settings).contains("// Mine.\n  \"autoCompactWindow\": 113000"), "{}", read(&settings));
     assert!(read(&settings).contains(" statusline\""), "{}", read(&settings));
     assert!(read(&config).starts_with("model_auto_compact_token_limit = 90000\n# Mine.\n"), "{}", read(&config));
-    // Again, with another length: what was there at first is what comes back.
+    // Setup again with another length: teardown still restores the original.
     home.ok(&["setup", "claude", "--window", "120000", "--yes"]);
     assert!(read(&settings).contains("153000"), "{}", read(&settings));
     home.ok(&["teardown", "--yes"]);
@@ -343,7 +343,7 @@ fn a_window_in_a_file_that_was_changed_since_is_brought_back_too() {
         home.ok(&["teardown", "claude", "--yes"]);
         assert_eq!(std::fs::read_to_string(&settings).unwrap(), wanted);
     }
-    // A value that the user chose afterwards stays.
+    // A value that the user set afterwards is kept.
     home.ok(&["setup", "claude", "--window", "80000", "--yes"]);
     let text = std::fs::read_to_string(&settings).unwrap().replace("113000", "700000");
     home.put(&settings, &text);

@@ -1,4 +1,4 @@
-//! Whole stores: backed up, restored, exported, and taken over by a project that was moved.
+//! Whole stores: backup, restore, export, and adoption by a project that was moved.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A home with projects in it.
+/// A home with projects.
 struct Home(TempDir);
 
 impl Home {
@@ -30,7 +30,7 @@ impl Home {
         self.path(".local/share/weir/projects")
     }
 
-    /// The folder of the store of a project, by the beginning of its name.
+    /// Returns the folder of a project's store, by the beginning of its name.
     fn store(&self, name: &str) -> PathBuf {
         let mut stores = std::fs::read_dir(self.stores()).unwrap().flatten().map(|entry| entry.path());
         let is_it = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{name}-"));
@@ -55,7 +55,7 @@ impl Home {
         both(&output)
     }
 
-    /// A project with something of everything: notes, a large and a small output, a binary one, a document, events.
+    /// Fills a project with everything: notes, a large and a small output, a binary one, a document, events.
     fn fill(&self, project: &str) {
         self.ok(project, &["note", "Port 7071 is for tests", "--topic", "ports", "--kind", "convention"]);
         self.ok(project, &["note", "Port 7072 is for tests", "--topic", "ports"]);
@@ -75,7 +75,7 @@ impl Home {
         assert!(child.wait().unwrap().success());
     }
 
-    /// Everything in a store, but for what says when and where it was exported.
+    /// Returns everything in a store, except when and where it was exported.
     fn export(&self, project: &str) -> Vec<Value> {
         let text = self.ok(project, &["export"]);
         text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -86,7 +86,7 @@ fn both(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// What a folder holds, but for databases' side files, which come and go.
+/// Returns the files of a folder, except the databases' side files, which come and go.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -110,7 +110,7 @@ fn a_backup_is_restored_with_every_byte_also_in_another_folder() {
     assert_eq!(mode & 0o777, 0o600);
     assert!(home.fails("first", &["backup", "../first.weir"], 2).contains("it already exists"));
 
-    // Elsewhere.
+    // Into another project.
     home.project("second");
     home.ok("second", &["restore", "../first.weir"]);
     assert_eq!(home.export("second"), before);
@@ -118,7 +118,7 @@ fn a_backup_is_restored_with_every_byte_also_in_another_folder() {
     home.ok("second", &["note", "and it goes on"]);
     home.ok("second", &["doctor"]);
 
-    // In its place, after everything was lost.
+    // Into the original project, after everything was lost.
     std::fs::remove_dir_all(home.store("first")).unwrap();
     home.ok("first", &["restore", "../first.weir"]);
     assert_eq!(home.export("first"), before);
@@ -197,7 +197,7 @@ fn what_an_interrupted_restore_left_is_removed_by_the_next_and_never_seen() {
     home.project("second");
     let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
     command.args(["restore", "../first.weir"]).current_dir(home.path("second")).env_clear();
-    // Killed at any moment: the store is there whole, or not at all.
+    // Killed at any moment, the store is complete or missing.
     for delay in [0, 5, 10, 20, 40, 80] {
         let mut child = command.env("HOME", home.0.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(delay));
@@ -239,7 +239,7 @@ fn an_export_has_every_entry_with_its_text_and_every_event() {
         assert_eq!(run["text"], raw);
         assert_eq!(run["run"]["exit_code"], 0);
     }
-    // The same to a file, which is not written over.
+    // The same to a file, which is not overwritten.
     home.ok("first", &["export", "../first.jsonl"]);
     assert_eq!(std::fs::read_to_string(home.path("first.jsonl")).unwrap().lines().count(), lines.len() + 1);
     home.fails("first", &["export", "../first.jsonl"], 2);
@@ -261,7 +261,7 @@ fn a_project_that_was_moved_finds_its_store_again() {
     assert_eq!(home.export("renamed"), before);
     assert!(home.ok("renamed", &["search", "tide"]).contains("noon"));
     home.ok("renamed", &["doctor"]);
-    // What is in the old folder later is another project.
+    // A folder that is later created at the old path is another project.
     home.project("first");
     assert_eq!(home.export("first"), Vec::<Value>::new());
     assert!(home.fails("first", &["adopt", "../nowhere"], 3).contains("no known project"));

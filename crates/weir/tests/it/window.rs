@@ -1,4 +1,4 @@
-//! What other windows would have cost, by recorded sessions.
+//! Costs with other windows, from recorded sessions.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// A session whose window grows by `grown` tokens with every request.
+/// Returns a session whose window grows by `grown` tokens with every request.
 fn session(requests: u64, grown: u64) -> String {
     let row = |request: u64| {
         let window = 30_000 + request * grown;

@@ -1,4 +1,4 @@
-//! Every command that a hint, a help text or an example names can be given.
+//! Tests that every command named in a hint, a help text or an example can be given.
 
 use std::path::Path;
 
@@ -6,22 +6,22 @@ use clap::error::ErrorKind;
 
 use super::command;
 
-/// The commands between backticks in the texts of a source file. Comments are left out.
+/// Returns the commands between backticks in the string literals of a source file. Comments are skipped.
 fn named(source: &str) -> Vec<String> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
-    // A text that goes on in the next line ends in a backslash.
+    // A string that continues on the next line ends in a backslash.
     let code = code.split("\\\n").map(str::trim_start).collect::<String>();
     code.split('`').filter(|text| text.starts_with("weir ")).map(|text| text.replace("\\\"", "\"")).collect()
 }
 
-/// The commands of the examples in a help text: one on a line, followed by what it does.
+/// Returns the commands of the examples in a help text: one per line, followed by a description.
 fn examples(help: &str) -> Vec<String> {
     let lines = help.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| line.starts_with("weir "));
     let commands = lines.flat_map(|line| line.split("   ").next().unwrap_or(line).split("; "));
     commands.filter_map(|text| text.split(" > ").next()?.split(" | ").next().map(str::to_owned)).collect()
 }
 
-/// The words of a command, as a shell reads them.
+/// Splits a command into words, as a shell does.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut quote, mut is_open) = (Vec::new(), None, false);
     for letter in text.chars() {
@@ -47,11 +47,11 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Why a command cannot be given; nothing, if it can or only wants a value.
+/// Returns why a command cannot be given, or `None` if it can be or lacks only a value.
 fn problem(text: &str) -> Option<String> {
     let words = words(text);
     let parse = |more: Option<&str>| command().try_get_matches_from(words.iter().map(String::as_str).chain(more));
-    // A reference stands for the value that a text leaves out.
+    // A reference serves as the value that a text leaves out.
     let error = parse(None).err().and_then(|error| match error.kind() {
         ErrorKind::InvalidValue => parse(Some("k7f2m9q4xz")).err(),
         _ => Some(error),
@@ -83,7 +83,7 @@ fn every_command_that_a_text_names_can_be_given() {
     for name in ["weir", "weir-store", "weir-clients", "weir-runner", "weir-policy"] {
         sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src"), &mut all);
     }
-    // One that is a table of a configuration is no command.
+    // A table of a configuration file is not a command.
     all.retain(|text| !text.starts_with("weir = "));
     assert!(all.len() >= 15, "{all:?}");
     for one in command().get_subcommands() {

@@ -1,8 +1,8 @@
-//! Messages over standard input and output, one a line.
+//! Messages over standard input and output, one per line.
 //!
-//! Invariants: a line that cannot be served is answered with an error of JSON-RPC, so that no client waits for it in
-//! vain; memory is bounded, whatever comes in and however slowly the client reads: past [`MOST_OPEN`] requests without
-//! an answer nothing more is read.
+//! Invariants: a line that cannot be served is answered with a JSON-RPC error, so that no client waits in vain; memory
+//! is bounded for any input, however slowly the client reads: beyond [`MOST_OPEN`] unanswered requests, nothing more is
+//! read.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,25 +16,25 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
 
-/// The longest line that is read.
+/// The longest line that is read, in bytes.
 const LONGEST_LINE: usize = 16 << 20;
-/// How much of both ends of a longer line is kept, to answer it by its id.
+/// How many bytes of both ends of a longer line are kept, to answer it by its ID.
 const ENDS: usize = 256;
-/// How many requests may be without an answer.
+/// The maximum number of unanswered requests.
 const MOST_OPEN: usize = 1_024;
-/// A buffer larger than this is not kept for the next line.
+/// A larger buffer is not kept for the next line.
 const USUAL_LINE: usize = 64 << 10;
 
-/// Lines of a client.
+/// The lines of a client.
 pub(super) struct Lines<R, W> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// The ends of a line that is too long, until it ends.
+    /// The ends of a line that is too long, until it is complete.
     skipped: Option<Ends>,
     out: Out<W>,
-    /// The answer to a line that cannot be served, on its way out.
+    /// The pending answer to a line that cannot be served.
     refusing: Option<JoinHandle<io::Result<()>>>,
-    /// Whether a message was handed out, and its handling not yet begun.
+    /// Whether a message was handed out whose handling has not begun yet.
     owes_turn: bool,
 }
 
@@ -43,13 +43,13 @@ struct Ends {
     tail: Vec<u8>,
 }
 
-/// What is shared by the answers that are written.
+/// The state that the writers of answers share.
 struct Out<W> {
     write: Arc<Mutex<Option<W>>>,
     open: Arc<Open>,
 }
 
-/// The requests that wait for an answer.
+/// The unanswered requests.
 #[derive(Default)]
 struct Open {
     ids: std::sync::Mutex<HashSet<RequestId>>,
@@ -73,7 +73,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
         Self { read: BufReader::new(read), line: Vec::new(), skipped: None, out, refusing: None, owes_turn: false }
     }
 
-    /// Reads on to the end of a line: that line, or the error that answers it. A call that is dropped loses nothing.
+    /// Reads to the end of a line. Returns the line, or the error that answers it. Dropping the future loses nothing.
     async fn next_line(&mut self) -> Option<Result<Vec<u8>, Value>> {
         loop {
             let available = self.read.fill_buf().await.ok().filter(|available| !available.is_empty())?;
@@ -114,7 +114,7 @@ impl Ends {
         self.tail.drain(..over);
     }
 
-    /// The id of the message, which clients write before or after all that is long.
+    /// Returns the ID of the message, which clients write before or after all long members.
     fn id(&self) -> Value {
         let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&self.tail));
         let head = head.strip_prefix('{').and_then(|inside| inside.split(['{', '[']).next());
@@ -123,7 +123,7 @@ impl Ends {
     }
 }
 
-/// The id among the plain members of an object.
+/// Returns the ID among the plain members of an object.
 fn id_in(members: &str) -> Option<Value> {
     let (_, value) = members.rsplit_once("\"id\":")?;
     serde_json::Deserializer::from_str(value)
@@ -134,7 +134,7 @@ fn id_in(members: &str) -> Option<Value> {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Out<W> {
-    /// Writes a message to its end, and then forgets the request that it answers.
+    /// Writes a complete message, and then removes the request that it answers.
     fn write(
         &self,
         message: Vec<u8>,
@@ -158,19 +158,19 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Out<W> {
     }
 }
 
-/// A message on a line.
+/// Serialises a message as a line.
 fn line_of(message: &impl serde::Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');
     line
 }
 
-/// What answers a line that cannot be served.
+/// Returns the error that answers a line that cannot be served.
 fn refusal(code: ErrorCode, why: &str, id: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, why.to_owned(), None) })
 }
 
-/// The message on a line, or the error that answers it. Nothing answers a notification, known or not.
+/// Returns the message on a line, or the error that answers it. A notification is never answered, whether known or not.
 fn parse(line: &[u8]) -> Option<Result<Box<RxJsonRpcMessage<RoleServer>>, Value>> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if line.is_empty() {
@@ -202,7 +202,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        // Each message is handled by a task of its own. It gets its turn before the next one is read.
+        // Each message is handled by its own task, which gets its turn before the next message is read.
         if std::mem::take(&mut self.owes_turn) {
             tokio::task::yield_now().await;
         }
@@ -227,7 +227,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
                 },
                 Err(refused) => refused,
             };
-            // In a task, since this call may be dropped at any time, and half a line must not go out.
+            // In a task, since this future may be dropped at any time, and a partial line must not be written.
             self.refusing = Some(tokio::spawn(self.out.write(line_of(&refused), None)));
         }
     }
@@ -239,7 +239,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
 }
 
 impl<R, W> Lines<R, W> {
-    /// Notes which requests are open. One that is cancelled gets no answer.
+    /// Tracks the unanswered requests. A cancelled request gets no answer.
     fn follow(&self, message: &RxJsonRpcMessage<RoleServer>) {
         match message {
             JsonRpcMessage::Request(request) => {

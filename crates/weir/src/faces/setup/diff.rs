@@ -1,15 +1,15 @@
-//! What differs between two texts, line by line: to be shown, and to be undone.
+//! Computes the difference between two texts, line by line, to show it and to undo it.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Lines around a difference.
+/// The number of context lines around a difference.
 const AROUND: usize = 3;
-/// The most pairs of lines that are compared one by one.
+/// The maximum number of pairs of lines that are compared one by one.
 const MOST: usize = 4_000_000;
 
-/// What makes the old text of the new one: at this byte, this many bytes give way to this text.
+/// A step that turns the new text into the old one: at this byte, this many bytes are replaced by this text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cut {
     at: usize,
@@ -17,7 +17,7 @@ pub(super) struct Cut {
     text: String,
 }
 
-/// What makes the old text of the new one, from its beginning to its end.
+/// Returns the steps that turn the new text into the old one, in order.
 pub(super) fn undo(old: &str, new: &str) -> Vec<Cut> {
     let (before, after) = (lines(old), lines(new));
     let differing = differences(&before, &after);
@@ -32,7 +32,7 @@ pub(super) fn undo(old: &str, new: &str) -> Vec<Cut> {
         .collect()
 }
 
-/// The old text; none if the cuts are not of this text.
+/// Returns the old text, or `None` if the steps do not apply to this text.
 pub(super) fn undone(new: &str, cuts: &[Cut]) -> Option<String> {
     let mut old = String::new();
     let mut from = 0;
@@ -45,7 +45,7 @@ pub(super) fn undone(new: &str, cuts: &[Cut]) -> Option<String> {
     Some(old)
 }
 
-/// The difference as `diff -u` shows it.
+/// Formats the difference like `diff -u`.
 pub(super) fn shown(path: &str, old: Option<&str>, new: Option<&str>) -> String {
     let name = |text: Option<&str>| if text.is_some() { path.to_owned() } else { "/dev/null".to_owned() };
     let mut shown = format!("--- {}\n+++ {}\n", name(old), name(new));
@@ -85,7 +85,7 @@ fn push(shown: &mut String, mark: char, lines: &[&str]) {
     }
 }
 
-/// Differences that are so near that their surroundings touch.
+/// Groups differences that are so close that their context touches.
 fn grouped(differences: Vec<Difference>) -> Vec<Vec<Difference>> {
     let mut groups: Vec<Vec<Difference>> = Vec::new();
     for difference in differences {
@@ -114,7 +114,7 @@ fn differences(old: &[&str], new: &[&str]) -> Vec<Difference> {
     compared(inner_old, inner_new).into_iter().map(|(a, b)| (shift(a), shift(b))).collect()
 }
 
-/// Along the longest common run of lines.
+/// Compares along the longest common subsequence of lines.
 fn compared(old: &[&str], new: &[&str]) -> Vec<Difference> {
     let width = new.len() + 1;
     let mut longest = vec![0_u32; (old.len() + 1) * width];

@@ -1,5 +1,5 @@
-//! Reads and writes the files of clients. Invariant: a file is whole at every moment, keeps its mode, and a symbolic
-//! link stays one.
+//! Reads and writes the files of clients. Invariant: a file is complete at every moment and keeps its mode, and a
+//! symbolic link stays one.
 
 use std::io::{ErrorKind as IoKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
-/// The largest file of a client that is read.
+/// The largest file of a client that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// The text of a file; none where there is no file.
+/// Returns the text of a file, or `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>, CommandError> {
     match foreign::of_user(path, LARGEST) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
@@ -22,10 +22,10 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// The file that a path leads to, through symbolic links, whether it is there or not.
+/// Returns the file that a path leads to through symbolic links, whether it exists or not.
 pub(super) fn target(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    // The kernel follows no more than this either.
+    // The kernel follows no more links either.
     for _ in 0..40 {
         let Ok(link) = std::fs::read_link(&path) else { break };
         path = path.parent().map_or_else(|| link.clone(), |folder| folder.join(&link));
@@ -33,7 +33,7 @@ pub(super) fn target(path: &Path) -> PathBuf {
     path
 }
 
-/// The folders that have to be made for a file, outermost first.
+/// Returns the folders that must be created for a file, outermost first.
 pub(super) fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> =
         path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
@@ -41,7 +41,7 @@ pub(super) fn missing_folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Writes a file by putting a whole one in its place.
+/// Writes a file by replacing it with a complete one.
 pub(super) fn write(path: &Path, text: &str, private: bool) -> Result<(), CommandError> {
     let write = || -> std::io::Result<()> {
         let folder = path.parent().ok_or_else(|| std::io::Error::from(IoKind::InvalidInput))?;
@@ -56,14 +56,14 @@ pub(super) fn write(path: &Path, text: &str, private: bool) -> Result<(), Comman
     write().map_err(|error| failed(path, &error))
 }
 
-/// Removes a file that setup made, and the folders that it made for it where nothing else is in them.
+/// Removes a file that setup created, and the folders created for it if they are empty.
 pub(super) fn remove(path: &Path, folders: &[PathBuf]) -> Result<(), CommandError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != IoKind::NotFound => return Err(failed(path, &error)),
         _ => {}
     }
     for folder in folders.iter().rev() {
-        // One with something in it is not removed, which is what is wanted.
+        // A folder that is not empty is not removed, as intended.
         if std::fs::remove_dir(folder).is_err() {
             break;
         }

@@ -1,4 +1,4 @@
-//! How clients are set up, for `weir doctor`: what is there, what is not, and the command that puts it right.
+//! Checks for `weir doctor` how clients are set up: what is present, what is missing, and the command that fixes it.
 
 use std::path::Path;
 
@@ -10,38 +10,38 @@ use super::places::Places;
 use crate::answer::counted;
 use crate::context::Context;
 
-/// What there is to say of one client.
+/// The finding about one client.
 pub(crate) struct Finding {
     /// The client's title.
     pub title: &'static str,
-    /// Whether it is as it should be.
+    /// Whether the client is set up correctly.
     pub good: bool,
-    /// What it is like.
+    /// The description of the state.
     pub text: String,
-    /// The command that puts it right.
+    /// The command that fixes it.
     pub fix: Option<String>,
 }
 
 /// How a client is set up, for the user or for a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
-    /// Not at all.
+    /// Not set up.
     Absent,
-    /// As this program would do it.
+    /// Set up as this program would do it.
     Whole,
-    /// In part, or for another program; these parts are not as they should be.
+    /// Set up in part, or for another program. These parts are wrong.
     Other(Vec<&'static str>),
     /// A file cannot be read.
     Unreadable(String),
 }
 
-/// What there is to say of the clients on this machine.
+/// Returns the findings about the clients on this machine.
 pub(crate) fn clients(context: &Context) -> Vec<Finding> {
     let Ok(places) = Places::new(context) else { return Vec::new() };
     RECIPES.iter().filter_map(|recipe| examine(&places, recipe)).collect()
 }
 
-/// A word of warning where a client is set up for the user and for the project.
+/// Returns a warning if a client is set up both for the user and for the project.
 pub(super) fn twice(places: &Places, recipe: &Recipe, whose: Whose) -> Option<String> {
     let (other, flag) = match whose {
         Whose::User => (Whose::Project, " --project"),
@@ -63,7 +63,7 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     let packed = recipe.plugin.is_some_and(|packed| is_packed(places, packed));
     let found = places.program_of(recipe);
     let absent = user == State::Absent && project == State::Absent && !packed;
-    // A folder may be what is left of a client, and of those that nobody ran here nothing is demanded.
+    // A folder may be a leftover of a client, and nothing is required of clients that were never run with Weir.
     if absent && (found.is_none() || recipe.basis == Basis::Documented) {
         return None;
     }
@@ -116,7 +116,7 @@ fn state(places: &Places, recipe: &Recipe, whose: Whose) -> State {
     if whose == Whose::Project && places.project_is_home() {
         return State::Absent;
     }
-    // Where this program cannot be named, what is there is not as it should be.
+    // If the path of this program cannot be determined, an existing setup counts as wrong.
     let program = places.our_program(whose).unwrap_or_default();
     let (mut there, mut wrong) = (false, Vec::new());
     for part in recipe.parts_for(whose) {
@@ -159,7 +159,7 @@ fn is_packed(places: &Places, packed: Packed) -> bool {
     }
 }
 
-/// The version of a program that npm installed, which is written beside it. Others would have to be started.
+/// Returns the version of a program that npm installed, which is in a file next to it. Others would have to be started.
 fn version(program: &Path) -> Option<String> {
     let real = program.canonicalize().ok()?;
     let manifest =

@@ -1,5 +1,5 @@
-//! The ledger: which files setup wrote, and what was there before. Invariant: of a file it keeps only what setup took the
-//! place of, since settings may hold secrets.
+//! The ledger: which files setup wrote, and what was there before. Invariant: the ledger keeps only the parts of a file
+//! that setup replaced, since settings may contain secrets.
 
 use std::path::{Path, PathBuf};
 
@@ -11,28 +11,28 @@ use super::diff::Cut;
 use super::files;
 use crate::error::{CommandError, ErrorKind};
 
-/// What setup wrote.
+/// The record of what setup wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Ledger {
     files: Vec<Written>,
 }
 
-/// One file that setup wrote.
+/// A file that setup wrote.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Written {
-    /// Which.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The clients for which it was written.
+    /// The clients for which the file was written.
     pub clients: Vec<String>,
-    /// The hash of what setup left there.
+    /// The hash of the content that setup left.
     pub hash: String,
-    /// Whether there was no such file before.
+    /// Whether setup created the file.
     pub made: bool,
-    /// The folders that were made for it, outermost first.
+    /// The folders created for the file, outermost first.
     pub folders: Vec<PathBuf>,
-    /// What makes the old text of it.
+    /// The steps that restore the old text.
     pub undo: Vec<Cut>,
-    /// Settings of the client's own that were set in it.
+    /// Settings of the client's own that setup changed in the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Changed>,
 }
@@ -40,23 +40,23 @@ pub(super) struct Written {
 /// A setting of the client's own that setup changed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Changed {
-    /// The keys that lead to it.
+    /// The path of keys to the setting.
     pub at: Vec<String>,
-    /// The value that setup gave it.
+    /// The value that setup wrote.
     pub set: Value,
-    /// The value that it had before.
+    /// The previous value.
     pub before: Option<Value>,
 }
 
 impl Changed {
-    /// Whether it is this setting.
+    /// Whether this is the given setting.
     pub(super) fn is(&self, setting: &Setting) -> bool {
         self.at == setting.at
     }
 }
 
 impl Ledger {
-    /// Reads it; an empty one where there is none.
+    /// Reads the ledger. Returns an empty one if there is none.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
         let Some(text) = files::read(path)? else { return Ok(Self::default()) };
         serde_json::from_str(&text).map_err(|error| {
@@ -65,7 +65,7 @@ impl Ledger {
         })
     }
 
-    /// Writes it; one with nothing in it is removed.
+    /// Writes the ledger, or removes it if it is empty.
     pub(super) fn write(&self, path: &Path) -> Result<(), CommandError> {
         if self.files.is_empty() {
             let folder = path.parent().map(Path::to_owned);
@@ -75,18 +75,18 @@ impl Ledger {
         files::write(path, &format!("{text}\n"), true)
     }
 
-    /// What it says of a file.
+    /// Returns the record of a file.
     pub(super) fn of(&self, path: &Path) -> Option<&Written> {
         self.files.iter().find(|written| written.path == path)
     }
 
-    /// Writes a file down, in place of what was written down of it before.
+    /// Records a file, replacing its earlier record.
     pub(super) fn put(&mut self, written: Written) {
         self.drop(&written.path);
         self.files.push(written);
     }
 
-    /// Forgets a file.
+    /// Removes the record of a file.
     pub(super) fn drop(&mut self, path: &Path) {
         self.files.retain(|written| written.path != path);
     }
@@ -99,7 +99,7 @@ impl Written {
     }
 }
 
-/// The hash of a text.
+/// Returns the hash of a text.
 pub(super) fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

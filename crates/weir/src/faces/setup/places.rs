@@ -1,4 +1,4 @@
-//! Where the files of clients are on this machine, and whether a client is here.
+//! Locates the files of clients on this machine, and detects which clients are installed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ pub(super) struct Places {
     config: PathBuf,
     project: PathBuf,
     variables: Vec<(OsString, OsString)>,
-    /// Where the ledger is.
+    /// The path of the ledger.
     pub ledger: PathBuf,
 }
 
-/// The variables that recipes name, and those that we look for ourselves.
+/// The variables that recipes name, and those that setup itself uses.
 const VARIABLES: [&str; 4] = ["PATH", "XDG_CONFIG_HOME", "CODEX_HOME", "COPILOT_HOME"];
 
 impl Places {
-    /// The places as this call sees them.
+    /// Returns the folders for a call.
     pub(super) fn new(context: &Context) -> Result<Self, CommandError> {
         let home = context.env().home.clone().ok_or_else(|| {
             CommandError::new(ErrorKind::Config, "cannot find the home folder, where clients keep their settings")
@@ -35,7 +35,7 @@ impl Places {
         Ok(Self { home, config, project, variables, ledger })
     }
 
-    /// The path of a file, by the name that is there where it has two.
+    /// Returns the path of a file. If it has two possible names, returns the one that exists.
     pub(super) fn path(&self, place: &Place) -> PathBuf {
         let base = match place.base {
             Base::Home => self.home.clone(),
@@ -47,18 +47,18 @@ impl Places {
         place.or.map(|other| base.join(other)).filter(|other| other.exists() && !path.exists()).unwrap_or(path)
     }
 
-    /// Whether a client is on this machine.
+    /// Whether a client is installed.
     pub(super) fn is_installed(&self, recipe: &Recipe) -> bool {
         self.program_of(recipe).is_some() || recipe.traces.iter().any(|place| self.path(place).exists())
     }
 
-    /// The program of a client.
+    /// Returns the path of a client's program.
     pub(super) fn program_of(&self, recipe: &Recipe) -> Option<PathBuf> {
         recipe.programs.iter().find_map(|program| self.on_path(program).next())
     }
 
-    /// Our own program, by the name that outlives an update where there is one on the PATH. In a project it is the plain
-    /// name then, since others may share its settings and have it elsewhere.
+    /// Returns the path of Weir's own program: a name on the PATH that survives updates, if there is one. In a project,
+    /// this is the plain name, since others may share the settings and have the program elsewhere.
     pub(super) fn our_program(&self, whose: Whose) -> Result<String, CommandError> {
         let cannot = |why: String| CommandError::new(ErrorKind::Failed, why);
         let running = std::env::current_exe().map_err(|error| cannot(format!("cannot find this program: {error}")))?;
@@ -78,7 +78,7 @@ impl Places {
         })
     }
 
-    /// A path as a person writes it.
+    /// Returns a path as a person writes it.
     pub(super) fn short(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {
             Ok(rest) => format!("~/{}", rest.display()),
@@ -86,12 +86,12 @@ impl Places {
         }
     }
 
-    /// Whether the home folder is what would be the project.
+    /// Whether the project would be the home folder.
     pub(super) fn project_is_home(&self) -> bool {
         self.project == self.home
     }
 
-    /// Whether what is made is for the user's eyes only.
+    /// Whether new files are readable by the user only.
     pub(super) fn is_private(whose: Whose) -> bool {
         whose == Whose::User
     }

@@ -1,4 +1,4 @@
-//! What setup and teardown would write, worked out before anything is written.
+//! Plans what setup and teardown write, before anything is written.
 
 use std::path::{Path, PathBuf};
 
@@ -12,38 +12,38 @@ use super::ledger::{Changed, Ledger, Written, hash};
 use super::places::Places;
 use crate::error::{CommandError, ErrorKind};
 
-/// What would be written.
+/// The planned changes.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// File by file.
+    /// The changes, file by file.
     pub steps: Vec<Step>,
-    /// What else is to be said.
+    /// Additional remarks.
     pub notes: Vec<String>,
-    /// What the ledger is to say of files that stay as they are, since clients share them.
+    /// Ledger records of files that stay unchanged because clients share them.
     shared: Vec<Written>,
-    /// Files that the ledger knows and that are no longer there.
+    /// Files in the ledger that no longer exist.
     gone: Vec<PathBuf>,
 }
 
-/// What would become of one file.
+/// The planned change of one file.
 pub(super) struct Step {
-    /// The file itself, where a symbolic link leads to it.
+    /// The file itself, with symbolic links resolved.
     pub path: PathBuf,
-    /// The same as a person writes it.
+    /// The path as a person writes it.
     pub name: String,
-    /// The clients it is of.
+    /// The clients that the file belongs to.
     pub recipes: Vec<&'static Recipe>,
-    /// Whether the old text comes back byte for byte, in a teardown.
+    /// Whether a teardown restores the old text byte for byte.
     pub exact: bool,
     before: Option<String>,
     after: Option<String>,
     whose: Whose,
-    /// What the ledger is to say of it.
+    /// The ledger record of the file.
     entry: Option<Written>,
     folders: Vec<PathBuf>,
 }
 
-/// A file and what is ours in it.
+/// A file, and Weir's parts in it.
 struct Target {
     path: PathBuf,
     name: String,
@@ -52,15 +52,15 @@ struct Target {
     text: Option<String>,
 }
 
-/// A setting of a client's own that the user wants set.
+/// A setting of a client's own that the user wants changed.
 pub(super) struct Wish {
-    /// Which.
+    /// The setting.
     pub setting: Setting,
-    /// To what.
+    /// The new value.
     pub value: Value,
 }
 
-/// What setup would write.
+/// Plans a setup.
 pub(super) fn setup(
     places: &Places,
     recipes: &[&'static Recipe],
@@ -103,7 +103,7 @@ pub(super) fn setup(
     Ok(plan)
 }
 
-/// What teardown would write.
+/// Plans a teardown.
 pub(super) fn teardown(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<Plan, CommandError> {
     let ledger = Ledger::read(&places.ledger)?;
     let mut plan = Plan::default();
@@ -141,7 +141,7 @@ pub(super) fn teardown(places: &Places, recipes: &[&'static Recipe], whose: Whos
 }
 
 impl Plan {
-    /// Writes it. The ledger goes first: what it says of a file that was not written after all does no harm.
+    /// Carries out the plan. The ledger is written first, since a record of a file that was not written does no harm.
     pub(super) fn carry_out(&self, places: &Places) -> Result<(), CommandError> {
         let mut ledger = Ledger::read(&places.ledger)?;
         for step in &self.steps {
@@ -166,17 +166,17 @@ impl Plan {
 }
 
 impl Step {
-    /// The difference, to be shown.
+    /// Returns the difference to show.
     pub(super) fn diff(&self) -> String {
         diff::shown(&self.name, self.before.as_deref(), self.after.as_deref())
     }
 
-    /// Whether it is of a client.
+    /// Whether the change is for a client.
     pub(super) fn is_for(&self, recipe: &Recipe) -> bool {
         self.recipes.iter().any(|other| other.name == recipe.name)
     }
 
-    /// What becomes of the file, in a word.
+    /// Returns a verb for the change.
     pub(super) fn verb(&self) -> &'static str {
         match (&self.before, &self.after, self.entry.is_some()) {
             (None, _, _) => "make",
@@ -186,7 +186,7 @@ impl Step {
         }
     }
 
-    /// What became of the file.
+    /// Describes the change in the past tense.
     pub(super) fn done(&self) -> String {
         match self.verb() {
             "make" => format!("made {}", self.name),
@@ -198,7 +198,7 @@ impl Step {
     }
 }
 
-/// The files of these clients, each once, in order.
+/// Returns the files of these clients, each once, in order.
 fn targets(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<Vec<Target>, CommandError> {
     let mut targets: Vec<Target> = Vec::new();
     for recipe in recipes {
@@ -237,18 +237,18 @@ fn step(target: Target, after: Option<String>, whose: Whose, entry: Option<Writt
     }
 }
 
-/// What a file was before setup first wrote it; none if there was none.
+/// Returns what a file was before setup first wrote it, or `None` if it did not exist.
 fn original(target: &Target, known: Option<&Written>) -> Result<Option<String>, CommandError> {
     let Some(text) = &target.text else { return Ok(None) };
     match known {
         Some(known) if known.left(text) => Ok(diff::undone(text, &known.undo).filter(|_| !known.made)),
-        // Somebody changed it since: what they made of it, without what is ours, is what they want back.
+        // Someone has changed the file since, and their version without Weir's parts is the one to restore.
         Some(_) => without_ours(target, known),
         None => Ok(Some(text.clone())),
     }
 }
 
-/// A file without what is ours; none if it was ours and nothing is left.
+/// Returns a file without Weir's parts, or `None` if setup created it and nothing else is left.
 fn without_ours(target: &Target, known: Option<&Written>) -> Result<Option<String>, CommandError> {
     let made = known.is_some_and(|known| known.made);
     let settings = known.map(|known| known.settings.as_slice()).unwrap_or_default();
@@ -265,7 +265,7 @@ fn without_ours(target: &Target, known: Option<&Written>) -> Result<Option<Strin
 }
 
 impl Wish {
-    /// The text with the setting as it is wanted, and what it was before in the list of settings that were changed.
+    /// Returns the text with the setting as requested, and records its previous value in the list of changed settings.
     fn grant(&self, text: &str, settings: &mut Vec<Changed>) -> Result<String, Unusable> {
         let present = self.setting.get(text)?;
         if present.as_ref() == Some(&self.value) {
@@ -281,12 +281,12 @@ impl Wish {
     }
 }
 
-/// The settings of a client's own that setup can write.
+/// Returns the settings of a client's own that setup can write.
 fn settings_of(recipe: &Recipe) -> impl Iterator<Item = Setting> {
     recipe.window.map(|window| window.setting).into_iter().chain(recipe.status_line)
 }
 
-/// The text with a setting as it was, unless somebody has changed it since.
+/// Returns the text with a setting restored, unless someone has changed it since.
 fn restored(text: &str, setting: Setting, settings: &[Changed]) -> Result<String, Unusable> {
     match settings.iter().find(|changed| changed.is(&setting)) {
         Some(changed) if setting.get(text)?.as_ref() == Some(&changed.set) => {

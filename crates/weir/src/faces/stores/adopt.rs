@@ -54,14 +54,14 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     }
     let open = still_open(&from);
     match Store::hand_over(&from, Owner::Project(ProjectKey(known.key.clone())), &which.owner) {
-        // It was handed over before, and then something came in between.
+        // The store was handed over before, but the command was interrupted.
         Err(StoreError::OtherProject) => Store::hand_over(&from, which.owner.clone(), &which.owner)?,
         other => other?,
     }
     let within = which.folder.parent().unwrap_or(Path::new("/")).to_owned();
     let scratch = Scratch::new(&within)?;
     let aside = match scratch.put_in_place(&from, &which.folder)? {
-        // What was here is now where the old store was.
+        // The store that was here is now where the old store was.
         Some(replaced) => {
             let moved = scratch.path.join("store");
             std::fs::rename(&replaced, &moved).map_err(|error| cannot_use(&replaced, &error))?;
@@ -110,7 +110,7 @@ fn unknown(old: &Path, projects: &[KnownProject]) -> CommandError {
     CommandError::new(ErrorKind::NotFound, format!("no known project was in {}", old.display())).hint(hint)
 }
 
-/// The path without links, as far as it is still there.
+/// Resolves the links of a path, as far as it still exists.
 fn settled(path: &Path) -> PathBuf {
     match (path.parent().and_then(|parent| parent.canonicalize().ok()), path.file_name()) {
         (Some(parent), Some(name)) => parent.join(name),
@@ -118,7 +118,7 @@ fn settled(path: &Path) -> PathBuf {
     }
 }
 
-/// A path without `.` and `..`, for a folder that is no longer there.
+/// Returns a path without `.` and `..`, for a folder that no longer exists.
 fn plain(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, part| {
         match part {

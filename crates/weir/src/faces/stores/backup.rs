@@ -1,4 +1,4 @@
-//! `weir backup`: the log and the texts of a store in one file, as they are at one moment.
+//! `weir backup`: writes the log and the texts of a store to one file, as of a single moment.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,12 +14,12 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::when;
 
-/// The first file of a backup, which says what it is.
+/// The first file of a backup, which identifies it.
 pub(super) const MANIFEST: &str = "weir-backup.json";
-/// What the manifest says of itself.
+/// The format in the manifest.
 pub(super) const FORMAT: &str = "weir-backup";
 pub(super) const VERSION: u64 = 1;
-/// Texts are compressed already; more effort would gain nothing.
+/// The compression level. Texts are already compressed, so more effort would gain nothing.
 const LEVEL: i32 = 3;
 
 pub(super) fn command() -> Command {
@@ -44,7 +44,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     }
     let which = Which::asked(context, arguments);
     context.tell("copying the log");
-    // On the disk of the store, so that texts need not be copied twice.
+    // On the disk of the store, so that texts are not copied twice.
     let scratch = Scratch::new(&which.folder)?;
     let level = which.level;
     let copied = context.with_stores_here(|open| Ok(open.store(level)?.copy_to(&scratch.path)?))?;
@@ -85,7 +85,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     Ok(Answer { found: copied.missing.is_empty(), ..Answer::new(text, data) })
 }
 
-/// Writes the file and waits for the disk. Returns its length.
+/// Writes the file and flushes it to disk. Returns its length.
 fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std::io::Result<u64> {
     let mut encoder = zstd::Encoder::new(new_private_file(path)?, LEVEL)?;
     encoder.include_checksum(true)?;

@@ -1,4 +1,4 @@
-//! `weir export`: everything in a store as JSON Lines, as docs/export.md describes them.
+//! `weir export`: writes everything in a store as JSON Lines, as described in docs/export.md.
 
 use std::io::{BufWriter, Write};
 
@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let Some(file) = path_of(context, arguments, "file") else {
         return match write(context, &which, &mut BufWriter::new(std::io::stdout().lock())) {
             Ok(_) => Ok(None),
-            // A reader that has seen enough closes the pipe.
+            // A closed pipe (`| head`) is not an error.
             Err(Failed::Written(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
             Err(failed) => Err(failed.into_error("standard output")),
         };
@@ -142,7 +142,7 @@ fn event_line(event: &ExportedEvent) -> Value {
         "type": "event", "number": event.id, "at": event.at, "kind": event.kind, "priority": event.priority,
         "text": event.text, "client": event.session.as_ref().map(|(client, _)| client),
         "session": event.session.as_ref().map(|(_, key)| key), "work": event.work,
-        // Data that is not JSON is given as it is.
+        // Data that is not JSON is exported as text.
         "data": event.data.as_ref().map(|data| serde_json::from_str(data).unwrap_or_else(|_| json!(data))),
     });
     if let Some((reference, why)) = &event.gone {
@@ -182,7 +182,7 @@ fn entry_line(out: &mut impl Write, entry: &ExportedEntry, text: Result<BlobRead
             return Ok(writeln!(out, "{line}")?);
         }
     };
-    // The text may be larger than memory, so it is put in piece by piece.
+    // The text may be larger than memory, so it is written piece by piece.
     let line = line.to_string();
     out.write_all(line.strip_suffix('}').unwrap_or(&line).as_bytes())?;
     if is_utf8(&text)? {
@@ -210,7 +210,7 @@ fn is_utf8(text: &BlobReader) -> Result<bool, Failed> {
     Ok(valid)
 }
 
-/// Hands over a text in pieces that end where a character does, if it is text.
+/// Passes on a text in pieces that end at character boundaries, if it is text.
 fn each_piece(text: &BlobReader, mut take: impl FnMut(&[u8]) -> Result<(), Failed>) -> Result<(), Failed> {
     let mut rest = Vec::new();
     for number in 0..text.frame_count() {

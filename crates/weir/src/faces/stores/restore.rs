@@ -1,4 +1,4 @@
-//! `weir restore`: brings a backup back, also into another folder than it was made in.
+//! `weir restore`: restores a backup, also into another folder than the original one.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,7 +16,7 @@ use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
-/// More than this no manifest has.
+/// The largest manifest, in bytes.
 const LONGEST_MANIFEST: u64 = 16 << 20;
 
 pub(super) fn command() -> Command {
@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
             context.tell(&format!("reading text {texts}"));
         }
     }
-    // To the very end, where the checksum is.
+    // The checksum is at the very end.
     std::io::copy(&mut archive.into_inner(), &mut std::io::sink()).map_err(|error| damaged(&file, &error))?;
     if manifest["texts"] != texts || !made.join("log.db").exists() {
         return Err(damaged(&file, &std::io::Error::other("it is not complete")));
@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     Ok(Answer::new(text, data))
 }
 
-/// What the backup says of itself.
+/// Reads the manifest of a backup.
 fn manifest(first: Option<std::io::Result<tar::Entry<'_, impl Read>>>) -> std::io::Result<Value> {
     let wrong = || std::io::Error::other("it is not a Weir backup");
     let mut entry = first.ok_or_else(wrong)??;
@@ -111,7 +111,7 @@ fn manifest(first: Option<std::io::Result<tar::Entry<'_, impl Read>>>) -> std::i
     Ok(manifest)
 }
 
-/// Writes one file of a backup. Only what a backup holds may be in one: anything else could lead elsewhere.
+/// Writes one file of a backup. Refuses names that a backup does not contain, because they could lead elsewhere.
 fn unpack(mut entry: tar::Entry<'_, impl Read>, folder: &Path) -> std::io::Result<String> {
     let name = entry.path()?.to_str().unwrap_or_default().to_owned();
     let text = name.strip_prefix("blobs/").and_then(|file| file.strip_suffix(".zst"));

@@ -1,4 +1,4 @@
-//! Changes, by what they make of a text.
+//! Tests of changes, by their effect on a text.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn the_files_own_line_ends_are_kept() {
     check("a\r\nb\r\nc\r\n", change("a\nb", "x\ny\nz"), Ok("x\r\ny\r\nz\r\nc\r\n"));
     check("a\r\nb\r\n", change("b", "x\ny"), Ok("a\r\nx\r\ny\r\n"));
     check("a\nb\n", change("a\r\nb", "x\r\ny"), Ok("x\ny\n"));
-    // A file that mixes them: what was written is there as it is.
+    // In a file that mixes line ends, the text matches exactly as written.
     check("a\r\nb\nc\nd\n", change("a\r\nb", "x"), Ok("x\nc\nd\n"));
 }
 

@@ -1,8 +1,8 @@
-//! A text that was asked for and is too large to be shown whole: the beginnings of its lines if they are long, else its own
-//! beginning, and then its outline or its end.
+//! Shows a text that was asked for and is too large to be shown in full: the beginnings of its lines if they are long,
+//! otherwise its beginning, followed by its outline or its end.
 //!
-//! Invariants: what is shown as the text's is the text's own, in its own order; what is left out is said by line; it is made of
-//! the text as it is kept, so that nothing comes back that was redacted there.
+//! Invariants: whatever is shown as the text's own is verbatim and in order; omissions are stated by line; the source
+//! is the stored text, so nothing that was redacted reappears.
 
 use std::path::Path;
 
@@ -15,16 +15,16 @@ use crate::error::CommandError;
 
 /// How many tokens of the beginning are shown.
 const BEGINNING: usize = 2_000;
-/// How many tokens the outline or the end may have.
+/// The maximum size of the outline or the end, in tokens.
 const REST: usize = 2_500;
-/// Widths at which long lines are cut, until all of them fit.
+/// Widths for cutting long lines, tried in turn until all lines fit.
 const WIDTHS: [usize; 6] = [400, 240, 160, 120, 80, 60];
-/// Of fewer lines, the beginnings would be too little of the text.
+/// With fewer lines, their beginnings would be too small a part of the text.
 const MIN_LINES: usize = 20;
-/// More of a text is not looked at for its beginning.
+/// At most this many bytes of a text are read for its beginning.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// What takes the place of the text.
+/// Returns the replacement of the text.
 pub(super) fn shown(
     text: &BlobReader,
     path: Option<&Path>,
@@ -68,14 +68,14 @@ pub(super) fn shown(
     Ok(format!("{head}; {what}; {lines}, {size} held as {reference}\n{fenced}\n{more}"))
 }
 
-/// Every line of a text, cut at the greatest width at which they all fit.
+/// Returns every line of a text, cut at the greatest width at which all of them fit.
 fn cut_lines(text: &str) -> Option<(usize, String)> {
     let count = text.lines().count();
     if count < MIN_LINES {
         return None;
     }
     WIDTHS.into_iter().find_map(|width| {
-        // A token has a byte at least, and some six at most in a text that is worth reading.
+        // A token has at least one byte, and at most about six in a readable text.
         let bytes: usize = text.lines().map(|line| line.len().min(width)).sum::<usize>() + count;
         if bytes > (BEGINNING + REST) * 6 {
             return None;
@@ -94,7 +94,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The end of the last line that fits; of a single long line, what fits of it.
+/// Returns the end of the last line that fits or, within a single long line, the end of what fits.
 fn whole_lines(text: &str, tokens: usize) -> usize {
     let end = weir_tokens::fit(text, tokens);
     match text[..end].rfind('\n') {
@@ -103,12 +103,12 @@ fn whole_lines(text: &str, tokens: usize) -> usize {
     }
 }
 
-/// The last lines that fit.
+/// Returns the last lines that fit.
 fn last_lines(text: &BlobReader, tokens: usize) -> Result<String, CommandError> {
     let bytes = text.bytes();
-    // A token has a few bytes on average, and a text with more of them has its end cut further below.
+    // A token has a few bytes on average; a text with more tokens per byte is cut further below.
     let end = lossy(&text.range(bytes.saturating_sub(tokens as u64 * 4)..bytes)?);
-    // What is there of a line that began before is not shown.
+    // The rest of a line that began earlier is not shown.
     let mut end = end.find('\n').map_or("", |at| &end[at + 1..]);
     while weir_tokens::count(end) > tokens {
         let half = end.ceil_char_boundary(end.len() / 8 + 1);

@@ -1,16 +1,15 @@
-//! The outline of a source file that is too large to be shown whole.
+//! Outlines a source file that is too large to be shown in full.
 
 use std::path::Path;
 
 use weir_outline::Level;
 
-/// A larger file takes longer to parse than a client should wait.
+/// A larger file takes too long to parse while a client waits.
 const LARGEST: u64 = 256 << 10;
-/// Languages of data and of prose: what matters there are values and sentences, which a digest gathers and an outline
-/// leaves out.
+/// Languages for data and prose. Their values and sentences matter, which a digest collects and an outline omits.
 const NOT_CODE: [&str; 3] = ["json", "markdown", "html"];
 
-/// Starts the parser ahead, while the text is still being kept.
+/// Starts the parser early, while the text is still being stored.
 pub(super) fn prepare(path: &Path) {
     if weir_outline::language_of(path, "").is_some_and(is_code) {
         crate::outlining::prepare();
@@ -21,7 +20,7 @@ fn is_code(language: &weir_outline::Language) -> bool {
     !NOT_CODE.contains(&language.name())
 }
 
-/// The outline of a source file with every name in it, if its language is known and it has any.
+/// Returns the outline of a source file with all its names, if its language is known and it has any symbols.
 pub(super) fn of(text: &str, path: &Path, budget: usize) -> Option<String> {
     if text.len() as u64 > LARGEST {
         return None;
@@ -43,7 +42,7 @@ pub(super) fn of(text: &str, path: &Path, budget: usize) -> Option<String> {
     last.map(|text| cut(&text, budget))
 }
 
-/// As many lines of an outline as fit, and how many do not.
+/// Returns as many lines of an outline as fit, and states how many do not.
 fn cut(outline: &str, budget: usize) -> String {
     let end = weir_tokens::fit(outline, budget.saturating_sub(20));
     let text = &outline[..outline[..end].rfind('\n').map_or(0, |at| at + 1)];

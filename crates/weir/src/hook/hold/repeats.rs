@@ -1,8 +1,8 @@
-//! Leaves out lines that the conversation has been shown before.
+//! Omits lines that the conversation has already been shown.
 //!
-//! Invariants: a run of lines is left out only if the same lines stand in the same order in something that the model was shown, or
-//! wrote itself, since its last compaction; what is left out says which lines they were, where they stood, and where they
-//! are kept; the same call a second time is answered whole.
+//! Invariants: a run of lines is omitted only if the same lines in the same order are in a text that the model was
+//! shown, or wrote itself, since its last compaction; the remark in their place states which lines they were, where
+//! they were shown, and where they are stored; the same call made a second time is answered in full.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
@@ -18,20 +18,20 @@ use crate::config;
 use crate::error::CommandError;
 use crate::hook::{Call, faults, unreadable};
 
-/// Fewer lines are shown again: a remark in their place would hardly be shorter.
+/// Shorter runs of lines are repeated, because a remark would hardly be shorter.
 const MIN_LINES: usize = 6;
-/// The same for fewer bytes.
+/// The same limit in bytes.
 pub(super) const MIN_BYTES: usize = 300;
-/// A longer text is not one that a model was shown whole.
+/// A longer text was not shown to a model in full.
 const MAX_BYTES: usize = 64 << 10;
-/// The longest name of a text in a remark.
+/// The longest name of a text in a remark, in characters.
 const MAX_NAME: usize = 80;
-/// In a transcript, this says that the client's server has dropped tool results from the conversation.
+/// In a transcript, indicates that the client's server has dropped tool results from the conversation.
 const DROPPED: &[u8] = b"\"applied_edits\":[{";
-/// How much of a transcript is searched for that in one hook.
+/// How many bytes of a transcript one hook searches for this.
 const MAX_SEARCHED: u64 = 32 << 20;
 
-/// What takes the place of an output that is shown whole otherwise, if it repeats what was shown before.
+/// Returns the replacement of an output that would otherwise be shown in full, if it repeats earlier lines.
 pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Option<String>, CommandError> {
     let text = done.output.text.as_str();
     if text.len() < MIN_BYTES || text.len() > MAX_BYTES {
@@ -51,7 +51,7 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
         true => None,
         false => leave_out(call, used, (done, &repeats), &mut shown)?,
     };
-    // What was left out as a whole needs no second record.
+    // A text that was omitted completely needs no second record.
     let is_known = matches!(repeats.as_slice(), [only] if only.lines.len() == hashed.len());
     if shortened.is_none() || !is_known {
         shown.add(&name(&used.tool, &call.hook.folder), &hashed).map_err(unreadable)?;
@@ -59,7 +59,8 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     Ok(shortened)
 }
 
-/// Notes what the model wrote into files, and what it will need again word for word because an edit was refused.
+/// Records the text that the model wrote into files. If an edit was refused, forgets the file's text, because the model
+/// needs it verbatim.
 pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Done) -> std::io::Result<()> {
     let (Tool::Edit { path } | Tool::Write { path }) = &used.tool else { return Ok(()) };
     let mut texts = weir_clients::written(used);
@@ -68,7 +69,7 @@ pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Don
         return Ok(());
     }
     let mut shown = ShownLines::open(&call.folder, &call.conversation())?;
-    // As it stands in the names of texts.
+    // In the form that names of texts have.
     let path = one_line(relative(path, &call.hook.folder), MAX_NAME);
     if done.failed {
         return shown.forget_about(&path);
@@ -79,7 +80,7 @@ pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Don
     Ok(())
 }
 
-/// The output without the lines that repeat, once it is kept whole.
+/// Returns the output without repeated lines, after storing it in full.
 fn leave_out(
     call: &mut Call<'_>,
     used: &ToolCall,
@@ -102,7 +103,7 @@ fn leave_out(
     let what = What { entry: entry(used, done), head: head(used, done) };
     let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
         Ok(kept) => kept,
-        // Without a place to fetch it from, nothing is left out.
+        // Without a stored copy to fetch, nothing is omitted.
         Err(failed) => {
             faults::note("leaving out repeats", &failed.error.to_string());
             return Ok(None);
@@ -112,7 +113,7 @@ fn leave_out(
     Ok(Some(without(&done.output.text, repeats, (kept.reference, done.output.numbered))))
 }
 
-/// A text with a remark in the place of each run of lines that repeats.
+/// Returns a text with a remark in place of each run of repeated lines.
 fn without(text: &str, repeats: &[Repeat], (reference, numbered): (Reference, bool)) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut shown = String::with_capacity(text.len());
@@ -120,7 +121,7 @@ fn without(text: &str, repeats: &[Repeat], (reference, numbered): (Reference, bo
     for Repeat { lines: Range { start, end }, label } in repeats {
         shown.extend(lines[at..*start].iter().copied());
         left_out += end - start - 1;
-        // The client numbers the lines it is given, and takes a remark for one.
+        // The client numbers the lines it is given, and counts a remark as one line.
         let shift = match numbered {
             true => format!("; add {left_out} to the line numbers below"),
             false => String::new(),
@@ -135,7 +136,7 @@ fn without(text: &str, repeats: &[Repeat], (reference, numbered): (Reference, bo
     shown
 }
 
-/// Whether the client's server has dropped tool results from the conversation since this was asked last.
+/// Whether the client's server has dropped tool results from the conversation since the last check.
 fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
     let searched = shown.transcript_searched();
     let mut file = crate::foreign::open_of_user(transcript)?;
@@ -143,7 +144,7 @@ fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<boo
     if length.saturating_sub(searched) > MAX_SEARCHED {
         return Ok(true);
     }
-    // What is looked for may have been cut by the end of the last search.
+    // The last search may have ended in the middle of the text to find.
     file.seek(SeekFrom::Start(searched.min(length).saturating_sub(DROPPED.len() as u64)))?;
     let mut bytes = Vec::new();
     file.take(MAX_SEARCHED).read_to_end(&mut bytes)?;
@@ -151,7 +152,7 @@ fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<boo
     Ok(memchr::memmem::find(&bytes, DROPPED).is_some())
 }
 
-/// What a text is called in a remark.
+/// Returns the name of a text in a remark.
 fn name(tool: &Tool, folder: &Path) -> String {
     let short = |text: &str| one_line(text, MAX_NAME);
     match tool {

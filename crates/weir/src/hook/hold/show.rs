@@ -1,4 +1,4 @@
-//! What takes the place of an output that is kept, by what it is for.
+//! Shows the replacement of a stored output, depending on its purpose.
 
 use std::path::Path;
 
@@ -12,24 +12,24 @@ use crate::hook::unreadable;
 use crate::run::{looked_for, read_on};
 use crate::text::Stored;
 
-/// Kinds of which no part speaks for the rest, so that a digest says more than a beginning.
+/// Kinds in which no part represents the rest, so that a digest says more than a beginning.
 const DATA: [&str; 5] = ["json", "ndjson", "csv", "binary", "opaque"];
-/// How many tokens a digest may have that answers a question.
+/// The maximum size of a digest that answers a question, in tokens.
 const ANSWER: usize = 2_500;
 
-/// What is known of how an output came about.
+/// What is known about how an output came about.
 pub(in crate::hook) struct Ask<'a> {
-    /// What it is for.
+    /// The purpose of the output.
     pub purpose: Purpose,
     /// The file that was read.
     pub path: Option<&'a Path>,
     /// What the model wants to know from it.
     pub question: Option<&'a str>,
-    /// A plain file with the whole text, which the client can open by itself.
+    /// A plain file with the complete text, which the client can open on its own.
     pub file: Option<&'a Path>,
 }
 
-/// What takes the place of a text.
+/// Returns the replacement of a text.
 pub(super) fn shown(kept: &KeptText, head: &str, ask: &Ask<'_>) -> Result<String, CommandError> {
     let more = match ask.file {
         Some(file) => format!("{}, or read {}", read_on(Origin::Model), file.display()),
@@ -58,7 +58,7 @@ fn digest(
         if found.sections.total == 0 {
             remarks.push(format!("no lines match the question: {}", looked_for(question)));
         } else {
-            // Half of the text at most: a token has some four bytes.
+            // At most half of the text, at about four bytes per token.
             budget = budget.max(ANSWER.min(bytes as usize / 8));
             found.lead(&mut page);
         }

@@ -1,8 +1,8 @@
-//! Shows the output of a rewritten command: what comes while it runs, as long as it is little, and at the end the rest, or
-//! the digest of all of it.
+//! Shows the output of a rewritten command: while the command runs, the output so far if it is short, and at the end
+//! the rest or the digest of everything.
 //!
-//! Invariants: it only reads what the command has written to a file, so that whatever becomes of it, the command goes on; it
-//! ends with the shell it belongs to.
+//! Invariants: the relay only reads the file that the command writes, so the command continues whatever happens to the
+//! relay; the relay ends with the shell it belongs to.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -27,15 +27,16 @@ use crate::hook::payload::copy;
 use crate::hook::{Place, TITLE, environment, faults, meter, unreadable};
 use crate::when;
 
-/// The argument that leads here.
+/// The argument that selects this mode.
 pub(crate) const RELAY: &str = "relay-output";
-/// How much is shown while a command runs, in whole lines: enough to see that a server is up, and little before a digest.
+/// How many bytes are shown while a command runs, in whole lines: enough to see that a server has started, and little
+/// before a digest.
 const LIVE: u64 = 500;
-/// A command that is done by then is shown at its end only.
+/// A command that finishes sooner is shown only at its end.
 const LIVE_AFTER: Duration = Duration::from_secs(1);
-/// How long the relay waits for other processes before it shows the output as it is.
+/// How long the relay waits for other processes before it shows the output unchanged.
 const WAIT: Duration = Duration::from_secs(5);
-/// How often a running command is looked at.
+/// The interval at which a running command is checked.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Shows the output of the rewritten command with this key.
@@ -59,7 +60,7 @@ fn run(key: &str) -> Result<(), CommandError> {
     let started = Instant::now();
     let mut output = File::open(&files.output).map_err(unreadable)?;
     let (shown, code) = follow(&files, &mut output, started).map_err(unreadable)?;
-    // The command may have been done before the relay was there, so its file tells when it began.
+    // The command may have finished before the relay started, so the time is taken from its file.
     let begun = output.metadata().and_then(|about| about.created()).ok().and_then(|begun| begun.elapsed().ok());
     let millis = begun.unwrap_or_else(|| started.elapsed()).as_millis() as u64;
     let digest = digest(&env, &paths, &files, (code, millis));
@@ -69,7 +70,7 @@ fn run(key: &str) -> Result<(), CommandError> {
             let apart = if shown > 0 { "\n" } else { "" };
             writeln!(out, "{apart}{digest}").map_err(unreadable)?;
         }
-        // Small, or not to be kept: as it is.
+        // The output is small, or it could not be stored: it is shown unchanged.
         Ok(None) | Err(_) => {
             output.seek(SeekFrom::Start(shown)).map_err(unreadable)?;
             copy(&mut output, &mut |bytes| out.write_all(bytes)).map_err(unreadable)?;
@@ -83,15 +84,16 @@ fn run(key: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Shows what comes until the shell says that it has ended, or is gone: how much was shown, and what it returned.
+/// Shows the output until the shell reports its end or is gone. Returns how much was shown, and the exit code.
 fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result<(u64, Option<i32>)> {
     let shell = rustix::process::getppid();
-    // Opened for both, so that neither side waits for the other.
+    // Opened for reading and writing, so that neither side waits for the other.
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let end = File::options().read(true).write(true).custom_flags(nonblocking).open(&files.end)?;
     let mut shown = 0;
     loop {
-        // The shell may have ended before anyone listened, so the file says it and the pipe only wakes.
+        // The shell may have ended before the relay listened, so the file is authoritative and the pipe only wakes the
+        // relay.
         if let Ok(code) = std::fs::read_to_string(&files.code)
             && code.ends_with('\n')
         {
@@ -104,7 +106,7 @@ fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result
             let mut out = std::io::stdout().lock();
             let mut piece = Vec::new();
             output.take(LIVE - shown).read_to_end(&mut piece)?;
-            // The rest of a line is read again once it is there.
+            // An incomplete line is read again once it is complete.
             piece.truncate(piece.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
             out.write_all(&piece)?;
             out.flush()?;
@@ -115,7 +117,7 @@ fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result
     }
 }
 
-/// The digest of an output that is not small.
+/// Returns the digest of an output that is not small.
 fn digest(
     env: &Env,
     paths: &Paths,
@@ -143,7 +145,7 @@ fn digest(
     let what = What { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
     let ask = Ask { purpose, path: None, question: None, file: None };
     let shown = hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now()))?;
-    // A meter that cannot be written changes nothing for the model.
+    // A failure to record the measurement does not affect the model.
     let reading = meter::relayed(&text("client"), &files.output, &shown).map_err(unreadable)?;
     if let Err(error) = store.meter(&place.scope, &reading, when::now()) {
         faults::note("metering", &error.to_string());

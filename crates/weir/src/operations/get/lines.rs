@@ -1,4 +1,4 @@
-//! Reads some lines of a text, frame by frame, so that a text of any size takes bounded memory.
+//! Reads lines of a text frame by frame, so that a text of any size takes bounded memory.
 
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
@@ -11,62 +11,62 @@ use weir_store::{BlobReader, Line};
 use crate::answer::size;
 use crate::error::CommandError;
 
-/// How many lines before and after the one asked for are shown, unless asked otherwise.
+/// How many lines before and after a requested line are shown by default.
 pub(super) const AROUND: u64 = 15;
-/// A token is rarely longer than this many bytes, so more text than this for each token of a budget cannot fit.
+/// A token is rarely longer than this many bytes, so a budget cannot hold more bytes than this per token.
 pub(super) const BYTES_PER_TOKEN: usize = 12;
 
-/// Which lines, counted from 1.
+/// A range of lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
-    /// From the first to the last, both included.
+    /// From the first to the last line, inclusive.
     Between(u64, u64),
-    /// This many at the end.
+    /// This many lines at the end.
     Last(u64),
-    /// Those around this one.
+    /// The lines around this one.
     Around(u64),
-    /// No lines but bytes, counted from 0: from the first to before the last.
+    /// Bytes instead of lines, counted from 0, excluding the end.
     Bytes(u64, u64),
 }
 
-/// Which lines of those are taken.
+/// A filter for the lines of a range.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Filter<'a> {
-    /// Only those that match.
+    /// Only lines that match this pattern.
     pub(super) pattern: Option<&'a Regex>,
-    /// And so many lines before and after each; or around the line that was asked for.
+    /// The number of lines before and after each match, or around the requested line.
     pub(super) context: Option<u64>,
 }
 
-/// Lines of a text, and what is around them.
+/// Some lines of a text, with facts about them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Part {
     /// The lines.
     pub(super) text: String,
-    /// The number of the first line shown, and of the last.
+    /// The numbers of the first and the last line shown.
     pub(super) first: u64,
     pub(super) last: u64,
-    /// Whether lines that were asked for are left out.
+    /// Whether requested lines are left out.
     pub(super) more: bool,
-    /// How many lines match, where a pattern was given.
+    /// The number of matching lines, if a pattern was given.
     matching: Option<u64>,
     replaced: bool,
-    /// Lines too long to be searched to their end.
+    /// The number of lines that were too long to be searched completely.
     unsearched: u64,
-    /// Whether a line was cut in its middle, and where the last line shown begins.
+    /// Whether a line was cut in the middle, and where the last line shown begins.
     inside: bool,
     last_start: u64,
-    /// Which bytes these are, where bytes were asked for, and how many there are in all.
+    /// The range of bytes shown, if bytes were requested, and the total number of bytes.
     bytes: Option<(u64, u64, u64)>,
-    /// What was counted instead of lines, and how many there are in all.
+    /// What was counted instead of lines, and the total number.
     values: Option<(&'static str, u64)>,
 }
 
 impl Lines {
-    /// All of them.
+    /// All lines.
     pub(super) const ALL: Self = Self::Between(1, u64::MAX);
 
-    /// Reads `10-40`, `10-`, `10`, `-20`, `~120` or `b0-4000`.
+    /// Parses `10-40`, `10-`, `10`, `-20`, `~120` or `b0-4000`.
     pub(super) fn parse(text: &str) -> Result<Self, CommandError> {
         let wrong = || {
             CommandError::usage(format!("`{text}` is not a line range")).hint(
@@ -93,7 +93,7 @@ impl Lines {
         }
     }
 
-    /// Reads the lines, no more than a budget of `tokens` could hold.
+    /// Reads the lines, at most as many as a budget of `tokens` could hold.
     pub(super) fn read(self, text: &BlobReader, filter: Filter<'_>, tokens: usize) -> Result<Part, CommandError> {
         let lines = match self {
             Self::Bytes(from, to) => return read_bytes(text, from..to, tokens * BYTES_PER_TOKEN),
@@ -150,18 +150,19 @@ struct Taken {
     text: String,
     /// Whether bytes were replaced.
     replaced: bool,
-    /// Whether it matches, and does not only stand around what does.
+    /// Whether the line itself matches, rather than being context.
     matches: bool,
 }
 
 struct Reader<'a> {
     lines: Lines,
     pattern: Option<&'a Regex>,
-    /// Lines around each match: how many, those before the next one, and how many are still to come after the last.
+    /// The context around each match: how many lines, those before the next match, and how many are still to come after
+    /// the last one.
     context: u64,
     before: VecDeque<Taken>,
     after: u64,
-    /// How many lines match, shown or not.
+    /// The number of matching lines, shown or not.
     matching: u64,
     full: bool,
     room: usize,
@@ -174,12 +175,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Looks at the next line. False when no later line can matter.
+    /// Processes the next line. Returns false if no later line can matter.
     fn take(&mut self, line: &Line<'_>) -> bool {
         if matches!(self.lines, Lines::Between(_, last) if line.number > last) {
             return false;
         }
-        // As a terminal would show it: a program's colours and progress bars are no part of what it says.
+        // As a terminal would show it: colours and progress bars are not part of a program's output.
         let shown = terminal::clean(line.text);
         let text = String::from_utf8_lossy(&shown);
         let matches = self.pattern.is_none_or(|pattern| pattern.is_match(&text));
@@ -200,7 +201,7 @@ impl Reader<'_> {
         self.around(Taken { number: line.number, text, replaced, matches })
     }
 
-    /// Keeps a line that matches, and those around it.
+    /// Keeps a matching line and its context.
     fn around(&mut self, line: Taken) -> bool {
         if !line.matches && self.after == 0 {
             self.before.push_back(line);
@@ -265,7 +266,7 @@ impl Reader<'_> {
 }
 
 impl Part {
-    /// Values, of which those between two numbers were asked for.
+    /// Returns a part that consists of values, of which those in a range were requested.
     pub(super) fn of_values(found: Selected, (first, last): (u64, u64)) -> Self {
         let shown = found.lines.len() as u64;
         let text = found.head.into_iter().chain(found.lines).collect::<Vec<_>>().join("\n");
@@ -274,7 +275,7 @@ impl Part {
         Self { text, first, last: (first + shown).saturating_sub(1), more, values, ..Self::default() }
     }
 
-    /// What is left out and how to get it.
+    /// Describes what is left out and how to get it.
     pub(super) fn foot(&self) -> String {
         let mut feet = Vec::new();
         feet.extend(match (self.bytes, self.more, self.matching) {
@@ -312,12 +313,13 @@ impl Part {
         format!("{what}: read more by bytes, with lines b{}-", self.last_start + self.text.len() as u64)
     }
 
-    /// Drops text from the end until about `tokens` fewer are left: whole lines, or part of the only one.
+    /// Removes about `tokens` tokens from the end: whole lines, or part of the only line.
     pub(super) fn shorten(&mut self, tokens: usize) {
         let keep = weir_tokens::count(&self.text).saturating_sub(tokens + 2);
         let end = weir_tokens::fit(&self.text, keep);
         if let Some((from, to, _)) = &mut self.bytes {
-            // What was cleaned away is counted with what is left; to show a little twice is better than to lose it.
+            // Removed control sequences are counted with the remaining text. Showing a little twice is better than
+            // losing it.
             *to = *from + end as u64;
             self.text.truncate(end);
             return;

@@ -1,4 +1,4 @@
-//! What of a text matches what someone wants to know: facts of its digest, and sections.
+//! Finds the parts of a text that match an intent: facts of its digest, and sections.
 
 use serde_json::json;
 use weir_core::{Entry, Origin};
@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::run;
 use crate::text::{Stored, unreadable};
 
-/// The facts and the sections that match best, as they stand, and words for a next question.
+/// Returns the facts and the sections that match best, verbatim, and words for a next question.
 pub(super) fn answer(
     entry: &Entry,
     text: &BlobReader,
@@ -20,7 +20,7 @@ pub(super) fn answer(
     let source = Stored::new(text)?;
     let remarks: Vec<String> = source.remark().into_iter().collect();
     let found = intent::find(&source, intent).map_err(unreadable)?;
-    // What is no run has a title too, but no command printed it.
+    // An entry that is not a run has a title too, but it is not a command.
     let command = entry.run.as_ref().map_or("", |_| &entry.title);
     let facts = found.facts(weir_digest::read(&source, About { command }).map_err(unreadable)?);
     let matching = found.sections.total + facts.total;

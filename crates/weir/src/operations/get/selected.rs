@@ -1,4 +1,4 @@
-//! Values taken out of JSON or separated values.
+//! Selects values from JSON or from separated values.
 
 use weir_digest::select::{NotSelected, Wanted, select};
 use weir_store::BlobReader;
@@ -7,7 +7,7 @@ use super::lines::{AROUND, BYTES_PER_TOKEN, Filter, Lines, Part};
 use crate::error::CommandError;
 use crate::text::Stored;
 
-/// The values at a path, or the rows with these columns: those with these numbers that match.
+/// Returns the values at a path, or the rows with these columns: those in the range that match.
 pub(super) fn read(
     text: &BlobReader,
     path: &str,

@@ -1,5 +1,5 @@
-//! What an answer of a search says. Invariant: every excerpt stands in a fence under whose words it is; what was changed
-//! about the question, what is doubtful and what is left out is said.
+//! Renders the answer of a search. Invariant: every excerpt is in a fence below a heading that states its origin;
+//! corrections to the query, doubts and omissions are stated.
 
 use std::collections::HashMap;
 
@@ -15,15 +15,15 @@ use crate::mapping::FoundSymbol;
 use crate::truth::{self, Doubt};
 use crate::when;
 
-/// How many sources are named when nothing was found.
+/// The maximum number of sources that are named if nothing was found.
 const SOURCES: usize = 6;
-/// How many other outputs with the same passage are named.
+/// The maximum number of other outputs with the same text that are named.
 const ALSO: usize = 4;
 
-/// What may no longer be true of the entries that were found.
+/// The doubts about the entries found.
 type Doubts = HashMap<Reference, Vec<Doubt>>;
 
-/// The answer to all queries.
+/// Returns the answer to all queries.
 pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -> Answer {
     let doubts = doubts(context, found).await;
     let (mut seen, mut items) = (Vec::new(), Vec::new());
@@ -33,10 +33,10 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
         if found.len() > 1 || (hits.is_empty() && one.symbols.is_empty()) {
             items.push(query_line(one));
         }
-        // A symbol of the very name is what was meant; others may be.
+        // A symbol with exactly this name is what was meant; others may be.
         items.extend(symbol_lines(one, |symbol| symbol.is_named));
         for hit in hits {
-            // A hit that an earlier query has shown is named, not shown again.
+            // A hit that an earlier query has shown is only named.
             let known = (hit.entry.reference, hit.ordinal);
             if seen.contains(&known) {
                 items.push(format!("{} (above)", hit.entry.reference));
@@ -64,7 +64,7 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
     if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
 }
 
-/// Says which words were taken for others.
+/// States which words were corrected.
 fn corrections(found: &Found) -> Option<String> {
     let mut words: Vec<(&str, Vec<&str>)> = Vec::new();
     for (written, meant) in &found.findings.corrected {
@@ -79,7 +79,7 @@ fn corrections(found: &Found) -> Option<String> {
     (!words.is_empty()).then(|| format!("not found as written, so also searched for: {words}"))
 }
 
-/// Symbols where they stand, one on a line.
+/// Lists symbols with their positions, one per line.
 fn symbol_lines(found: &Found, wanted: fn(&FoundSymbol) -> bool) -> Option<String> {
     let line = |it: &FoundSymbol| {
         format!("symbol {}:{} {}", one_line(&it.file, 160), it.symbol.line, one_line(&it.symbol.signature, 140))
@@ -97,7 +97,7 @@ fn query_line(found: &Found) -> String {
     }
 }
 
-/// What to try next.
+/// Suggests what to try next.
 fn nothing_line(text: &str, found: &Found) -> String {
     let Query { within, kind, source, since, .. } = &found.query;
     let filtered = within.is_some() || kind.is_some() || source.is_some() || since.is_some();
@@ -127,7 +127,7 @@ fn nothing_line(text: &str, found: &Found) -> String {
     line
 }
 
-/// Says that words alone decided, where that is so.
+/// States that only words were used, if so.
 fn meaning_line(context: &Context, found: &[Found]) -> Option<String> {
     let failed = found.iter().find_map(|one| one.findings.words_alone.as_deref());
     if let Some(problem) = context.model_problem().or(failed) {

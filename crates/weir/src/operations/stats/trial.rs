@@ -1,4 +1,4 @@
-//! Compares sessions with Weir to those that were left alone, by what clients say that their requests cost.
+//! Compares sessions with Weir to those that were left alone, by the cost of requests that clients report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use crate::error::CommandError;
 use crate::replay::places;
 use crate::replay::prices::{self, Prices};
 
-/// With fewer sessions on one side, nothing is said.
+/// With fewer sessions on one side, there is no comparison.
 const MIN_SESSIONS: usize = 5;
-/// How often the sessions are drawn again for the interval.
+/// How many times the sessions are resampled for the interval.
 const DRAWS: usize = 2_000;
 
 /// The sessions of both sides.
@@ -25,12 +25,13 @@ pub(super) struct Arms {
 }
 
 impl Arms {
-    /// The sides, if any session was left alone. A session that was on both is on none: its share was changed on the way.
+    /// Returns the sides, if any session was left alone. A session that was on both is on neither, because the
+    /// configured share changed during it.
     pub(super) fn of(rows: &[MeterRow]) -> Option<Self> {
         let side = |belongs: fn(Metered) -> bool| -> BTreeSet<(String, String)> {
             rows.iter().filter(|row| belongs(row.reading.what)).map(|row| name(&row.session)).collect()
         };
-        // Our tools answer on both sides.
+        // Weir's own tools answer on both sides.
         let with = side(|what| matches!(what, Metered::Held | Metered::Told));
         let without = side(|what| what == Metered::Untouched);
         let both: BTreeSet<_> = with.intersection(&without).cloned().collect();
@@ -38,7 +39,7 @@ impl Arms {
         (!without.is_empty()).then_some(arms)
     }
 
-    /// What the sessions of both sides cost, by their transcripts.
+    /// Returns the cost of the sessions on both sides, from their transcripts.
     pub(super) fn compare(&self, context: &Context) -> Result<Comparison, CommandError> {
         let prices = Prices::read(prices::of_user(context.paths()).as_deref())?;
         let mut outcomes: BTreeMap<(String, String), Outcome> = BTreeMap::new();
@@ -64,10 +65,10 @@ fn name(session: &SessionKey) -> (String, String) {
     (session.client.clone(), session.key.clone())
 }
 
-/// What a session cost, subagents included.
+/// The cost of a session, including its subagents.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
-    /// In tokens of input.
+    /// The cost in tokens of input.
     cost: f64,
     prompts: u64,
 }
@@ -89,8 +90,8 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// The change of the cost per prompt, in percent: the estimate, and the interval that holds 95 % of what drawing the
-    /// sessions again gives. None with too few sessions.
+    /// Returns the change of the cost per prompt, in percent: the estimate, and the interval with 95 % of the resampled
+    /// values. Returns `None` with too few sessions.
     fn change(&self) -> Option<[f64; 3]> {
         if self.with.len().min(self.without.len()) < MIN_SESSIONS {
             return None;
@@ -104,7 +105,7 @@ impl Comparison {
         Some([estimate, changes[DRAWS / 40], changes[DRAWS - 1 - DRAWS / 40]])
     }
 
-    /// The comparison in words.
+    /// Returns the comparison as text.
     pub(super) fn text(&self) -> String {
         let sides = format!(
             "Compared with sessions left alone ([stats] hold_out): {} with Weir, {} without.",
@@ -147,7 +148,7 @@ fn percent(with: f64, without: f64) -> f64 {
     if without > 0.0 { 100.0 * (with / without - 1.0) } else { 0.0 }
 }
 
-/// Numbers that look random and are the same every time, so that the same sessions give the same answer.
+/// Pseudo-random numbers that are the same every time, so that the same sessions give the same answer.
 struct Draw(u64);
 
 impl Draw {
@@ -167,7 +168,7 @@ impl Draw {
 mod tests {
     use super::*;
 
-    /// Sessions that cost about this much per prompt.
+    /// Returns sessions that cost about this much per prompt.
     fn outcomes(count: u64, cost: f64) -> Vec<Outcome> {
         (0..count).map(|at| Outcome { cost: cost * (8 + at % 5) as f64, prompts: 10 }).collect()
     }

@@ -1,4 +1,4 @@
-//! Sessions in OpenCode's database: of its tables, only those of sessions, messages and parts are read.
+//! Reads sessions from OpenCode's database, using only its tables of sessions, messages and parts.
 
 use std::io;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) fn sessions(path: &Path, found: &mut Vec<Found>) -> Result<(), StoreE
     })
 }
 
-/// The rows of a session, as the client writes them elsewhere.
+/// Returns the rows of a session, in the form that the client writes to files.
 pub(super) fn rows(path: &Path, session: &str) -> io::Result<Reading> {
     let mut reading = Reading::default();
     let mut read = || -> Result<(), StoreError> {
@@ -42,7 +42,7 @@ pub(super) fn rows(path: &Path, session: &str) -> io::Result<Reading> {
     Ok(reading)
 }
 
-/// Hands on a row whose last column is the rest of it.
+/// Passes on a row whose last column contains the remaining fields.
 fn put(reading: &mut Reading, keys: &[&str], row: &[String]) {
     let Some((data, columns)) = row.split_last() else { return };
     match serde_json::from_str::<Map<String, Value>>(data) {

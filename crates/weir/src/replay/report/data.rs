@@ -101,7 +101,7 @@ fn unseen(unseen: &Unseen) -> Value {
     })
 }
 
-/// A price as a part of a cost, to a ten-thousandth of a percent.
+/// Returns a price as a share of a cost, rounded to a ten-thousandth of a percent.
 fn share(price: f64, cost: f64) -> f64 {
     (price / cost.max(1.0) * 1e6).round() / 1e6
 }

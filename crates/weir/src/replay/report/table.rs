@@ -1,6 +1,6 @@
-//! Figures in columns.
+//! Formats figures in columns.
 
-/// A table: the first column to the left, the others to the right, but for a last one without a title.
+/// A table with the first column aligned left and the others right, except for a last one without a title.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -29,7 +29,7 @@ impl Table {
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with its thousands separated.
 pub(crate) fn number(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let first = digits.len() % 3;
@@ -41,12 +41,12 @@ pub(crate) fn number(number: i64) -> String {
     format!("{}{}", if number < 0 { "−" } else { "" }, parts.join(","))
 }
 
-/// A share in percent.
+/// Formats a share in percent.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0).replace('-', "−")
 }
 
-/// A share in percent with its sign, unless it is too small to be seen.
+/// Formats a share in percent with its sign, unless it is too small to show.
 pub(crate) fn signed(share: f64) -> String {
     if share.abs() < 0.0005 { "0.0 %".to_owned() } else { format!("{:+.1} %", share * 100.0).replace('-', "−") }
 }

@@ -58,12 +58,12 @@ fn outputs_are_held_and_nothing_is_asked_twice() {
     check_held(&place, file, &numbers(30_000));
     assert_eq!(little, without.steps()[6]);
     assert!(agent.contains("SUBAGENT-RESULT"), "{agent}");
-    // The subagent's own output is held, and nothing was put into its prompt.
+    // The subagent's own output is held, and nothing was added to its prompt.
     let [begins] = with.ruled("subagent")[..] else { panic!("one subagent") };
     assert_eq!(begins["last"], without.ruled("subagent")[0]["last"]);
     let [ends] = with.ruled("subagent ends")[..] else { panic!("one subagent") };
     assert!(ends["last"].as_str().unwrap().contains("20000 lines"), "{}", ends["last"]);
-    // The model's own words come back to it unchanged.
+    // The model's own messages come back to it unchanged.
     let history = with.requests.last().unwrap()["body"].to_string();
     assert!(!history.contains("/held/"), "our line before a command got into the conversation");
     place.assert_no_faults();
@@ -101,7 +101,7 @@ fn what_was_said_is_carried_over_a_compaction() {
         assert!(asked[keep..].contains(text), "no {text} in {}", &asked[keep..]);
     }
     check_carried(&last.requests.last().unwrap()["body"].to_string());
-    // It is found from elsewhere, and a new session is told what is left.
+    // Another session finds it, and a new session is told what is left.
     let found = place.weir(&["search", "never log", "--kind", "said"]);
     assert!(String::from_utf8_lossy(&found.stdout).contains(correction), "{found:?}");
     let new = run(&place, "says_end.json", &["--print", "Hello"]);

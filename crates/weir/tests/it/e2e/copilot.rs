@@ -14,7 +14,7 @@ const COPILOT: Tried = Tried {
         "COPILOT_MODEL=scripted-1",
         "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=50000",
         "COPILOT_AUTO_UPDATE=false",
-        // Exactly this word also makes it trust the folder.
+        // This exact value also makes the client trust the folder.
         "COPILOT_ALLOW_ALL=true",
     ],
     arguments,

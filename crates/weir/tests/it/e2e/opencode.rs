@@ -19,13 +19,13 @@ const OPENCODE: Tried = Tried {
     read: |place, path| json!({ "name": "read", "args": { "filePath": place.path("project").join(path) } }),
     write: |place, path, text| json!({ "name": "write", "args": { "filePath": place.path("project").join(path), "content": text } }),
     mcp: |server, tool, input| json!({ "name": format!("{server}_{tool}"), "args": input }),
-    // It does not tell its model.
+    // The client does not report it to its model.
     returned_3: "",
     holds_failures: true,
     shows_large_files: false,
     full: 99_000,
     forget_start: None,
-    // Its plugin does not hand that on.
+    // The plugin does not pass that on.
     tells_sessions: true,
     rules: || {
         let title = json!({ "name": "title", "when": { "last": "Generate a title" }, "reply": { "text": "Commas" } });
@@ -53,7 +53,8 @@ fn configure(place: &Place) {
         "permission": "allow", "provider": { "scripted": provider }, "mcp": { "probe": probe },
     });
     place.write("home/.config/opencode/opencode.json", &settings.to_string());
-    // It would fetch this package for any plugin, and waits long for a network that is not there. Ours does not use it.
+    // The client would fetch this package for any plugin, and waits long for the missing network. Our plugin does not
+    // use it.
     let locked = json!({ "packages": { "": { "dependencies": { "@opencode-ai/plugin": "1.18.33" } } } });
     place.write("home/.config/opencode/package-lock.json", &locked.to_string());
     std::fs::create_dir(place.path("home/.config/opencode/node_modules")).unwrap();

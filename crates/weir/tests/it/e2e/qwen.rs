@@ -15,7 +15,7 @@ const QWEN: Tried = Tried {
     write: |place, path, text| json!({ "name": "write_file", "args": { "file_path": place.path("project").join(path), "content": text } }),
     mcp: |server, tool, input| json!({ "name": format!("mcp__{server}__{tool}"), "args": input }),
     returned_3: "Exit Code: 3",
-    // It takes no other output of a command that failed, and shows a part of it.
+    // The client accepts no replacement for the output of a failed command, and shows a part of it.
     holds_failures: false,
     shows_large_files: false,
     full: 172_000,

@@ -1,4 +1,5 @@
-//! A function is renamed over four files, with the client's own tools and with ours: what the model has to read.
+//! Renames a function across four files, with the client's own tools and with ours, and compares what the model must
+//! read.
 
 use serde_json::{Value, json};
 
@@ -6,7 +7,7 @@ use super::{Client, Outcome, Place, WEIR};
 
 const FILES: [(&str, usize); 4] = [("parse", 300), ("plan", 450), ("run", 600), ("report", 900)];
 
-/// A file of about so many lines that defines or uses the function.
+/// Returns a file of about this many lines that defines or uses the function.
 fn source(name: &str, lines: usize) -> String {
     let definition =
         "/// Adds up what there is.\npub fn compute_total(values: &[u64]) -> u64 {\n    values.iter().sum()\n}\n\n";
@@ -55,7 +56,7 @@ fn run(scenario: &str, with_weir: bool) -> (Place, Outcome) {
     (place, outcome)
 }
 
-/// How many requests there were, how many tokens they had together, and how many the last one had.
+/// Returns the number of requests, their total tokens, and the tokens of the last one.
 fn cost(outcome: &Outcome) -> [usize; 3] {
     let requests: Vec<&Value> = outcome.requests.iter().filter(|request| request["why"] != "stray").collect();
     let tokens: Vec<usize> = requests.iter().map(|request| weir_tokens::count(&request["body"].to_string())).collect();

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Place, WEIR};
 
-/// Plays what a client has written down in a place without Weir, and checks that all of it was understood: so many results of
-/// tools, one of them of an MCP server.
+/// Plays what a client recorded in a place without Weir, and checks that all of it was understood: this many tool
+/// results, one of them from an MCP server.
 pub(super) fn check(place: &Place, client: &str, results: u64) {
     let mut command = Command::new(WEIR);
     command.args(["replay", "--json"]).current_dir(place.path("project")).env_clear();
@@ -22,7 +22,7 @@ pub(super) fn check(place: &Place, client: &str, results: u64) {
     assert_eq!(skipped, (&json!(0), &json!([]), &json!([])), "{report}");
     let found = (&report["all"]["results"], &report["tools"]["mcp"]["results"], &report["tools"]["other"]);
     assert_eq!(found, (&json!(results), &json!(1), &Value::Null), "{report}");
-    // Some clients show and write down less than Weir would hold back.
+    // Some clients show and record less than Weir would hold back.
     let of_server = &report["tools"]["mcp"];
     assert!(of_server["touched"] == 1 || of_server["tokens"].as_u64() < Some(2_000), "{report}");
     assert!(report["all"]["cut_by_client"].as_u64() > Some(0), "{report}");

@@ -1,7 +1,7 @@
-//! What every client must show, whichever it is. The files beside this one run it, each with its client.
+//! What every client must do. The files next to this one run the suite, each with its client.
 //!
-//! The hooks and the server are those that `weir setup` writes. What a client is asked to do is scripted, and what is
-//! looked at is what its model gets to see.
+//! `weir setup` writes the hooks and the server. A script decides what a client is asked to do, and the checks look at
+//! what its model sees.
 
 use serde_json::{Value, json};
 
@@ -10,36 +10,37 @@ use super::{Client, Outcome, Place, between, replayed, tax, text};
 
 /// The first line of a guide.
 const GUIDE: &str = "Where this session stood";
-/// The tokens that a guide may have.
+/// The maximum tokens of a guide.
 const GUIDE_TOKENS: usize = 500;
 
 /// A client, how it is started, and how its model calls its tools.
 pub(super) struct Tried {
-    /// Its name for `weir setup` and among the installed clients.
+    /// The client's name for `weir setup` and among the installed clients.
     pub name: &'static str,
     pub environment: &'static [&'static str],
-    /// What it is started with, for a new session or to go on with the last.
+    /// Returns the arguments for a new session, or to continue the last one.
     pub arguments: fn(&str, Session) -> Vec<String>,
-    /// Writes its own configuration, with the server `probe` in it.
+    /// Writes the client's own configuration, with the server `probe`.
     pub configure: fn(&Place),
     pub shell: fn(&str) -> Value,
     pub read: fn(&Place, &str) -> Value,
     pub write: fn(&Place, &str, &str) -> Value,
     pub mcp: fn(&str, &str, Value) -> Value,
-    /// How it tells its model that a command returned 3.
+    /// How the client tells its model that a command returned 3.
     pub returned_3: &'static str,
-    /// Whether the output of a command that failed is held back too; else the client cuts it itself.
+    /// Whether the output of a failed command is held back too. Otherwise, the client itself cuts it.
     pub holds_failures: bool,
-    /// Whether it shows a file of 80 KB whole.
+    /// Whether the client shows a file of 80 KB in full.
     pub shows_large_files: bool,
-    /// How many tokens make it compact.
+    /// The number of tokens at which the client compacts.
     pub full: u64,
-    /// For one that compacts only what an earlier turn left: takes away the hook at the start of the turn that follows,
-    /// which would tell the guide too.
+    /// For a client that compacts only what an earlier turn left: removes the hook at the start of the next turn, which
+    /// would deliver the guide too.
     pub forget_start: Option<fn(&Place)>,
-    /// Whether its hooks tell a resumed session from a new one, and a subagent's from the user's.
+    /// Whether the client's hooks distinguish a resumed session from a new one, and a subagent's session from the
+    /// user's.
     pub tells_sessions: bool,
-    /// What it asks besides the conversation; `summary` is for a compaction.
+    /// Answers to requests outside the conversation. `summary` is for a compaction.
     pub rules: fn() -> Vec<Value>,
 }
 
@@ -50,21 +51,21 @@ pub(super) enum Session {
 }
 
 impl Tried {
-    /// A place in which it is configured.
+    /// Returns a place in which the client is configured.
     pub(super) fn place(&self) -> Place {
         let place = Place::new();
         (self.configure)(&place);
         place
     }
 
-    /// The same with hooks and server.
+    /// Returns the same with hooks and server.
     pub(super) fn place_with_weir(&self) -> Place {
         let place = self.place();
         place.set_up(self.name);
         place
     }
 
-    /// Runs it through a scenario.
+    /// Runs the client through a scenario.
     pub(super) fn run(&self, place: &Place, session: Session, prompt: &str, scenario: &Value) -> Outcome {
         place.write("scenario.json", &scenario.to_string());
         let _ = std::fs::remove_file(place.path("requests.jsonl"));
@@ -79,7 +80,8 @@ impl Tried {
         })
     }
 
-    /// Has its model call one tool after the other in a new session; the outcome, with what the model saw of each.
+    /// Has the model call one tool after the other in a new session. Returns the outcome, and what the model saw of
+    /// each call.
     pub(super) fn call(&self, place: &Place, calls: &[Value]) -> (Outcome, Vec<String>) {
         let steps = calls.iter().map(|call| json!({ "tools": [call] })).chain([json!({ "text": "That is all." })]);
         let scenario = json!({ "rules": (self.rules)(), "steps": steps.collect::<Vec<_>>() });
@@ -89,7 +91,7 @@ impl Tried {
     }
 }
 
-/// Large outputs come as digests with the whole behind them, small ones untouched, and nothing costs a request more.
+/// Checks that large outputs become digests of stored texts, small ones stay untouched, and no request costs more.
 pub(super) fn check_outputs(client: &Tried) {
     let place = client.place_with_weir();
     let bare = client.place();
@@ -124,7 +126,7 @@ pub(super) fn check_outputs(client: &Tried) {
     assert!(returned && failed_big.contains("out of memory") && failed_big.len() < 9_000, "{failed_big}");
     let probed: Vec<String> = (1..=3000).map(|number| format!("probe line {number} of 3000")).collect();
     check_held(&place, lines, &probed.join("\n"));
-    // Some clients show a part of a large file by themselves, or none; that is less than we would show.
+    // Some clients on their own show only a part of a large file, or none, which is less than Weir would show.
     match client.shows_large_files {
         true => check_held(&place, big_file, &big),
         false => assert!(!big_file.contains("[ctx:") && big_file.len() < 60_000, "{big_file}"),
@@ -146,19 +148,19 @@ pub(super) fn check_outputs(client: &Tried) {
     check_imported(&place);
 }
 
-/// What hooks captured is not taken in from the client's own transcript again.
+/// Checks that events captured by hooks are not imported again from the client's own transcript.
 fn check_imported(place: &Place) {
     let imported = place.weir(&["import", "--json"]);
     let imported: Value = serde_json::from_slice(&imported.stdout).unwrap_or_else(|_| panic!("{imported:?}"));
     assert!(imported["sessions"] != 0, "{imported}");
-    // Not every client tells hooks what the model said last.
+    // Not every client passes the model's last message to hooks.
     let mut kinds = imported["kinds"].clone();
     kinds.as_object_mut().unwrap().remove("said");
     let history = place.weir(&["history", "--limit", "60", "--budget", "9000"]);
     assert_eq!(kinds, json!({}), "{imported}\n{}", String::from_utf8_lossy(&history.stdout));
 }
 
-/// After a compaction, the model is told where the session stood, once; so it is when the session is resumed.
+/// Checks that the model gets the guide once after a compaction, and again when the session is resumed.
 pub(super) fn check_guide(client: &Tried) {
     let place = client.place_with_weir();
     let mut first = vec![
@@ -205,22 +207,22 @@ pub(super) fn check_guide(client: &Tried) {
     place.assert_no_faults();
 }
 
-/// Checks that a guide is small, and begins with the last request.
+/// Checks that a guide is short, and begins with the last request.
 fn check_told(guide: &str, last: &str) {
     assert!(guide.len() / 3 <= GUIDE_TOKENS, "{guide}");
     let facts = [last, "parser.txt", "expected a comma"].map(|fact| guide.find(fact));
     assert!(facts[0].is_some() && facts.iter().all(|fact| *fact >= facts[0]), "{facts:?} in {guide}");
 }
 
-/// The guides that the model was told, each with the number of the request in which it came first. What was told once
-/// stays in the conversation.
+/// Returns the guides that the model was given, each with the number of the request in which it first appeared. Later
+/// requests of the conversation repeat it.
 fn guides(outcome: &Outcome) -> Vec<(usize, String)> {
     let mut told = Vec::new();
     for (number, request) in outcome.requests.iter().enumerate() {
         let body = request["body"].to_string();
         let found: Vec<&str> = body.split(GUIDE).skip(1).collect();
         if found.len() > told.len() {
-            // To the end of the text in which it stands.
+            // To the end of the text that contains the guide.
             let guide = found[told.len()].replace("\\\"", "'");
             told.push((number, guide.split('"').next().unwrap_or_default().to_owned()));
         }
@@ -236,15 +238,15 @@ fn reference(seen: &str) -> &str {
     between(seen, "[ctx:", "]")
 }
 
-/// How a subagent ends in clients where it just says something.
+/// Returns the end of a subagent for clients in which it simply sends a message.
 pub(super) fn says() -> Value {
     json!({ "text": COUNTED })
 }
 
-/// What the subagent says in the end.
+/// The subagent's last message.
 pub(super) const COUNTED: &str = "They are counted.";
 
-/// What a subagent's tools print is held back as the session's is, and nothing is put into its prompt.
+/// Checks that a subagent's output is held back like the session's, and that nothing is added to its prompt.
 pub(super) fn check_subagent(client: &Tried, task: impl Fn(&str) -> Value, ends: &Value) {
     let prompt = "Count the sheep of the subagent";
     let mut rules = (client.rules)();
@@ -257,7 +259,7 @@ pub(super) fn check_subagent(client: &Tried, task: impl Fn(&str) -> Value, ends:
     let scenario = json!({ "rules": rules, "steps": steps });
 
     let place = client.place_with_weir();
-    // A note is what a new session of the user's would be told of.
+    // A new session of the user's would be told of a note.
     let note = "Sheep are counted at night";
     let noted = place.weir(&["note", note]);
     assert!(noted.status.success(), "{}", String::from_utf8_lossy(&noted.stderr));

@@ -1,16 +1,16 @@
-//! What Weir itself costs in the conversation: the tokens that a client sends more with it than without.
+//! The cost of Weir itself in the conversation: the additional tokens that a client sends with it.
 
 use serde_json::Value;
 
 use super::Outcome;
 
-/// All tool descriptions together, and the server's own words.
+/// The maximum tokens of all tool descriptions and the server's instructions.
 const MOST: usize = 1_000;
-/// What `weir replay` takes them for.
+/// The figures that `weir replay` assumes.
 const REPLAYED: &str = include_str!("../../../src/replay/clients.toml");
 
-/// A text with one word in place of every name that is drawn at random: those of temporary folders, and keys. They take more
-/// tokens in one request than in another.
+/// Replaces every random name, such as those of temporary folders and keys, by the same word, since their number of
+/// tokens varies between requests.
 fn without_random_words(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let is_random =
@@ -22,7 +22,7 @@ fn without_random_words(text: &str) -> String {
     words.collect()
 }
 
-/// Checks what a client's first request has more with Weir than without, in a new project.
+/// Checks how much larger a client's first request is with Weir than without, in a new project.
 #[expect(clippy::print_stdout, reason = "the figures are wanted where the tests are run by hand")]
 pub(super) fn check(client: &str, with: &Outcome, without: &Outcome) {
     let [with, without] = [with, without].map(first);
@@ -37,7 +37,7 @@ pub(super) fn check(client: &str, with: &Outcome, without: &Outcome) {
     assert!(tools + beside <= MOST, "{client}: {tools} tokens of tools, {beside} beside them");
     let replayed: toml::Table = toml::from_str(REPLAYED).unwrap();
     if let Some(replayed) = replayed.get(client).and_then(|client| client["descriptions"].as_integer()) {
-        // Versions of a client differ a little in what they put around a description.
+        // Versions of a client differ slightly in what they put around a description.
         let apart = (replayed - (tools + beside) as i64).abs();
         assert!(
             apart <= 30.max(replayed / 20),
@@ -45,12 +45,12 @@ pub(super) fn check(client: &str, with: &Outcome, without: &Outcome) {
             tools + beside
         );
     }
-    // In a new project there is nothing to tell.
+    // In a new project, there is nothing to report.
     let body = with["body"].to_string();
     assert!(!body.contains("Newest notes of this project") && !body.contains("Where this session stood"), "{body}");
 }
 
-/// The first request of the conversation.
+/// Returns the first request of the conversation.
 fn first(outcome: &Outcome) -> &Value {
     outcome.requests.iter().find(|request| request["why"] == "step:0").unwrap()
 }

@@ -1,4 +1,4 @@
-//! Files: what is hidden cannot be read, and what is not the run's cannot be changed.
+//! Files: hidden files cannot be read, and files outside the run's own cannot be changed.
 
 use super::world::{User, World};
 use super::{Probe, Told, check};
@@ -13,7 +13,7 @@ fn root_reads_nothing_hidden_and_changes_nothing_outside() {
     check(User::Root, &PROBE);
 }
 
-/// A file in the machine's `/tmp`.
+/// Creates a file in the machine's `/tmp`.
 fn told(_: &World) -> Told {
     let file = tempfile::Builder::new().prefix("weir-escape-").tempfile_in("/tmp").unwrap();
     std::fs::set_permissions(file.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();

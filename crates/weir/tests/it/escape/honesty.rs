@@ -1,4 +1,4 @@
-//! What a run says of its sandbox is what it has: where the system gives less than is claimed, nothing runs.
+//! A run gets the sandbox that it reports: if the system provides less, nothing runs.
 
 use std::process::Output;
 
@@ -46,7 +46,7 @@ fn a_required_sandbox_that_is_not_to_be_had_says_the_way_out() {
     check_refusal("required", &["no-namespaces"], &["unshare", "seccomp", "best-effort"]);
 }
 
-/// The doctor builds the view that a run has, and not only its namespaces.
+/// The doctor builds the full view of a run, not only its namespaces.
 #[test]
 fn the_doctor_finds_what_stops_a_run() {
     check_refusal("required", &["no-mounts"], &["read-only"]);

@@ -1,4 +1,4 @@
-//! The kernel: system calls that would undo the sandbox, and sockets and memory of other processes.
+//! The kernel: system calls that would undo the sandbox, and the sockets and memory of other processes.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt as _;
@@ -19,7 +19,7 @@ fn root_cannot_undo_the_sandbox_by_system_calls() {
     check(User::Root, &PROBE);
 }
 
-/// Sockets in the project and without a name, a file in `/dev/shm`, and shared memory.
+/// Creates sockets in the project and without a name, a file in `/dev/shm`, and shared memory.
 fn told(world: &World) -> Told {
     let open = fs::Permissions::from_mode(0o666);
     let project = world.project();
@@ -41,7 +41,7 @@ fn told(world: &World) -> Told {
     Told { words, _kept: Box::new((listener, datagrams, nameless, file, memory)) }
 }
 
-/// System V shared memory that everybody may use. It is gone with the test.
+/// System V shared memory that everyone may use. It is removed on drop.
 struct SharedMemory(String);
 
 impl SharedMemory {

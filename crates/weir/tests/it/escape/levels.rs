@@ -1,4 +1,4 @@
-//! The levels side by side: what each attempt comes to in the full sandbox and where Landlock is the only wall.
+//! The levels side by side: the outcome of each attempt in the full sandbox, and with Landlock as the only barrier.
 
 use std::fmt::Write as _;
 
@@ -15,9 +15,9 @@ Every attempt of the escape suite, made by a user without privileges, in the ful
 the list of attempts in the design. This file is written by the test that compares it: `UPDATE_EXPECT=1`.
 ";
 
-/// Attempts that come to the same for a user without privileges where there is no sandbox at all: they take a privilege
-/// anyway, or are about what is inherited. Every other attempt that the sandbox stops would succeed without it, or fail
-/// in another way; a probe whose attempts cannot succeed shows nothing.
+/// Attempts with the same outcome for an unprivileged user without any sandbox: they need a privilege anyway, or
+/// concern what is inherited. Every other attempt that the sandbox stops would succeed without it, or fail in another
+/// way; a probe whose attempts cannot succeed proves nothing.
 const SAME_ANYWAY: &[&str] = &[
     "+ write /etc/passwd",
     "+ write a setting of the kernel",
@@ -95,7 +95,7 @@ fn what_is_open_at_the_landlock_level_is_known() {
     expect_file!["golden/levels.md"].assert_eq(&table);
 }
 
-/// Landlock does not know of modes, and root owns what the machine's devices are.
+/// Landlock does not cover file modes, and root owns the machine's devices.
 const ROOT_ONLY: &[&str] = &["+ change the mode of the machine's /dev/null", "+ change the mode of standard input"];
 
 #[test]
@@ -117,7 +117,7 @@ fn root_gets_no_further_than_a_user_at_the_landlock_level() {
     assert_eq!(further, ROOT_ONLY);
 }
 
-/// What was hidden in one run must not be had in the next under another name.
+/// A file hidden in one run must not be available to the next under another name.
 #[test]
 fn two_runs_at_the_landlock_level_show_nothing_hidden() {
     for first in ["mv .env seen", "ln .env seen", "mv conf seen", "mv .env out/seen", "ln .env out/seen"] {
@@ -130,7 +130,7 @@ fn two_runs_at_the_landlock_level_show_nothing_hidden() {
     }
 }
 
-/// What is protected must not be replaced by something that was made beside it.
+/// A protected file must not be replaced by one that was created next to it.
 #[test]
 fn the_repository_cannot_be_replaced_at_the_landlock_level() {
     for script in [
@@ -148,7 +148,7 @@ fn the_repository_cannot_be_replaced_at_the_landlock_level() {
     }
 }
 
-/// Only a machine without namespaces may lower the level, and nothing that a run can bring about.
+/// Only a machine without namespaces may lower the level; nothing that a run does may lower it.
 #[test]
 fn a_run_cannot_lower_the_level_of_the_next() {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };

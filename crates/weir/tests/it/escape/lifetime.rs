@@ -1,4 +1,4 @@
-//! Lifetimes and limits: nothing outlives a run, however it ends, and nothing uses up the machine.
+//! Lifetimes and limits: nothing outlives a run, however it ends, and nothing exhausts the machine.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -13,23 +13,23 @@ use serde_json::{Value, json};
 use super::world::{Machine, User, World, announce_skip, answer};
 use super::{Probe, Told, check};
 
-/// Long, since a loaded machine is slow; what never comes fails the test all the same.
+/// Long, because a loaded machine is slow. An event that never occurs still fails the test.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// How long something may outlive its run. The kernel needs milliseconds.
+/// How long a process may outlive its run. The kernel needs milliseconds.
 const AT_ONCE: Duration = Duration::from_secs(3);
-/// Something that left no trace for so long is gone.
+/// A process that has left no trace for this long is gone.
 pub(super) const QUIET: Duration = Duration::from_millis(500);
 
-/// How a run comes to its end.
+/// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Its program returns.
     Returns,
-    /// Its time is over.
+    /// It times out.
     Timeout,
-    /// The one who asked is killed.
+    /// The calling process is killed.
     Killed,
-    /// The server that was asked is killed.
+    /// The server that runs it is killed.
     ServerKilled,
 }
 
@@ -66,7 +66,7 @@ fn check_survivors(user: User, machine: Machine, probe: &str, end: End) {
     }
     let up = world.project().join("out/up");
     assert!(up.exists(), "the probe did not get that far");
-    // A comet is easily missed among the processes, and known by its trace.
+    // A comet is easily missed among the processes, but its trace shows it.
     let quiet = || up.metadata().unwrap().modified().unwrap().elapsed().is_ok_and(|time| time > QUIET);
     let gone = wait_until(AT_ONCE, || survivors(&world).is_empty() && quiet());
     assert!(gone, "as {user:?}, {machine:?}, {end:?}: {:?}", survivors(&world));
@@ -97,8 +97,8 @@ pub(super) fn ask(server: &mut std::process::Child, code: &str) {
     messages[1..].iter().for_each(|message| writeln!(input, "{message}").unwrap());
 }
 
-/// Processes that have the world's folder in their environment or in their words: whatever the run started, and the
-/// program itself.
+/// Returns the processes that have the world's folder in their environment or arguments: everything the run started,
+/// and the program itself.
 fn survivors(world: &World) -> Vec<String> {
     let home = world.home();
     let mark = home.parent().unwrap().to_str().unwrap();
@@ -112,10 +112,10 @@ fn survivors(world: &World) -> Vec<String> {
     processes.filter_map(|entry| about(&entry.path())).collect()
 }
 
-/// Whether it came to be so before the time was over.
+/// Waits until a condition holds. Returns false if it does not hold in time.
 pub(super) fn wait_until(most: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + most;
-    // Nobody sends: the channel is a clock.
+    // Nothing is sent: the channel is a clock.
     let (_sender, clock) = channel::<()>();
     while !is_so() {
         if Instant::now() > end {
@@ -254,7 +254,7 @@ fn the_private_tmp_has_a_size() {
     assert!(answer["text"].as_str().unwrap().contains("No space left on device"), "{answer}");
 }
 
-/// Number 48 of the list, with as much as a debug build prints in the time of a test.
+/// Number 48 of the list, with as much output as a debug build prints during a test.
 #[test]
 fn memory_does_not_grow_with_the_output() {
     const MEASURE: &str = "import resource, subprocess, sys\n\
@@ -284,7 +284,7 @@ const TERMINAL: &[(&str, &str)] = &[
     ("+ take the terminal of standard output", "ENOTTY"),
 ];
 
-/// Number 45 of the list, with the terminal that a person sits at.
+/// Number 45 of the list, with the terminal that a person uses.
 #[test]
 fn nothing_is_typed_into_the_terminal_of_the_one_who_asked() {
     for user in [User::Plain, User::Root] {
@@ -304,7 +304,7 @@ fn nothing_is_typed_into_the_terminal_of_the_one_who_asked() {
     }
 }
 
-/// What a run does to a process of its own is its own affair; the test is that it has no more power than that.
+/// A run may do anything to its own processes; the test is that it has no further power.
 #[test]
 fn a_run_has_no_powers_left() {
     for user in [User::Plain, User::Root] {
@@ -318,7 +318,7 @@ fn a_run_has_no_powers_left() {
     }
 }
 
-/// A program of the user's that became root's by its mode stays the user's inside.
+/// A set-user-id program of root's keeps the user's rights inside.
 #[test]
 fn programs_that_run_as_their_owner_do_not() {
     if !super::world::is_root() {

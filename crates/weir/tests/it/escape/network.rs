@@ -1,4 +1,4 @@
-//! The network: by default there is none but the run's own loopback.
+//! The network: by default, there is only the run's own loopback.
 
 use std::net::TcpListener;
 
@@ -15,7 +15,7 @@ fn root_reaches_nothing_outside() {
     check(User::Root, &PROBE);
 }
 
-/// Asks the proxy for a tunnel; the first line of what it says.
+/// Asks the proxy for a tunnel, and checks the first line of its answer.
 fn check_proxy(hosts: &str, asked: &str, answered: &str) {
     for user in [User::Plain, User::Root] {
         let Some(world) = World::new(user) else { return announce_skip() };
@@ -45,7 +45,7 @@ fn the_proxy_does_not_reach_the_machine_by_an_allowed_name() {
     check_proxy("\"localhost\"", &format!("localhost:{port}"), "HTTP/1.1 403");
 }
 
-/// Nobody serves what is not allowed, and the run's own loopback stays its own.
+/// Hosts that are not allowed are unreachable, and the run's loopback stays private.
 #[test]
 fn with_an_allowed_host_the_rest_stays_out_of_reach() {
     for user in [User::Plain, User::Root] {
@@ -58,7 +58,7 @@ fn with_an_allowed_host_the_rest_stays_out_of_reach() {
     }
 }
 
-/// Services on the machine's loopback.
+/// Starts services on the machine's loopback.
 fn told(_: &World) -> Told {
     let listeners = ["127.0.0.1:0", "[::1]:0"].map(|address| TcpListener::bind(address).unwrap());
     let port = |listener: &TcpListener| listener.local_addr().unwrap().port().to_string();

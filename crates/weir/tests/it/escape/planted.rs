@@ -1,4 +1,4 @@
-//! What a run leaves behind to be run later, outside: it is moved away or said.
+//! Files that a run leaves to be executed later, outside: they are moved away or reported.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -11,10 +11,10 @@ use weir_policy::audit::names::NAMES;
 use super::lifetime::{PATIENCE, QUIET, ask, wait_until};
 use super::world::{User, World, announce_skip};
 
-/// What becomes of a thing that was planted.
+/// What happens to a planted file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// It cannot be made.
+    /// It cannot be created.
     Refused,
     /// It is moved away, and the answer says so.
     MovedAway,
@@ -22,7 +22,7 @@ enum Fate {
     Said,
 }
 
-/// Runs a script and looks at what it planted: at a path, which the answer must name.
+/// Runs a script and checks the file that it planted at a path, which the answer must name.
 fn check(script: &str, path: &str, fate: Fate) {
     check_in(|_| (), script, path, fate);
 }
@@ -116,7 +116,7 @@ fn settings_that_are_there_cannot_be_changed() {
     }
 }
 
-/// A file that was there cannot be changed by the run, so whoever changed it meanwhile was somebody else.
+/// The run cannot change a file that existed before, so any change during the run was made by someone else.
 #[test]
 fn what_the_user_changes_during_a_run_stays() {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
@@ -132,7 +132,7 @@ fn what_the_user_changes_during_a_run_stays() {
     assert!(answer["remarks"].to_string().contains("not by the run"), "{answer}");
 }
 
-/// What a run can write, nobody knows not to have been changed by it.
+/// A file that the run can write may have been changed by it.
 #[test]
 fn an_all_clear_is_given_only_where_it_is_known() {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
@@ -149,7 +149,7 @@ fn an_all_clear_is_given_only_where_it_is_known() {
     }
 }
 
-/// Every name of the list that runs code or speaks to a model by itself.
+/// Every name in the list that runs code or addresses a model on its own.
 #[test]
 fn no_name_that_runs_code_by_itself_stays() {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
@@ -163,7 +163,7 @@ fn no_name_that_runs_code_by_itself_stays() {
     assert!(answer["remarks"].to_string().contains("more like this"), "{answer}");
 }
 
-/// Plants again and again, so that only the end of the run ends it.
+/// Plants again and again, until the end of the run.
 const PLANTER: &str = "while :; do echo evil > .envrc; mkdir -p .vscode; echo {} > .vscode/tasks.json; \
                        mkdir -p conf/deep; echo evil > conf/deep/.envrc; touch out/up; sleep 0.05; done";
 
@@ -183,7 +183,7 @@ fn planted_things_are_moved_away_while_the_run_goes_on() {
     assert!(answer["remarks"].to_string().contains("conf/deep/.envrc"), "{answer}");
 }
 
-/// The owner of a run is killed; the next call, whatever it is, finishes what it had begun.
+/// Kills the owner of a run, and checks that the next call, of any kind, finishes the audit.
 fn check_interrupted(call: impl Fn(&World) -> String, everywhere: bool) {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
     let project = world.project();
@@ -195,7 +195,7 @@ fn check_interrupted(call: impl Fn(&World) -> String, everywhere: bool) {
     let up = project.join("out/up");
     let quiet = || up.metadata().unwrap().modified().unwrap().elapsed().is_ok_and(|time| time > QUIET);
     assert!(wait_until(PATIENCE, quiet));
-    // What was there may have been moved away just before.
+    // The files may have been moved away just before.
     for path in [".envrc", "conf/deep/.envrc"] {
         fs::write(project.join(path), "evil").unwrap();
     }

@@ -1,12 +1,11 @@
-//! Rules, refusals and answers: what is denied is not run, what cannot be fenced in is not run, and what was printed is
-//! shown.
+//! Rules, refusals and answers: what is denied is not run, what cannot be confined is not run, and output is shown.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::world::{User, World, announce_skip};
 
-/// Runs a script that must not be run; the exit code says why, and these words are said.
+/// Runs a script that must be refused with this exit code and these words.
 fn check_refused(world: &World, script: &str, code: i32, words: &[&str]) {
     let output = world.output(script);
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -15,7 +14,7 @@ fn check_refused(world: &World, script: &str, code: i32, words: &[&str]) {
     assert!(!world.project().join("out/ran").exists(), "`{script}` was run: {said}");
 }
 
-/// Number 51 of the list, and other spellings of the same.
+/// Number 51 of the list, and other spellings of it.
 #[test]
 fn a_denied_program_is_not_run_however_it_is_spelt() {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
@@ -86,7 +85,7 @@ fn without_namespaces_a_lower_level_is_taken_only_when_accepted_and_said() {
     }
 }
 
-/// A project of dotfiles holds the configuration. It must not be the way to a run without a sandbox.
+/// A project of dotfiles contains the configuration, which must not be a way to a run without a sandbox.
 #[test]
 fn the_configuration_is_safe_in_a_project_that_holds_it() {
     for user in [User::Plain, User::Root] {
@@ -102,7 +101,7 @@ fn the_configuration_is_safe_in_a_project_that_holds_it() {
     }
 }
 
-/// The same where there is no configuration yet.
+/// The same if there is no configuration yet.
 #[test]
 fn no_configuration_can_be_planted_in_a_project_that_would_hold_it() {
     for user in [User::Plain, User::Root] {
@@ -115,8 +114,8 @@ fn no_configuration_can_be_planted_in_a_project_that_would_hold_it() {
     }
 }
 
-/// A program that a run could have planted is asked for its version. That must happen in a sandbox, also where one
-/// cannot be built as usual: here a link stands in the path.
+/// A program that a run could have planted is asked for its version. That must happen in a sandbox, even if the usual
+/// one cannot be built: here, the path contains a link.
 #[test]
 fn a_runtime_is_asked_for_its_version_in_a_sandbox_or_not_at_all() {
     for user in [User::Plain, User::Root] {
@@ -146,7 +145,7 @@ fn check_planted_runtime(world: &World, user: User) {
     }
 }
 
-/// A world with a stand-in for an authenticated program outside, which leaves a trace when it is run.
+/// Returns a world with a stand-in for an authenticated program outside, which leaves a trace when it is run.
 fn with_brokered(user: User, name: &str) -> Option<World> {
     let world = World::new(user)?;
     world.configure_wholly(&format!("[run]\nbrokered = [{name:?}]\n"));
@@ -169,7 +168,7 @@ fn check_broker(name: &str, script: &str, granted: bool) {
     }
 }
 
-/// Number 52 of the list, and other ways to have more run than the one command.
+/// Number 52 of the list, and other ways to run more than the one command.
 #[test]
 fn the_broker_runs_nothing_but_the_whole_command() {
     check_broker("gh", "gh pr list", true);
@@ -196,8 +195,8 @@ fn the_broker_starts_no_containers() {
     }
 }
 
-/// An authenticated program is run outside. What a run planted in a folder of `PATH` must not be taken for it, nor may
-/// code that it planted be loaded by it.
+/// An authenticated program is run outside. A program that a run planted in a folder of `PATH` must not be mistaken for
+/// it, nor may it load planted code.
 #[test]
 fn a_planted_program_is_never_run_outside() {
     for user in [User::Plain, User::Root] {
@@ -221,7 +220,7 @@ fn planted_code_is_never_loaded_outside() {
         let Some(world) = World::new(user) else { return announce_skip() };
         world.configure_wholly("[run]\nbrokered = [\"aws\"]\n");
         let escaped = world.home().join("escaped");
-        // A real one is a Python program.
+        // The real program is a Python program.
         let tools = world.home().parent().unwrap().join("tools");
         fs::create_dir(&tools).unwrap();
         fs::write(tools.join("aws"), "#!/usr/bin/python3\nprint('buckets')\n").unwrap();

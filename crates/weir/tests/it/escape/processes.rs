@@ -1,4 +1,4 @@
-//! Processes: those outside cannot be seen, the first one inside cannot be touched, and nothing is inherited.
+//! Processes: those outside are invisible, the first one inside cannot be touched, and nothing is inherited.
 
 use super::world::{User, World};
 use super::{Probe, Told, check};
@@ -13,7 +13,7 @@ fn root_touches_no_other_process_and_inherits_nothing() {
     check(User::Root, &PROBE);
 }
 
-/// A process of the same user outside.
+/// Starts a process of the same user outside.
 fn told(world: &World) -> Told {
     let victim = world.victim();
     Told { words: vec![victim.pid().to_string()], _kept: Box::new(victim) }

@@ -1,14 +1,14 @@
-//! What git is asked by Weir itself: nothing that a repository's configuration names is started.
+//! Weir's own queries to git: nothing that a repository's configuration names is started.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use super::world::{User, World, announce_skip};
 
-/// A program that a repository wants to have started: it reads a secret and leaves a trace.
+/// A program that a repository tries to have started: it reads a secret and leaves a trace.
 const EVIL: &str = "#!/bin/sh\ncat .env\ntouch \"$HOME/started\" out/started\nexit 1\n";
 
-/// Settings by which git starts programs, also when it only shows the log.
+/// Settings with which git starts programs, even if it only shows the log.
 const SETTINGS: &[&str] = &[
     "log.showSignature=true",
     "gpg.program=./evil.sh",
@@ -25,7 +25,7 @@ const SETTINGS: &[&str] = &[
 fn git(world: &World, arguments: &[&str], input: Option<&str>) -> String {
     let file = world.home().join("input");
     std::fs::write(&file, input.unwrap_or_default()).unwrap();
-    // The project may belong to another user than the tests.
+    // The project may belong to a different user than the tests.
     let settings = world.home().join("git-settings");
     std::fs::write(&settings, "[safe]\n\tdirectory = *\n").unwrap();
     let mut command = Command::new("git");
@@ -36,7 +36,7 @@ fn git(world: &World, arguments: &[&str], input: Option<&str>) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// A repository with a signed commit, and with every setting that starts a program.
+/// Creates a repository with a signed commit, and with every setting that starts a program.
 fn prepare(world: &World) {
     for name in ["a", "b"] {
         world.write(&format!("project/src/{name}.rs"), &format!("pub fn {name}() {{}}\n"));

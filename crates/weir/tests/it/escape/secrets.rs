@@ -1,4 +1,4 @@
-//! Secrets against patience: more than one run, help from outside, and files that are not what they seem.
+//! Secrets against patient attackers: several runs, help from outside, and files that are not what they seem.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::lifetime::{PATIENCE, wait_until};
 use super::world::{User, World, announce_skip, answer};
 
-/// Runs the scripts one after the other; none may print the secret, be it with the words that hide it from redaction.
+/// Runs the scripts in order. None may print the secret, not even in a form that hides it from redaction.
 fn check(prepare: impl Fn(&World), scripts: &[&str]) {
     for user in [User::Plain, User::Root] {
         let Some(world) = World::new(user) else { return announce_skip() };
@@ -70,7 +70,7 @@ fn what_a_run_printed_in_another_project_is_hidden() {
     check(prepare, &["grep -rhoa 'hidden-[a-z]*' ~/.local/share/weir", "strings -a ~/.local/share/weir/*/*/*.db*"]);
 }
 
-/// The ways to point a run at a hidden place by the arguments of the call.
+/// Ways to point a run at a hidden path through the arguments of the call.
 #[test]
 fn what_is_hidden_is_hidden_from_a_run_that_is_about_it() {
     for user in [User::Plain, User::Root] {
@@ -91,7 +91,7 @@ fn what_is_hidden_is_hidden_from_a_run_that_is_about_it() {
             let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
             assert!(!said.contains("hidden-"), "as {user:?}, {arguments:?}: {said}");
         }
-        // A folder that is hidden makes no project either.
+        // A hidden folder cannot be a project either.
         let output = world.weir(&["run", "cat id_ed25519"]).current_dir(ssh).output().unwrap();
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert!(!said.contains("hidden-"), "as {user:?}: {said}");
@@ -112,7 +112,7 @@ fn a_hidden_file_with_another_name_is_refused() {
     }
 }
 
-/// Number 26 of the list: while runs are set up, somebody swaps the folder of a hidden file and a link to elsewhere.
+/// Number 26 of the list: while runs are set up, the folder of a hidden file is swapped with a link to elsewhere.
 #[test]
 fn a_link_swapped_in_while_a_run_is_set_up_shows_nothing() {
     const RUNS: usize = 15;
@@ -126,7 +126,7 @@ fn a_link_swapped_in_while_a_run_is_set_up_shows_nothing() {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    // The folder is `conf` or `held`, and in the meantime `conf` is a link.
+                    // The folder is `conf` or `held`, and in between, `conf` is a link.
                     let _ = fs::rename(project.join("conf"), project.join("held"));
                     let _ = fs::rename(project.join("swap"), project.join("conf"));
                     let _ = fs::rename(project.join("conf"), project.join("swap"));
@@ -137,7 +137,7 @@ fn a_link_swapped_in_while_a_run_is_set_up_shows_nothing() {
             done.store(true, Ordering::Relaxed);
             for output in outputs {
                 let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-                // It is run in the full sandbox, or ended since a mask was moved, or refused.
+                // The run takes place in the full sandbox, is ended because a mask was moved, or is refused.
                 let known = [Some(0), Some(1), Some(6), Some(7)].contains(&output.status.code());
                 assert!(known && !said.contains("hidden-"), "as {user:?}: {said}");
             }
@@ -145,7 +145,7 @@ fn a_link_swapped_in_while_a_run_is_set_up_shows_nothing() {
     }
 }
 
-/// Starts a run that does nothing, replaces a file of the project from outside, and says how the run was ended.
+/// Starts a run that does nothing, replaces a file of the project from outside, and returns how the run was ended.
 fn ended_by_replacing(world: &World, name: &str, text: &str) -> serde_json::Value {
     let project = world.project();
     let run = world.weir(&["run", "--json", "--timeout", "30", "touch out/up; read -r < <(sleep 60)"]);
@@ -156,8 +156,8 @@ fn ended_by_replacing(world: &World, name: &str, text: &str) -> serde_json::Valu
     answer(&run.wait_with_output().unwrap())
 }
 
-/// An editor saves a hidden file by moving a new one over it, and the kernel takes the mask away with the old one. So the
-/// run is ended. What it did in that moment cannot be undone: the moment is short, not nothing.
+/// An editor saves a hidden file by moving a new one over it, and the kernel removes the mask together with the old
+/// file. So the run is ended. What it did in that moment cannot be undone: the moment is short, but it exists.
 #[test]
 fn a_run_ends_when_a_hidden_file_is_saved() {
     for user in [User::Plain, User::Root] {
@@ -167,8 +167,8 @@ fn a_run_ends_when_a_hidden_file_is_saved() {
     }
 }
 
-/// The same for what is protected from writing: `git` replaces its own files by moving others over them. And the audit
-/// does not take the replacement for the run's.
+/// The same for files protected from writing: `git` replaces its own files by moving others over them. The audit must
+/// not attribute the replacement to the run.
 #[test]
 fn a_run_ends_when_a_protected_file_is_replaced() {
     for user in [User::Plain, User::Root] {
@@ -183,8 +183,8 @@ fn a_run_ends_when_a_protected_file_is_replaced() {
     }
 }
 
-/// A run that does nothing but read may win the moment between the save and its end. Then nothing that it printed is
-/// shown or kept.
+/// A run that does nothing but read may succeed in the moment between the save and its end. Then none of its output is
+/// shown or stored.
 #[test]
 fn what_is_read_while_a_mask_is_lost_is_not_shown() {
     for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! A machine in small for one test: a home with secrets, a project in it, and the program, all owned by the user that
+//! A miniature machine for one test: a home with secrets, a project in it, and the program, all owned by the user that
 //! the test is about.
 
 use std::fs;
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 
 use super::Probe;
 
-/// The user without privileges, where the tests run as root.
+/// The unprivileged user, if the tests run as root.
 const NOBODY: u32 = 65534;
 
-/// What is in the home folder, and in the project below it.
+/// The files of the home folder, and of the project below it.
 const FILES: &[(&str, &str)] = &[
     (".bashrc", "# shell\n"),
     (".ssh/id_ed25519", "hidden-ssh-key\n"),
@@ -34,27 +34,27 @@ const FILES: &[(&str, &str)] = &[
     ("project/.git/refs/heads/.keep", ""),
 ];
 
-/// Who runs the program.
+/// The user who runs the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum User {
-    /// Without privileges: the one who runs the tests, or nobody if that is root.
+    /// Unprivileged: the user who runs the tests, or `nobody` if that is root.
     Plain,
     /// Root.
     Root,
 }
 
-/// How the program is started.
+/// The environment in which the program is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Machine {
-    /// As it is.
+    /// The unrestricted machine.
     Whole,
-    /// Where no user namespace can be made.
+    /// A machine on which no user namespace can be created.
     WithoutNamespaces,
-    /// Behind the filter of `container.c`, which is told these names.
+    /// Behind the filter of `container.c`, which gets these names.
     Container(&'static [&'static str]),
 }
 
-/// A machine in small. It is gone with the test.
+/// A miniature machine. It is removed on drop.
 pub(super) struct World {
     folder: TempDir,
     user: User,
@@ -62,12 +62,12 @@ pub(super) struct World {
 }
 
 impl World {
-    /// None if the tests do not run as root and root is wanted.
+    /// Returns `None` if root is required but the tests do not run as root.
     pub(super) fn new(user: User) -> Option<Self> {
         if user == User::Root && !is_root() {
             return None;
         }
-        // Not below /tmp, which is the run's own: a home is elsewhere on most machines.
+        // Not below /tmp, which is private to a run: on most machines, a home is elsewhere.
         let folder = tempfile::Builder::new().prefix("weir-escape-").tempdir_in("/var/tmp").unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let world = Self { folder, user, machine: Machine::Whole };
@@ -79,21 +79,21 @@ impl World {
         symlink("../.ssh/id_ed25519", world.project().join("key")).unwrap();
         symlink("../.bashrc", world.project().join("rc")).unwrap();
         let program = Path::new(env!("CARGO_BIN_EXE_weir"));
-        // A link where that can be, since a copy of a debug build is large.
+        // A hard link if possible, since a copy of a debug build is large.
         fs::hard_link(program, world.program()).or_else(|_| fs::copy(program, world.program()).map(drop)).unwrap();
         world.configure("");
         world.own_all();
         Some(world)
     }
 
-    /// The same where no user namespace can be made.
+    /// Returns a world in which no user namespace can be created.
     pub(super) fn without_namespaces(user: User) -> Option<Self> {
         let mut world = Self::new(user)?;
         world.machine = Machine::WithoutNamespaces;
         Some(world)
     }
 
-    /// The same in a container that denies some system calls.
+    /// Returns a world in a container that denies some system calls.
     pub(super) fn in_container(user: User, names: &'static [&'static str]) -> Option<Self> {
         let mut world = Self::new(user)?;
         compile("container.c", &world.container());
@@ -117,7 +117,8 @@ impl World {
         self.folder.path().join("weir")
     }
 
-    /// Writes the configuration: these lines, the files outside that can be seen, and the rules that the table speaks of.
+    /// Writes the configuration: these lines, the files outside that are visible, and the rules that the table refers
+    /// to.
     pub(super) fn configure(&self, lines: &str) {
         const SEEN: &str = "[run]\nreadable = [\"~/.bashrc\", \"~/outside.txt\"]";
         let lines = match lines.contains("[run]") {
@@ -140,16 +141,16 @@ impl World {
         self.own_all();
     }
 
-    /// Gives everything to the user.
+    /// Makes the user the owner of everything.
     pub(super) fn own_all(&self) {
         if is_root() && self.user == User::Plain {
-            // The program stays root's, as an installed one is.
+            // Root keeps the program, as with an installed one.
             give(&self.home(), NOBODY);
             lchown(self.folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
         }
     }
 
-    /// A program started by the user, with a secret in its environment and a descriptor that nobody asked for.
+    /// Returns a command started by the user, with a secret in its environment and an extra file descriptor.
     pub(super) fn command(&self, words: &[&str]) -> Command {
         let mut all: Vec<&str> = Vec::new();
         let container = self.container();
@@ -189,32 +190,32 @@ impl World {
         self.weir(&["run", "--json", code]).output().unwrap()
     }
 
-    /// Runs shell code, which must have been run; what is answered.
+    /// Runs shell code, which must not be refused, and returns the answer.
     pub(super) fn run(&self, code: &str) -> Value {
         answer(&self.output(code))
     }
 
-    /// Makes a probe from its source, where the run can start it.
+    /// Compiles a probe to where the run can start it.
     pub(super) fn compile(&self, source: &str) {
         compile(source, &self.project().join("out/probe"));
         self.own_all();
     }
 
-    /// Runs a probe, which must be in a sandbox of this level; the names of its attempts and their outcomes.
+    /// Runs a probe, which must be in a sandbox of this level. Returns the names of its attempts and their outcomes.
     pub(super) fn probe(&self, probe: &Probe, level: &str) -> Vec<(String, String)> {
         self.compile(probe.source);
         let (home, project) = (self.home(), self.project());
         let mut words = vec![home.to_str().unwrap().to_owned(), project.to_str().unwrap().to_owned()];
         let told = (probe.told)(self);
         words.extend(told.words.iter().cloned());
-        // Not to standard output, of which an answer shows a part.
+        // Not to standard output, of which an answer shows only a part.
         let answer = self.run(&format!("exec out/probe {} > out/results", words.join(" ")));
         assert_eq!((&answer["sandbox"], &answer["exit_code"]), (&level.into(), &0.into()), "{answer}");
         let said = fs::read_to_string(self.project().join("out/results")).unwrap();
         said.lines().map(|line| line.split_once('\t').unwrap()).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
     }
 
-    /// A process of the same user outside, with a secret in its environment.
+    /// Starts a process of the same user outside, with a secret in its environment.
     pub(super) fn victim(&self) -> Victim {
         let mut process = self.command(&["cat"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let input = process.stdin.take();
@@ -223,7 +224,7 @@ impl World {
 }
 
 impl Drop for World {
-    /// Opens folders that a run has closed, so that they can be removed.
+    /// Restores access to folders that a run has closed, so that they can be removed.
     fn drop(&mut self) {
         let _ = Command::new("chmod").args(["-R", "u+rwX"]).arg(self.home()).stderr(Stdio::null()).status();
     }
@@ -238,14 +239,14 @@ fn compile(source: &str, to: &Path) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
-/// What a run answered.
+/// Returns the answer of a run.
 pub(super) fn answer(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("{error}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
     })
 }
 
-/// Ends with the test.
+/// A process that ends with the test.
 pub(super) struct Victim {
     process: Child,
     _input: Option<ChildStdin>,

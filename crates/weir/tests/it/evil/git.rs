@@ -1,10 +1,10 @@
-//! A `.git` that was made by hand.
+//! Handmade `.git` folders.
 
 use std::path::Path;
 
 use super::{Case, archive, check, link, pipe, put};
 
-/// As little as makes a repository.
+/// Creates a minimal repository.
 fn repository(top: &Path, head: &str) {
     put(top, ".git/HEAD", head);
     put(top, ".git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");

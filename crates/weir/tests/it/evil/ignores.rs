@@ -1,4 +1,4 @@
-//! Hostile ignore files: links, pipes, and more patterns than anyone needs.
+//! Hostile ignore files: links, pipes, and excessive numbers of patterns.
 
 use super::{Case, archive, check, clone, link, pipe, put};
 

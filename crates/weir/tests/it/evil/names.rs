@@ -1,4 +1,4 @@
-//! Files with names that mean something to somebody.
+//! Files whose names have a special meaning to some program.
 
 use super::{Case, archive, bytes, check, clone, put};
 

@@ -64,7 +64,7 @@ const CASES: &[Case] = &[
         }
     }),
     archive("devices among the files", |top| {
-        // Only root can make them; others get pipes.
+        // Only root can create devices; other users get pipes.
         let made = std::process::Command::new("mknod").arg(top.join("big.txt")).args(["c", "1", "5"]).status().unwrap();
         if !made.success() {
             pipe(top, "big.txt");

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use super::{Arrives, Case, put};
 use crate::files::world::{Server, World};
 
-/// What must never be shown.
+/// The text that must never be shown.
 const CANARY: &str = "canary-of-the-coal-mine";
-/// An address that is refused.
+/// An address that refuses connections.
 const NOWHERE: &str = "http://127.0.0.1:9/";
-/// What any one call may take.
+/// The limits of any one call.
 const LONGEST: Duration = Duration::from_secs(10);
 const LARGEST_KB: u64 = 512 << 10;
-/// A bound on what a flood can do to this machine before it is noticed.
+/// The limit on what a flood can do to this machine before it is noticed.
 const MOST_MEMORY: &str = "--as=8589934592";
 
 /// A repository that has arrived.
@@ -145,7 +145,7 @@ impl<'a> Evil<'a> {
         }
     }
 
-    /// What is outside of the project is as it was.
+    /// Checks that everything outside the project is unchanged.
     pub(super) fn left_the_rest_alone(&self) {
         assert_eq!(outside(self.world.home()), self.before, "{}", self.case.name);
     }
@@ -158,7 +158,7 @@ impl<'a> Evil<'a> {
         let peak = peak(server.id()).unwrap_or_default();
         assert!(peak < LARGEST_KB, "{name}: {tool} {arguments}: {peak} KB");
         let (Ok(text) | Err(text)) = &answer;
-        // A search repeats what was asked.
+        // A search repeats the query.
         assert!(tool == "ctx_search" || !text.contains(CANARY), "{name}: {tool} {arguments}: {text}");
         assert!(!text.contains("the other project knows"), "{name}: {tool} {arguments}: {text}");
         answer
@@ -185,7 +185,7 @@ impl<'a> Evil<'a> {
         let started = Instant::now();
         let mut child = command.spawn().unwrap();
         let (mut to, input) = (child.stdin.take().unwrap(), input.to_vec());
-        // One that does not read to the end closes the pipe.
+        // A program that does not read all of its input closes the pipe.
         std::thread::spawn(move || to.write_all(&input));
         while child.try_wait().unwrap().is_none() {
             let peak = peak(child.id()).unwrap_or_default();
@@ -199,14 +199,14 @@ impl<'a> Evil<'a> {
     }
 }
 
-/// The most memory that a process has had, in KB.
+/// Returns the peak memory of a process, in KB.
 fn peak(process: u32) -> Option<u64> {
     let about = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
-/// What lies in the home outside of the project and of Weir's own places, with its content.
+/// Returns the files in the home outside the project and Weir's own folders, with their content.
 fn outside(home: &Path) -> BTreeMap<PathBuf, String> {
     let own = [home.join("project"), home.join(".local"), home.join(".cache")];
     let (mut found, mut folders) = (BTreeMap::new(), vec![home.to_owned()]);
@@ -227,7 +227,7 @@ fn outside(home: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Runs git as somebody who has configured nothing.
+/// Runs git as a user without any configuration.
 pub(super) fn git(folder: &Path, arguments: &[&str]) {
     let mut command = Command::new("git");
     command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");

@@ -1,4 +1,4 @@
-//! Changes of files: what is written, and what is refused.
+//! Changes to files: what is written, and what is refused.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -64,14 +64,14 @@ fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
     let edit = json!({ "path": "a.rs", "old": "add_0", "new": "sum_0" });
     let refused = server.refused("context_edit", &edit);
     assert!(refused.contains("a.rs has changed since you read it; nothing was written"), "{refused}");
-    // To look at the outline is not to have read what changed.
+    // Looking at the outline does not count as reading the change.
     server.ok("context_peek", &json!({ "path": "a.rs" }));
     server.refused("context_edit", &edit);
     assert!(server.refused("context_write", &json!({ "path": "a.rs", "text": "x" })).contains("you have not read"));
     server.ok("context_read", &json!({ "path": "a.rs", "lines": "1-5" }));
     server.ok("context_edit", &edit);
     assert!(world.read("a.rs").ends_with("// someone else\n") && world.read("a.rs").contains("sum_0"));
-    // Whoever knows the text need not have read it here.
+    // A session that knows the text need not have read it here.
     let mut other = world.server("s2");
     other.ok("context_edit", &json!({ "path": "a.rs", "old": "sum_0", "new": "add_0" }));
     server.refused("context_edit", &json!({ "path": "a.rs", "old": "add_1", "new": "sum_1" }));

@@ -1,4 +1,4 @@
-//! Hooks and files together: large reads by their outline, and the guide's line.
+//! Hooks and files together: outlines of large reads, and the line in the guide.
 
 use serde_json::json;
 
@@ -26,12 +26,12 @@ fn a_large_source_file_that_a_client_reads_is_shown_by_its_beginning_and_its_out
     let (beginning, outline) = fenced(&shown).split_once(" left out; outline of the whole file:\n").unwrap();
     assert!(text.starts_with(&beginning[..beginning.rfind("\n… lines ").unwrap()]), "{beginning}");
     assert!(outline.contains("add_139(n: u64) -> u64") && !outline.contains("println"), "{outline}");
-    // One whose outline is too long is cut, and says so.
+    // An outline that is too long is cut, and says so.
     world.write("huge.rs", source(500));
     let huge = answer("huge.rs", &source(500));
     assert!(huge.contains(" more lines of the outline\n"), "{huge}");
     assert!(huge.len() < 20_000 && fenced(&huge).contains("add_20"), "{huge}");
-    // Of data, the values matter: that is what a digest is for.
+    // For data, the values matter, so it gets a digest.
     let json = answer("big.json", &world.read("big.json"));
     assert!(json.contains("held as [ctx:") && !json.contains("beginning"), "{json}");
 }

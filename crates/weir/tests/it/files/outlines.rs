@@ -18,7 +18,7 @@ fn several_files_are_outlined_in_one_call() {
         server.ok("context_peek", &json!({ "paths": ["a.rs", "b.rs", "notes.xyz", "none.rs"], "level": "minimal" }));
     assert!(all.contains("b.rs:\n<<<") && all.contains("error: no such file: none.rs"), "{all}");
     assert!(all.contains("notes.xyz: 40 lines, 310 B, no outline; beginning only") && all.contains("note 11"), "{all}");
-    // Looking is not reading: the text is given when it is asked for.
+    // Looking at an outline does not count as reading: the text is still given on request.
     assert_eq!(fenced(&server.read("a.rs")), source(8).trim_end_matches('\n'));
     let status = server.ok("context_status", &json!({}));
     assert!(status.contains("outlined b.rs: ") && status.contains("peeked notes.xyz: "), "{status}");

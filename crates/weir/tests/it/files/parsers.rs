@@ -1,4 +1,4 @@
-//! The process that parses source files: what it is left with, and what its end costs.
+//! The process that parses source files: what it has access to, and what its end costs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::world::{World, fenced, source};
 
-/// The processes below a server that parse for it.
+/// Returns the processes below a server that parse for it.
 fn parsers(server: u32) -> Vec<PathBuf> {
     let is_parser = |folder: &PathBuf| {
         let of = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
@@ -24,7 +24,7 @@ fn pid(folder: &Path) -> Pid {
     Pid::from_raw(folder.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap()
 }
 
-/// A file that a parser needs a while for.
+/// Returns a file that takes a parser a while.
 fn long() -> String {
     (0..12_000).map(|n| format!("pub fn f{n}(a: u64) -> u64 {{ if a > {n} {{ a }} else {{ {n} }} }}\n")).collect()
 }
@@ -52,7 +52,7 @@ fn files_are_parsed_in_a_process_that_has_nothing() {
     server.ok("context_peek", &json!({ "path": "b.rs" }));
     assert_eq!(parsers(server.id()), found);
     drop(server);
-    // It ends with its server, whatever the server did about it.
+    // The parser ends with its server, whatever the server did about it.
     while parser.join("cmdline").exists() && !fs::read(parser.join("cmdline")).unwrap_or_default().is_empty() {
         std::thread::yield_now();
     }

@@ -1,4 +1,4 @@
-//! What reading says, and when it does not repeat itself.
+//! What reading returns, and when it does not repeat itself.
 
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn what_a_session_knows_survives_a_restart_and_not_a_compaction() {
     world.server("s1").read("a.rs");
     assert!(world.server("s1").read("a.rs").contains("is unchanged since"));
     world.hook("other", "PreCompact", &json!({ "trigger": "auto" }));
-    // A session that has files of its own speaks for itself; one that has none may be any.
+    // The compaction of a session that has read files concerns only that session; any other may concern all sessions.
     assert_eq!(fenced(&world.server("s1").read("a.rs")), source(3).trim_end_matches('\n'));
     world.server("other").read("a.rs");
     world.hook("other", "PreCompact", &json!({ "trigger": "auto" }));
@@ -98,7 +98,7 @@ fn only_what_was_spared_counts_as_saved() {
     let lines: Vec<&str> = status.lines().collect();
     assert!(lines[0].contains(" by 1 read not repeated, ") && lines[0].ends_with(" by 1 outline"), "{status}");
     assert_eq!(lines[1], peeked, "looking at an outline is counted apart");
-    // The parts make up the whole.
+    // The parts add up to the total.
     let numbers: Vec<usize> = lines[0].split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [given, without, percent, repeated, 1, outlined, 1] = numbers[..] else { panic!("{status}") };
     let expected: usize = [&first, &again, &outline].iter().map(|text| weir_tokens::count(text)).sum();

@@ -1,4 +1,4 @@
-//! What must not be reached: other places, secrets, what rules deny.
+//! What must be out of reach: other folders, secrets, and what rules deny.
 
 use std::os::unix::fs::symlink;
 
@@ -14,7 +14,7 @@ fn write(path: &str) -> Value {
     json!({ "path": path, "text": "planted\n", "overwrite": true })
 }
 
-/// A file that can be neither read nor written.
+/// Checks that a file can be neither read nor written.
 fn check_out_of_reach(server: &mut Server, path: &str) {
     for (tool, arguments) in
         [("context_read", read(path)), ("context_peek", read(path)), ("context_write", write(path))]
@@ -71,7 +71,7 @@ fn the_users_rules_open_and_close() {
     server.read("vendor/a.rs");
     server.refused("context_edit", &json!({ "path": "vendor/a.rs", "old": "add_0", "new": "x" }));
     server.refused("context_write", &write("vendor/new.rs"));
-    // Nobody is there to be asked.
+    // There is no way to ask the user.
     let asked = server.refused("context_edit", &json!({ "path": "asked/a.rs", "old": "add_0", "new": "x" }));
     assert!(asked.contains("asks about it") && asked.contains("the user could not be asked"), "{asked}");
     server.read("../outside/a.rs");
@@ -97,7 +97,7 @@ fn secrets_and_what_runs_later_are_not_touched() {
         let said = server.refused("context_write", &write(path));
         assert!(said.contains("other programs act on it"), "{path}: {said}");
     }
-    // What a build or a test runs is a coding agent's everyday work.
+    // Changing what a build or a test runs is normal work for a coding agent.
     for path in ["package.json", "Makefile", "sub/conftest.py"] {
         server.ok("context_write", &write(path));
     }

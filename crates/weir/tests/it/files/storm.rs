@@ -1,7 +1,7 @@
 //! An edit storm: many processes change and read the same files while another one writes them directly.
 //!
-//! Every change leaves a mark of its own in the file. In the end, each mark whose change was acknowledged is there, unless
-//! the direct writer itself overwrote it: that one does not ask anybody, and notes what it displaced.
+//! Every change leaves its own mark in the file. At the end, the mark of each acknowledged change must be there, unless
+//! the direct writer overwrote it: that writer takes no lock, and records what it displaced.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,10 +17,10 @@ use super::world::{Server, World, fenced};
 
 const PROCESSES: usize = 8;
 const FILES: [&str; 3] = ["a.rs", "b.rs", "c.rs"];
-/// A change that is refused so often is never made.
+/// A change that is refused this many times is never made.
 const MOST_TRIES: usize = 2_000;
 
-/// What came of it.
+/// The tally of a storm.
 #[derive(Default)]
 struct Tally {
     acknowledged: Mutex<BTreeSet<String>>,
@@ -87,7 +87,7 @@ fn storm(rounds: usize) {
     );
 }
 
-/// A file with a place for the marks of each writer.
+/// Returns a file with a place for the marks of each writer.
 fn begin() -> String {
     let places = (0..PROCESSES).map(|number| format!("// p{number} end\n")).collect::<String>();
     let filler = (0..200).map(|n| format!("const FILLER_{n}: u64 = {n};\n")).collect::<String>();
@@ -98,7 +98,7 @@ fn marks(text: &str) -> Vec<String> {
     text.lines().filter(|line| line.starts_with("// mark ")).map(str::to_owned).collect()
 }
 
-/// A file that is whole has everything it began with.
+/// Checks that a file is complete: it has everything it began with.
 fn assert_whole(text: &str) {
     let rest: String =
         text.lines().filter(|line| !line.starts_with("// mark ")).map(|line| format!("{line}\n")).collect();
@@ -112,7 +112,7 @@ fn edit(server: &mut Server, (number, rounds): (usize, usize), tally: &Tally) {
         let change = json!({ "path": file, "old": place, "new": format!("{mark}\n{place}") });
         let done = (0..MOST_TRIES).any(|_| {
             let read = server.read(file);
-            // A file that has grown too large is shown by its outline.
+            // A file that has grown too large is shown as an outline.
             if !read.contains("is unchanged since") && !read.contains("so this is an outline") {
                 assert_whole(fenced(&read));
                 tally.read.fetch_add(1, Ordering::Relaxed);
@@ -131,7 +131,7 @@ fn edit(server: &mut Server, (number, rounds): (usize, usize), tally: &Tally) {
     }
 }
 
-/// A program that knows nothing of us: it reads a file, writes another version beside it, and gives that the name.
+/// Acts as a program that does not know Weir: reads a file, writes another version next to it, and renames that.
 fn write_directly(project: &Path, (most, tally): (usize, &Tally)) {
     let folder: OwnedFd = rustix::fs::open(project, OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty()).unwrap();
     let fresh = project.join("../direct.tmp");
@@ -144,7 +144,7 @@ fn write_directly(project: &Path, (most, tally): (usize, &Tally)) {
         assert_whole(&read);
         let mark = format!("// mark direct {turn} in {file}");
         std::fs::write(&fresh, read.replace("// direct end", &format!("{mark}\n// direct end"))).unwrap();
-        // An exchange is a rename that lets us see what it displaced.
+        // An exchange is a rename that shows what it displaced.
         rustix::fs::renameat_with(rustix::fs::CWD, &fresh, &folder, file, RenameFlags::EXCHANGE).unwrap();
         tally.direct.lock().unwrap().insert(mark);
         let known: BTreeSet<String> = marks(&read).into_iter().collect();
@@ -161,7 +161,7 @@ fn read_directly(world: &World, tally: &Tally) {
     while !tally.over.load(Ordering::Relaxed) {
         turn += 1;
         let path = world.project().join(FILES[turn % FILES.len()]);
-        // By its own handle, so that it is one file from beginning to end.
+        // Through one handle, so that it is the same file from beginning to end.
         let text = std::io::read_to_string(File::open(path).unwrap()).unwrap();
         assert_whole(&text);
         tally.read.fetch_add(1, Ordering::Relaxed);

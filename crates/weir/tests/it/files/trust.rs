@@ -1,4 +1,4 @@
-//! A project is not trusted: what comes with it opens nothing, and Weir's own places are out of reach.
+//! A project is not trusted: its content grants no access, and Weir's own folders are out of reach.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -57,7 +57,7 @@ fn a_project_may_restrict() {
 fn weirs_own_places_are_not_written_whether_they_exist_or_not() {
     for make in [false, true] {
         let world = World::new();
-        // A user who lets everything in the home be changed.
+        // A user who allows changes to everything in the home.
         world.rules(&json!({ "allow": ["Read(~/**)", "Edit(~/**)"] }));
         let own = [".config/weir", ".local/share/weir", ".cache/weir"];
         if make {
@@ -77,7 +77,7 @@ fn weirs_own_places_are_not_written_whether_they_exist_or_not() {
 fn weirs_own_places_are_known_by_where_their_name_leads() {
     let world = World::new();
     world.rules(&json!({ "allow": ["Edit(~/**)"] }));
-    // A home whose configuration lies elsewhere, as dotfile managers have it, and does not hold ours yet.
+    // A home whose configuration is elsewhere, as with dotfile managers, and does not contain Weir's yet.
     std::fs::create_dir_all(world.home().join("dotfiles/config")).unwrap();
     symlink("dotfiles/config", world.home().join(".config")).unwrap();
     let mut server = world.server("s1");

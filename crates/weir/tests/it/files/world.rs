@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Long, since a loaded machine is slow; what never comes fails the test all the same.
+/// Long, because a loaded machine is slow. An answer that never arrives still fails the test.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A home with a project in it. It is gone with the test.
+/// A home with a project. It is removed on drop.
 pub(crate) struct World(TempDir);
 
 impl World {
@@ -40,7 +40,7 @@ impl World {
         std::fs::read_to_string(self.project().join(path)).unwrap()
     }
 
-    /// The user's rules, as Claude Code has them.
+    /// Writes the user's rules, as Claude Code stores them.
     pub(crate) fn rules(&self, permissions: &Value) {
         self.write("../.claude/settings.json", json!({ "permissions": permissions }).to_string());
     }
@@ -49,7 +49,7 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
         command.args(arguments).current_dir(self.project()).env_clear();
         command.env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
-        // The tests run a slow build on a loaded machine; those of the deadline say so.
+        // The tests run a slow build on a loaded machine. Tests of the deadline set their own value.
         command.env("WEIR_HOOK_SECONDS", "60");
         command
     }
@@ -58,7 +58,7 @@ impl World {
         self.command(arguments).output().unwrap()
     }
 
-    /// A hook of Claude Code in a session.
+    /// Calls a hook of Claude Code in a session.
     pub(crate) fn hook(&self, session: &str, event: &str, more: &Value) -> Value {
         let mut payload = json!({ "session_id": session, "cwd": self.project(), "hook_event_name": event });
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -70,19 +70,19 @@ impl World {
         if output.stdout.is_empty() { Value::Null } else { serde_json::from_slice(&output.stdout).unwrap() }
     }
 
-    /// The program as the server of a session of Claude Code.
+    /// Starts the program as the server of a session of Claude Code.
     pub(crate) fn server(&self, session: &str) -> Server {
         self.server_in(&self.project(), session)
     }
 
-    /// The same in another folder.
+    /// Starts a server in another folder.
     pub(crate) fn server_in(&self, folder: &Path, session: &str) -> Server {
         let mut command = self.command(&["mcp"]);
         command.current_dir(folder).env("CLAUDE_CODE_SESSION_ID", session);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
         let (sender, lines) = channel();
-        // Ends with the program's output.
+        // The thread ends with the program's output.
         std::thread::spawn(move || {
             BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
@@ -103,7 +103,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The process.
+    /// Returns the process ID.
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
@@ -123,7 +123,7 @@ impl Server {
         answer
     }
 
-    /// What a tool answers, and whether that is an error.
+    /// Returns a tool's answer, which is `Err` if it is an error.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<String, String> {
         let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
@@ -154,14 +154,14 @@ impl Drop for Server {
     }
 }
 
-/// The text between the marks.
+/// Returns the text between the marks.
 pub(crate) fn fenced(answer: &str) -> &str {
     let (_, rest) = answer.split_once("\n<<<").unwrap_or_else(|| panic!("no text in {answer}"));
     let (mark, rest) = rest.split_once('\n').unwrap();
     rest.split_once(&format!("\n{mark}>>>")).unwrap_or_else(|| panic!("no end in {answer}")).0
 }
 
-/// A Rust file of so many functions.
+/// Returns a Rust file with this many functions.
 pub(crate) fn source(functions: usize) -> String {
     let body =
         "    let total: u64 = (0..n).map(|i| i * i).sum();\n    println!(\"{total} of {n}\");\n    drop(total);\n"

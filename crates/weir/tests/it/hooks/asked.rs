@@ -1,10 +1,10 @@
-//! A text that was asked for is the answer; what a build prints is not.
+//! A text that was asked for is the answer; the output of a build is not.
 
 use serde_json::{Value, json};
 
 use super::{Session, shown, write};
 
-/// Some 3,000 tokens of source with words that logs have too.
+/// Returns about 3,000 tokens of source with words that logs have too.
 fn source() -> String {
     (0..120)
         .map(|n| format!("    /// Raises an error if step {n} failed.\n    def step_{n}(self): raise ValueError(\"error {n}\")\n\n"))

@@ -1,4 +1,4 @@
-//! Hooks while another process holds the log: they do not wait for long, and nothing that they are told is lost.
+//! Hooks while another process holds the log: they do not wait long, and none of their events is lost.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Session, numbers};
 
-/// Far above what a hook waits, and far below what any other call does: the machine that tests may be slow.
+/// Far above what a hook waits, and far below what any other call does, since the test machine may be slow.
 const SOON: Duration = Duration::from_secs(12);
 
 impl Session {
@@ -18,7 +18,7 @@ impl Session {
         stores.next().unwrap().unwrap().path()
     }
 
-    /// Takes the lock of the log, until what is returned goes.
+    /// Takes the lock of the log until the returned connection is dropped.
     fn lock(&self) -> Connection {
         let connection = Connection::open(self.store().join("log.db")).unwrap();
         connection.execute_batch("PRAGMA busy_timeout = 30000; BEGIN IMMEDIATE").unwrap();
@@ -42,7 +42,7 @@ fn a_hook_gives_up_on_the_lock_and_the_next_call_takes_in_what_it_told() {
     let lock = session.lock();
     let begun = Instant::now();
     session.prompt("first while locked");
-    // The first time of an output that is held costs two writes, and both wait only once.
+    // An output that is held for the first time costs two writes, and both wait only once.
     assert_eq!(session.ran("seq 1 30000", &numbers(30_000)), Value::Null, "what is not kept is left alone");
     session.prompt("second while locked");
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
@@ -55,7 +55,7 @@ fn a_hook_gives_up_on_the_lock_and_the_next_call_takes_in_what_it_told() {
     assert!(!session.store().join("spool").exists(), "nothing is left");
     assert_eq!(session.faults(), "");
 
-    // With its own time, and with the text of the output.
+    // With its original time, and with the text of the output.
     let log = Connection::open(session.store().join("log.db")).unwrap();
     let at: i64 =
         log.query_row("SELECT at FROM events WHERE text LIKE '%second while locked%'", [], |row| row.get(0)).unwrap();
@@ -89,7 +89,7 @@ fn eight_hooks_at_once_while_locked_are_all_taken_in_once() {
     let call = |number: usize| session.prompt(&format!("number {number}"));
     std::thread::scope(|scope| (0..8).for_each(|number| drop(scope.spawn(move || call(number)))));
     drop(lock);
-    // Eight that come at once take them in between them.
+    // Eight concurrent hooks take them in between them.
     let call = |number: usize| session.prompt(&format!("number {number}"));
     std::thread::scope(|scope| (8..16).for_each(|number| drop(scope.spawn(move || call(number)))));
     let mut prompts = session.prompts();

@@ -15,7 +15,7 @@ fn a_hook_that_takes_too_long_ends_without_an_answer() {
     command.env_remove("WEIR_HOOK_SECONDS").stdin(Stdio::piped()).stdout(Stdio::piped());
     let started = Instant::now();
     let mut child = command.spawn().unwrap();
-    // Held open: the payload never comes.
+    // Held open, so the payload never arrives.
     let input = child.stdin.take().unwrap();
     let output = child.wait_with_output().unwrap();
     let took = started.elapsed().as_secs_f64();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Session, bash, tokens};
 
-/// A session with some of everything.
+/// Returns a session with some of everything.
 fn worked() -> Session {
     let session = Session::new();
     let say = |prompt: &str| session.hook("UserPromptSubmit", json!({ "prompt": prompt }));
@@ -66,13 +66,13 @@ fn a_missing_pre_compact_loses_nothing() {
 #[test]
 fn a_session_that_is_resumed_is_told_once() {
     let session = worked();
-    // The client brings back the conversation. When it then compacts it, the session begins again.
+    // The client restores the conversation. When it then compacts the conversation, the session begins again.
     assert_eq!(session.hook("SessionStart", json!({ "source": "resume" })), Value::Null);
     let answer = session.hook("SessionStart", json!({ "source": "compact" }));
     assert!(context(&answer).contains("Now make the export stream"), "{answer}");
 }
 
-/// The model changes a file of the project.
+/// Reports that the model changed a file of the project.
 fn edits(session: &Session, path: &str, new: &str) {
     let path = session.project().join(path);
     let input = json!({ "file_path": path, "old_string": "todo", "new_string": new });
@@ -109,14 +109,14 @@ fn what_the_summary_says_is_kept_and_not_said_again() {
     assert!(!guide.contains("semicolons"), "{guide}");
     let found = session.ok(&["search", "who writes InvoiceRow", "--json"]);
     assert_eq!(found.matches("Summary of the conversation (Claude Code)").count(), 1, "{found}");
-    // The next compaction has not been summarised yet: what an older summary said counts as gone.
+    // The next compaction has no summary yet, so the content of the older summary counts as lost.
     edits(&session, "src/lib.rs", "struct InvoiceRow;");
     let answer = session.hook("SessionStart", json!({ "source": "compact" }));
     assert!(context(&answer).contains("InvoiceRow"), "{answer}");
     assert_eq!(session.faults(), "");
 }
 
-/// A transcript of the session in which the model says this.
+/// Writes a transcript of the session in which the model says this.
 fn says(session: &Session, words: &str) {
     let message = json!({ "id": "m1", "role": "assistant", "content": [{ "type": "text", "text": words }] });
     let row = json!({ "type": "assistant", "sessionId": session.key, "message": message });
@@ -158,7 +158,7 @@ fn what_the_model_said_last_is_remembered() {
     assert!(!context(&answer).contains("The header is what is left."), "{answer}");
 }
 
-/// Statements that a session may not forget, as people make them between other work.
+/// Statements that a session must not forget, as people make them between other work.
 const STATEMENTS: [&str; 6] = [
     "Use the tokenizer instead, and never log the token",
     "HARD CONSTRAINT: the budget is $500 in total",
@@ -306,7 +306,7 @@ fn compactions_at_the_same_time_get_in_nobodys_way() {
 fn a_hook_that_is_killed_between_compaction_and_start_takes_nothing_with_it() {
     let session = worked();
     session.hook("PreCompact", json!({ "trigger": "auto" }));
-    // Killed at whatever it was doing; what was told before is there.
+    // Killed at any point, the hook loses nothing that was recorded before.
     for _ in 0..20 {
         let mut command = session.weir(&["hook", "claude", "SessionStart"]);
         let mut child =

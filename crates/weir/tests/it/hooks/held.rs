@@ -1,4 +1,4 @@
-//! Outputs of a client's own tools: small ones pass, big ones are held.
+//! Outputs of a client's own tools: small ones pass, large ones are held.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn a_big_output_is_held_and_a_small_one_passes() {
     );
     assert!(digest.len() < 8_000, "{} bytes", digest.len());
     assert_eq!(session.ok(&["get", reference(digest), "--raw"]), numbers(30_000));
-    // The shape is the tool's own, or the client ignores it.
+    // The answer must have the tool's own shape, or the client ignores it.
     let shape = &answer["hookSpecificOutput"]["updatedToolOutput"];
     assert_eq!((&shape["interrupted"], &shape["stderr"]), (&json!(false), &json!("")));
     assert_eq!(session.faults(), "");
@@ -57,7 +57,7 @@ fn what_the_client_saved_is_read_whole() {
     write(&secret, &"secret\n".repeat(20_000));
     for path in [secret, session.home.path().join(".claude/projects/p/s1/../../../../secret")] {
         payload["tool_response"]["persistedOutputPath"] = json!(path);
-        // Nobody knows what of it is at hand, so it is left alone.
+        // How much of it is in the payload is unknown, so it is left alone.
         assert_eq!(session.hook("PostToolUse", payload.clone()), Value::Null);
     }
 }
@@ -126,7 +126,7 @@ fn an_mcp_output_is_held_in_its_own_shape() {
 #[test]
 fn eight_sessions_at_once_lose_nothing() {
     let session = Session::new();
-    // The first one makes the store.
+    // The first hook creates the store.
     session.hook("UserPromptSubmit", json!({ "prompt": "begin" }));
     std::thread::scope(|scope| {
         for number in 0..8 {
@@ -144,7 +144,7 @@ fn eight_sessions_at_once_lose_nothing() {
         }
     });
     assert_eq!(session.faults(), "");
-    // Asked of the database itself, since an answer of ours has a budget.
+    // Read from the database itself, since an answer has a budget.
     let count = "import glob,os,sqlite3\n\
                  [path] = glob.glob(os.environ['HOME'] + '/.local/share/weir/projects/*/log.db')\n\
                  rows = sqlite3.connect(path).execute('SELECT s.key, count(*) FROM events v JOIN sessions s ON s.id ='\n\

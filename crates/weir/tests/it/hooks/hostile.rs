@@ -1,4 +1,4 @@
-//! Whatever comes in, a hook ends well: bounded, silent, and with nothing lost.
+//! For any input, a hook succeeds: bounded, silent, and without losing anything.
 
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ fn a_payload_of_100_mb_is_bounded_and_whole() {
     };
     let started = Instant::now();
     let mut command = std::process::Command::new("/usr/bin/python3");
-    // Its peak of memory is asked of the system by whoever waits for it.
+    // The parent process asks the system for the peak memory.
     let script = "import resource,subprocess,sys\n\
                   done = subprocess.run(sys.argv[1:])\n\
                   print('\\npeak', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n\

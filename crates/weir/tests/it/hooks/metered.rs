@@ -14,7 +14,7 @@ fn what_is_held_and_told_is_counted_as_the_client_alone_would_have_shown_it() {
     let nothing = session.weir(&["stats"]).output().unwrap();
     assert_eq!(nothing.status.code(), Some(3), "{nothing:?}");
 
-    // Shorter than what the client cuts: all of it would have been shown.
+    // Shorter than the client's limit: all of it would have been shown.
     let short = numbers(5_000);
     let first = session.ran("seq 1 5000", &short);
     let held = weir_tokens::count(shown(&first));
@@ -22,7 +22,7 @@ fn what_is_held_and_told_is_counted_as_the_client_alone_would_have_shown_it() {
     assert_eq!((&all["held"], &all["given"]), (&json!(1), &json!(weir_tokens::count(&short))), "{all}");
     assert_eq!((&all["shown"], &all["told"]), (&json!(held), &json!(0)), "{all}");
 
-    // Longer: the client shows 2,000 characters, and a digest of more does not pay.
+    // Longer: the client shows 2,000 characters, and a larger digest does not pay.
     let long: String = (0..3_000).map(|number| format!("a line that is like no other, {number:x}\n")).collect();
     let second = session.ran("make", &long);
     let alone = weir_tokens::count(&long[..2_000]);
@@ -86,7 +86,7 @@ fn the_status_line_says_what_is_known() {
     assert_eq!(feed(session.weir(&["statusline"]), b"not JSON"), b"");
 }
 
-/// A transcript with one prompt and one request.
+/// Returns a transcript with one prompt and one request.
 fn transcript(key: &str, tokens: u64) -> String {
     let prompt = json!({
         "type": "user", "sessionId": key, "uuid": "u1", "message": { "role": "user", "content": "Count everything" },
@@ -108,7 +108,7 @@ fn a_share_of_sessions_is_left_alone_to_compare_with() {
         let is_alone = session.ran("seq 1 5000", &numbers(5_000)).is_null();
         *(if is_alone { &mut alone } else { &mut touched }) += 1;
         if number < 6 {
-            // A session is on one side for good.
+            // A session stays on one side.
             session.hook("UserPromptSubmit", json!({ "prompt": "Count everything" }));
             session.hook("PreCompact", json!({ "trigger": "auto" }));
             assert_eq!(session.hook("SessionStart", json!({ "source": "compact" })).is_null(), is_alone);
@@ -125,7 +125,7 @@ fn a_share_of_sessions_is_left_alone_to_compare_with() {
     assert_eq!(data["all"]["held"], touched, "what was not held back is not counted as held");
     let said = session.ok(&["stats"]);
     assert!(said.contains("Cost per prompt with Weir: -50.0 %") && said.contains("made them cheaper"), "{said}");
-    // What happened is remembered on both sides.
+    // Events are recorded on both sides.
     let sessions = session.ok(&["history", "--sessions", "--limit", "100", "--json"]);
     assert_eq!(sessions.matches("\"session-").count(), 24, "{sessions}");
     super::write(&session.home.path().join(".config/weir/config.toml"), "[stats]\nhold_out = 2.0\n");

@@ -12,7 +12,7 @@ fn source(numbers: std::ops::Range<usize>) -> String {
     numbers.map(function).collect()
 }
 
-/// What Claude Code's Read tool gave back.
+/// Returns the payload of Claude Code's Read tool.
 fn read(input: Value, content: &str) -> Value {
     let lines = content.lines().count();
     json!({
@@ -45,7 +45,7 @@ fn a_changed_file_is_shown_without_what_did_not_change() {
     let [first, new, second] = lines.as_slice() else { panic!("{text}") };
     assert_eq!(*new, "const NEW: u64 = 1;");
     let reference = reference(&text);
-    // The client numbers the lines itself, and takes a remark for one.
+    // The client numbers the lines itself, and counts a remark as one line.
     assert_eq!(
         *first,
         format!(

@@ -1,4 +1,4 @@
-//! Commands that are rewritten run as they would have: same words, same exit code, same folder afterwards.
+//! Rewritten commands run as they would have: same output, same exit code, same folder afterwards.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Session, reference};
 
-/// What the client runs instead of a command, if it is to run something else.
+/// Returns what the client runs instead of a command, if it is rewritten.
 fn rewritten(session: &Session, command: &str) -> Option<String> {
     let call = json!({
         "permission_mode": "bypassPermissions", "tool_name": "Bash", "tool_use_id": command,
@@ -21,7 +21,7 @@ fn rewritten(session: &Session, command: &str) -> Option<String> {
     Some(input["command"].as_str().unwrap().to_owned())
 }
 
-/// Runs a command as Claude Code does: its exit code, what it printed, and the folder it ended in.
+/// Runs a command as Claude Code does. Returns its exit code, its output, and the folder it ended in.
 fn run(session: &Session, shell: &str, command: &str) -> (i32, String, String) {
     let ended_in = session.home.path().join("ended-in");
     let _ = std::fs::remove_file(&ended_in);
@@ -36,7 +36,7 @@ fn run(session: &Session, shell: &str, command: &str) -> (i32, String, String) {
     (output.status.code().unwrap(), String::from_utf8_lossy(&printed).into_owned(), folder)
 }
 
-/// What is left of rewritten commands, but for what the next hook takes.
+/// Returns the leftovers of rewritten commands, except what the next hook takes.
 fn left(session: &Session) -> Vec<std::path::PathBuf> {
     let all = std::fs::read_dir(session.data().join("held")).unwrap().map(|item| item.unwrap().path());
     all.filter(|path| path.extension().is_none_or(|extension| extension != "code")).collect()
@@ -67,14 +67,14 @@ fn a_rewritten_command_means_what_it_meant() {
             assert!(new.ends_with(command), "{new}");
             let (new_code, new_printed, new_folder) = run(&session, shell, &new);
             assert_eq!((code, &folder), (new_code, &new_folder), "{shell}: {command}");
-            // A shell names the line of an error, and there is one more.
+            // A shell names the line of an error, and a rewritten command has one more.
             let same = |text: &str| {
                 text.replace("line 0", "line 1").replace("line 2", "line 1").replace("2:", "1:").replace("3:", "1:")
             };
             assert_eq!(same(&printed), same(&new_printed), "{shell}: {command}");
         }
     }
-    // A shell that breaks off tells nobody; then the relay sees by itself that it is gone.
+    // A shell that aborts reports nothing; the relay notices that it is gone.
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while !left(&session).is_empty() {
         assert!(std::time::Instant::now() < deadline, "{:?}", left(&session));
@@ -112,7 +112,7 @@ fn a_slow_command_is_digested_once_behind_a_few_whole_lines() {
         "{printed}"
     );
     assert!(digest.contains("901 lines"), "{printed}");
-    // However long head and digest are together, there is no digest of them.
+    // However long head and digest are together, they are not digested again.
     let mut payload = super::bash(&script, &printed.replace("901 lines", &"901 lines ".repeat(2_000)));
     payload["tool_use_id"] = json!(script);
     assert_eq!(session.hook("PostToolUse", payload), Value::Null);
@@ -141,7 +141,7 @@ fn where_nothing_can_be_written_or_run_the_command_still_runs() {
     let (code, printed, _) = run(&session, "/bin/bash", &format!(". {}\necho here; exit 5", path.display()));
     assert_eq!(code, 5);
     assert!(printed.ends_with("here\n"), "{printed}");
-    // What it returned is known to the hook after it, though the client does not say.
+    // The next hook knows the exit code, although the client does not report it.
     let command = rewritten(&session, "cargo check; exit 5").unwrap();
     run(&session, "/bin/bash", &command);
     let mut payload = super::bash("cargo check; exit 5", "error: nothing here compiles");
@@ -176,7 +176,7 @@ fn what_a_killed_command_had_printed_is_told_by_the_next_hook() {
         while !printed() {
             std::thread::yield_now();
         }
-        // As a client does whose patience is over: the shell, and all that it started.
+        // Like a client whose timeout has expired: kills the shell and everything that it started.
         Command::new("/bin/kill").args(["-9", "--", &format!("-{}", shell.id())]).status().unwrap();
         shell.wait().unwrap();
         let failure = json!({

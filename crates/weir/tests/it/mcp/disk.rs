@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Server;
 
-/// Mounts a small disk at the home folder, keeps one note, fills the disk, and becomes the server.
+/// Mounts a small disk at the home folder, stores one note, fills the disk, and becomes the server.
 const FILLED: &str = r#"set -e
 mount -t tmpfs -o size=8m none "$HOME"
 mkdir "$HOME/project"; cd "$HOME/project"
@@ -23,7 +23,7 @@ fn a_server_that_met_a_full_disk_writes_again_once_there_is_room() {
     let note = json!({ "name": "ctx_annotate", "arguments": { "text": "while the disk is full" } });
     let refused = server.ask("tools/call", note);
     assert!(super::text_of(&refused).contains("full"), "{refused}");
-    // The disk is mounted for the server alone.
+    // The disk is mounted for the server only.
     let fill = format!("/proc/{}/root{}/fill", server.process.id(), server.home.path().display());
     std::fs::remove_file(fill).unwrap();
     let kept = server.call("ctx_annotate", json!({ "text": "room again" }));

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::Server;
 
-/// How much memory the server may have had, in megabytes. A build for debugging has some 40 MB of pages of its own.
+/// The maximum peak memory of the server, in megabytes. A debug build has about 40 MB of pages of its own.
 const MOST_MEMORY: u64 = 120;
-/// How much of it may come with a flood. Each message that waited would add hundreds of bytes, each request thousands.
+/// The maximum growth by a flood, in megabytes. Each queued message would add hundreds of bytes, each request
+/// thousands.
 const MOST_GROWTH: u64 = 16;
 
 impl Server {
@@ -18,7 +19,7 @@ impl Server {
         (answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}")), answer["id"].clone())
     }
 
-    /// The most memory that it has had, in megabytes.
+    /// Returns the peak memory of the server, in megabytes.
     fn most_memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -73,7 +74,7 @@ fn a_flood_is_served_at_the_pace_it_can_be_served() {
         server.send_line(lines.trim_end().as_bytes());
     }
     let pings = 5_000;
-    // Written from elsewhere, since the server does not read on while too many of them are open.
+    // Written from another thread, since the server stops reading while too many requests are open.
     let mut input = server.input.take().unwrap();
     let writing = std::thread::spawn(move || {
         let mut lines = String::new();

@@ -23,7 +23,7 @@ impl Server {
         Self::start_by(Command::new(env!("CARGO_BIN_EXE_weir")))
     }
 
-    /// Started by a command that takes what to start as its last arguments.
+    /// Starts a server through a command that takes the program to start as its last arguments.
     pub(super) fn start_by(command: Command) -> Self {
         Self::start_with(command, None)
     }
@@ -40,21 +40,21 @@ impl Server {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
         let (sender, lines) = channel();
-        // Ends with the program's output.
+        // The thread ends with the program's output.
         std::thread::spawn(move || {
             BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
         Self { process, input, lines, last_id: 0, home }
     }
 
-    /// Started and initialised.
+    /// Starts and initialises a server.
     pub(super) fn ready() -> Self {
         let mut server = Self::start();
         server.initialise("2025-11-25");
         server
     }
 
-    /// The same with a configuration.
+    /// Starts and initialises a server with a configuration.
     pub(super) fn ready_with(config: &str) -> Self {
         let mut server = Self::start_with(Command::new(env!("CARGO_BIN_EXE_weir")), Some(config));
         server.initialise("2025-11-25");
@@ -96,7 +96,7 @@ impl Server {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// The answer to a request; nothing else may come before it.
+    /// Returns the answer to a request. Nothing else may arrive before it.
     pub(super) fn ask(&mut self, method: &str, parameters: Value) -> Value {
         let id = self.send(method, parameters);
         let answer = self.receive();
@@ -104,14 +104,14 @@ impl Server {
         answer
     }
 
-    /// The text of a tool's answer, which must be a good one.
+    /// Returns the text of a tool's answer, which must not be an error.
     pub(super) fn call(&mut self, tool: &str, arguments: Value) -> String {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
         assert_eq!(answer["result"]["isError"], false, "{answer}");
         text_of(&answer).to_owned()
     }
 
-    /// Closes the input, upon which the program must end within two seconds and say nothing more.
+    /// Closes the input, after which the program must end within two seconds without further output.
     pub(super) fn end(&mut self) -> ExitStatus {
         self.input = None;
         let more = self.lines.recv_timeout(Duration::from_secs(2));

@@ -1,4 +1,4 @@
-//! Runs in the background: they can be read, ended, outlive nothing they should not, and nothing they print is lost.
+//! Runs in the background: they can be read and ended, do not outlive what they should not, and lose no output.
 
 use std::process::Command;
 use std::time::Duration;
@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::world::{PATIENCE, Server, World, reference, wait_until};
 
-/// Prints a line, says that it is up, and goes on.
+/// Prints a line, signals that it is running, and continues.
 const GOES_ON: &str = "echo begun; touch up; while :; do echo another line; sleep 0.05; done";
-/// How long something may outlive what it belongs to.
+/// How long a process may outlive what it belongs to.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 fn started(world: &World, server: &mut Server, more: &serde_json::Value) -> String {
@@ -20,7 +20,7 @@ fn started(world: &World, server: &mut Server, more: &serde_json::Value) -> Stri
     reference(&answer)
 }
 
-/// The processes that look after runs in this home, and their runs.
+/// Returns the keepers of runs in this home, and their runs.
 fn keepers(world: &World) -> Vec<u32> {
     let mark = format!("HOME={}\0", world.home().display());
     let all = std::fs::read_dir("/proc").unwrap().flatten();

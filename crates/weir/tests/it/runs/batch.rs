@@ -1,4 +1,4 @@
-//! Many commands in one call: side by side, each with its own end, and questions about what all of them printed.
+//! Several commands in one call: concurrent, each with its own result, and questions about all of their output.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, text};
 
-/// Waits for two others as it, so that three of them end only if they run side by side.
+/// Returns a command that waits for two others like it, so that three of them end only if they run concurrently.
 fn meet(name: &str) -> String {
     let others = "while [ $(ls met | wc -l) -lt 3 ]; do sleep 0.02; done";
     format!("mkdir -p met; touch met/{name}; {others}; echo {name} met the others")

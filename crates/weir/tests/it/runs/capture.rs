@@ -1,5 +1,5 @@
-//! What runs print, however much and of whatever kind: the answer stays short and says what there is, the reference
-//! gives every byte back, and the server stays small.
+//! Output of runs of any size and kind: the answer is short and describes the output, the reference returns every byte,
+//! and the server stays small.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -9,35 +9,35 @@ use serde_json::{Value, json};
 
 use super::world::{Server, World, reference};
 
-/// How much memory the server may have had, in megabytes, beside the pages of the program itself, of which a build for
-/// debugging has some 25 MB.
+/// The maximum peak memory of the server in megabytes, in addition to the pages of the program itself, of which a debug
+/// build has about 25 MB.
 const MOST_MEMORY: f64 = 12.0;
-/// How much of that may come with a long output.
+/// The maximum growth by a long output, in megabytes.
 const MOST_GROWTH: f64 = 8.0;
-/// An answer that shows a part of a long output has no more tokens than this.
+/// The maximum tokens of an answer that shows a part of a long output.
 const MOST_TOKENS: usize = 1_000;
 
-/// A program and what becomes of what it prints.
+/// A program, and what happens to its output.
 struct Case {
     language: &'static str,
     code: &'static str,
-    /// Seconds.
+    /// The time limit in seconds.
     timeout: u32,
     config: &'static str,
-    /// What the answer says.
+    /// What the answer must contain.
     answer: &'static [&'static str],
-    /// Whether that is everything that was printed.
+    /// Whether that is the complete output.
     whole: bool,
-    /// Calls of `ctx_get`, each with what it says.
+    /// Calls of `ctx_get`, each with what its answer must contain.
     gets: &'static [(Get, &'static [&'static str])],
-    /// What was printed, in pieces; without, nobody knows where it was cut off.
+    /// The output in pieces. `None` if where it is cut off is unknown.
     printed: Option<Pieces>,
 }
 
-/// The piece with this number, as long as there are any.
+/// Returns the piece with this number, if there is one.
 type Pieces = fn(usize) -> Option<Vec<u8>>;
 
-/// What is asked of `ctx_get`.
+/// A request to `ctx_get`.
 enum Get {
     All,
     Lines(&'static str),
@@ -91,7 +91,7 @@ fn check(name: &str, case: &Case) {
     }
 }
 
-/// Compares what is kept with what was printed, byte by byte.
+/// Compares the stored text with the output, byte by byte.
 fn compare(world: &World, reference: &str, printed: Pieces) {
     let mut raw = world.command(env!("CARGO_BIN_EXE_weir"), &["get", reference, "--raw"]);
     let mut process = raw.stdout(Stdio::piped()).spawn().unwrap();
@@ -109,15 +109,15 @@ fn compare(world: &World, reference: &str, printed: Pieces) {
     assert!(process.wait().unwrap().success());
 }
 
-/// How much memory the server has when it has shown a digest and some lines once. The program itself is in memory then,
-/// so that what comes on top is for the output.
+/// Returns the server's memory after it has shown a digest and some lines once. The program itself is in memory then,
+/// so any growth is due to the output.
 fn resident_after_a_short_one(server: &mut Server) -> f64 {
     let answer = server.call("ctx_execute", json!({ "code": "seq 3000" }));
     server.call("ctx_get", json!({ "ref": reference(&answer), "pattern": "7$" }));
     server.resident_megabytes()
 }
 
-/// The reference of the run before, where its answer had no need to name it.
+/// Returns the reference of the previous run, if its answer did not name it.
 fn newest(server: &mut Server) -> String {
     reference(&server.call("ctx_history", json!({ "limit": 1 })))
 }
@@ -133,20 +133,20 @@ impl Get {
     }
 }
 
-/// Where something is printed once, as a whole.
+/// The pieces of an output that is printed once, as a whole.
 macro_rules! once {
     ($bytes:expr) => {
         Some((|piece| (piece == 0).then(|| Vec::from($bytes))) as Pieces)
     };
 }
 
-/// Heavy, so it stands among those that run one at a time.
+/// Heavy, so it is among those that run one at a time.
 mod e2e {
     use super::*;
 
     const BLOCKS: usize = 1 << 14;
 
-    /// A block of 64 KiB that says in every line which one it is.
+    /// Returns a block of 64 KiB that states its number in every line.
     fn block(number: usize) -> Option<Vec<u8>> {
         let first = format!("{:.63}\n", format!("block {number:06} ").repeat(5));
         let others = format!("{}\n", format!("{number:06} ").repeat(9)).repeat(1023);

@@ -1,4 +1,4 @@
-//! Rules that ask: the user is asked through the client where it offers that, and otherwise the answer is no.
+//! Rules that ask: the user is asked through the client if it supports that; otherwise, the answer is no.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::world::{World, text};
 
 const RULES: &str = "[policy]\nask = [\"Bash(touch *)\"]\n";
 
-/// What becomes of a run that asks, in a client that answers so; none when it cannot be asked.
+/// Checks a run that needs consent, in a client that gives this answer, or that cannot ask if `None`.
 fn check(answer: Option<&str>, runs: bool) {
     let world = World::configured(RULES);
     let capabilities = answer.map_or(json!({}), |_| json!({ "elicitation": {} }));
@@ -49,7 +49,7 @@ fn without_anyone_to_ask_the_answer_is_no() {
     assert!(!world.project().join("made").exists());
 }
 
-/// What the user is asked about a call, with the answer no.
+/// Returns what the user is asked about a call, refusing it, and the answer of the call.
 fn asked(tool: &str, arguments: Value) -> (Option<String>, String) {
     let world = World::configured(RULES);
     world.write(".vscode/tasks.json", "{ \"old\": 1 }\n");

@@ -1,4 +1,4 @@
-//! However a run ends, nothing of it goes on, and what it had printed until then is kept.
+//! However a run ends, none of its processes remain, and its output until then is stored.
 
 use std::fs::File;
 use std::process::{Child, ExitStatus, Stdio};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::world::{PATIENCE, Server, World, printed, reference, wait_until};
 
-/// How long something may outlive its run. The kernel needs milliseconds.
+/// How long a process may outlive its run. The kernel needs milliseconds.
 const AT_ONCE: Duration = Duration::from_secs(3);
-/// How long a server may go on once its client has gone.
+/// How long a server may continue after its client is gone.
 const WITHOUT_CLIENT: Duration = Duration::from_secs(5);
 
-/// A program that does what it can to stay: twice forked, in a session of its own, deaf to signals, with its output
-/// open and a lock by which one knows that it lives.
+/// A program that does what it can to survive: double-forked, in its own session, ignoring signals, with its output
+/// open and a lock that shows that it is alive.
 const STAYS: &str = r#"
 import fcntl, os, signal, sys, time
 print("printed before the end", flush=True)
@@ -33,12 +33,12 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 time.sleep(600)
 "#;
 
-/// The program with a name of its own, for shells too.
+/// Returns the arguments of a call that runs the program under this name.
 fn stays(name: &str) -> Value {
     json!({ "language": "python", "code": STAYS.replace("NAME", name), "timeout": 60 })
 }
 
-/// Waits until nobody holds the lock any more, and sees that no process of the run is left.
+/// Waits until the lock is free, and checks that no process of the run is left.
 fn check_gone(world: &World, name: &str) {
     let lock = File::open(world.project().join(format!("lock-{name}"))).unwrap();
     assert!(wait_until(AT_ONCE, || lock.try_lock().is_ok()), "{name} lives on");
@@ -46,7 +46,7 @@ fn check_gone(world: &World, name: &str) {
     assert!(wait_until(AT_ONCE, || left().is_empty()), "{:?}", left());
 }
 
-/// What every process was started as that has this home.
+/// Returns the command lines of all processes that have this home.
 fn processes(world: &World) -> Vec<String> {
     let mark = format!("HOME={}\0", world.home().display());
     let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
@@ -56,7 +56,7 @@ fn processes(world: &World) -> Vec<String> {
     all.filter(|path| read(path, "environ").contains(&mark)).map(|path| read(&path, "cmdline")).collect()
 }
 
-/// Waits until the newest run is kept, and reads it.
+/// Waits until the newest run is stored, and reads it.
 fn check_kept(world: &World) {
     let mut listed = String::new();
     let kept = wait_until(PATIENCE, || {
@@ -101,7 +101,7 @@ fn the_end_of_the_program_is_the_end_of_what_it_left_behind() {
     check_kept(&world);
 }
 
-/// A shell does not wait for a process substitution, and what goes through one comes a moment after its end.
+/// A shell does not wait for a process substitution, whose output arrives slightly after the shell's end.
 #[test]
 fn what_is_printed_a_moment_later_is_not_lost() {
     let world = World::new();
@@ -121,7 +121,7 @@ fn a_cancelled_call_ends_all_of_it_and_keeps_what_was_printed() {
     server.notify("notifications/cancelled", json!({ "requestId": call, "reason": "the user pressed escape" }));
     check_gone(&world, "a");
     check_kept(&world);
-    // The server goes on, and the next answer is that of the next call.
+    // The server continues, and the next answer is that of the next call.
     assert_eq!(printed(&server.call("ctx_execute", json!({ "code": "echo here" }))), "here");
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::world::{World, text};
 
-/// Writes files below home; each holds its own name after `text of`.
+/// Creates a world with files below the home. Each contains its own name after `text of`.
 fn with_files(config: &str, files: &[&str]) -> World {
     let world = World::configured(config);
     for file in files {
@@ -16,7 +16,7 @@ fn with_files(config: &str, files: &[&str]) -> World {
     world
 }
 
-/// What of these files a run can read.
+/// Returns which of these files a run can read.
 fn readable<'a>(world: &World, files: &[&'a str]) -> Vec<&'a str> {
     let said = text(&world.weir(&["run", &format!("cd ~ && cat {} 2>&1; true", files.join(" "))]).stdout);
     files.iter().copied().filter(|file| said.contains(&format!("text of {file}"))).collect()
@@ -144,7 +144,7 @@ fn a_hidden_path_in_the_code_is_said_to_be_hidden() {
     assert!(!said.contains("hidden from runs"), "{said}");
 }
 
-/// Tests run as root where they can.
+/// Tests run as root where possible.
 #[test]
 fn other_homes_and_passwords_are_hidden_from_root() {
     let world = World::new();
@@ -162,13 +162,13 @@ fn a_file_that_is_named_is_given_to_the_run_wherever_it_lies() {
     let code = "print(FILE_CONTENT, open(FILE_PATH).read())";
     let said = world.ok(&["run", "-l", "python", "--file", path, code]);
     assert_eq!(said.matches("text of the log").count(), 2, "{said}");
-    // It cannot be changed, and nothing beside it is seen.
+    // The file cannot be changed, and nothing next to it is visible.
     let said = world.ok(&["run", "--file", path, "echo x > \"$FILE_PATH\" || ls /tmp"]);
     assert_eq!(fs::read_to_string(log.path()).unwrap(), "text of the log\n", "{said}");
     let mut server = world.server();
     let said = server.call("ctx_execute_file", json!({ "path": path, "language": "python", "code": code }));
     assert!(said.contains("text of the log"), "{said}");
-    // A model reads no file of the home that a run does not see; the user may.
+    // A model cannot read a file of the home that is hidden from runs; the user can.
     let notes = world.home().join("notes.txt");
     let said = server.call("ctx_execute_file", json!({ "path": notes, "language": "python", "code": code }));
     assert!(said.contains("nothing was run") && said.contains("home folder outside the project"), "{said}");

@@ -1,4 +1,4 @@
-//! Every language in the real sandbox, from an empty home: what it prints, how it ends, and the file it is about.
+//! Every language in the real sandbox, from an empty home: its output, how it ends, and the file it works on.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::world::{Server, World, printed};
 
-/// The file that the code is about, with a name and a text that are not all ASCII.
+/// The file that the code works on, with a name and a text that are not all ASCII.
 const FILE: (&str, &str) = ("a é file.txt", "café\nsecond line\n");
 
 /// The programs of a language, written as a model would write them.
@@ -14,7 +14,7 @@ struct Programs {
     language: &'static str,
     /// Prints `hello`.
     hello: &'static str,
-    /// Prints `oops` to standard error and ends with the exit code 3.
+    /// Prints `oops` to standard error and exits with 3.
     fails: &'static str,
     /// Prints the first line of the file.
     reads: &'static str,
@@ -89,7 +89,7 @@ const PROGRAMS: &[Programs] = &[
     },
 ];
 
-/// The answer without the time it took.
+/// Returns the answer without the time it took.
 fn run(server: &mut Server, tool: &str, arguments: serde_json::Value) -> (String, String) {
     let answer = server.call(tool, arguments);
     let head = answer.lines().next().unwrap_or_default();
@@ -116,12 +116,12 @@ fn check_in(world: &World, language: &str) {
     assert_eq!(left, [FILE.0], "{language} leaves something in the project");
 }
 
-/// The same by another runtime than the one that is preferred.
+/// Checks a language with a runtime other than the preferred one.
 fn check_by(language: &str, runtime: &str) {
     let mut world = World::new();
     let own = world.home().join("bin");
     let usual = std::mem::replace(&mut world.path, vec![own.clone()]);
-    // The last, since what the gate installs is the newest.
+    // The last one, since what the gate installs is the newest.
     let find = |program: &str| usual.iter().rev().map(|folder| folder.join(program)).find(|path| path.is_file());
     let found = find(runtime).unwrap_or_else(|| panic!("no {runtime}: run .ci/runtimes"));
     std::fs::create_dir(&own).unwrap();

@@ -1,4 +1,4 @@
-//! What a long output looks like, and the second looks that `ctx_get` gives at it.
+//! The appearance of a long output, and the further views of it that `ctx_get` provides.
 
 use serde_json::json;
 

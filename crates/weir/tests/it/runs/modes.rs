@@ -1,4 +1,4 @@
-//! Everything that Weir makes is its owner's alone, whatever the umask is.
+//! Only its owner has access to anything that Weir creates, whatever the umask is.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::world::{World, text};
 
-/// Every file and folder below, but what runs themselves made.
+/// Returns every file and folder below, except what runs themselves created.
 fn all_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
     entries
@@ -26,7 +26,7 @@ fn check(umask: &str) {
         let folder = world.home().join(folder);
         let quarantined = |path: &Path| path.iter().any(|part| part == "quarantine") && !path.is_dir();
         for path in [vec![folder.clone()], all_below(&folder)].concat() {
-            // What was moved away keeps its modes, in a folder that nobody else enters.
+            // Files that were moved away keep their modes, in a folder that only the owner can enter.
             if quarantined(&path) || path.iter().any(|part| part.to_string_lossy().starts_with("vscode-")) {
                 continue;
             }
@@ -35,7 +35,7 @@ fn check(umask: &str) {
             assert_eq!(mode, wanted, "{} under {umask}: {mode:o}", path.display());
         }
     }
-    // It can be used afterwards.
+    // The store can be used afterwards.
     assert!(world.ok(&["search", "note"]).contains("a note"));
 }
 

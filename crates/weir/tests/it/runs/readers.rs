@@ -1,10 +1,10 @@
-//! A file that may not be read is read by nobody, whatever the reader.
+//! A file that may not be read cannot be read, by any reader.
 
 use serde_json::json;
 
 use super::world::World;
 
-/// How the words come out.
+/// The form in which the words are shown.
 #[derive(Clone, Copy)]
 enum As {
     Text,
@@ -15,7 +15,8 @@ enum As {
 
 const WORDS: &str = "hidden-words";
 
-/// Readers, with `FILE` for the file: each shows the words of a file that may be read, and none those of one that may not.
+/// Readers, with `FILE` for the file: each shows the words of a file that may be read, and never those of one that may
+/// not.
 const READERS: &[(&str, &str, As)] = &[
     ("shell", "cat FILE", As::Text),
     ("shell", "cat < FILE", As::Text),
@@ -83,7 +84,7 @@ fn world() -> World {
     world
 }
 
-/// Whether the words come out of this file by this reader.
+/// Returns whether this reader shows the words of this file, and the answer.
 fn shows(file: &str, (language, code, shown): (&str, &str, As)) -> (bool, String) {
     let world = world();
     world.write(file, format!("{WORDS}\n"));

@@ -1,8 +1,7 @@
-//! Rules hold however a command is spelled: a program that may not be run is not run, and a file that may not be read
-//! is read by nobody.
+//! Rules apply however a command is spelled: a denied program is not run, and a file that may not be read is not read.
 //!
-//! A rule is read by a parser, which can be deceived, and behind it stands a mask of the file, which cannot. So the tests
-//! ask for the effect: a stand-in for the denied program leaves a mark where it is run.
+//! Rules are applied by a parser, which can be deceived, and by a mask over the file, which cannot. So the tests check
+//! the effect: a stand-in for the denied program leaves a mark if it is run.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -10,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::world::{Server, World, printed};
 
-/// The lists with which the parser is tried, as its own tests have them.
+/// The lists that test the parser, from its own tests.
 const SPELLINGS: &str = include_str!("../../../../weir-policy/tests/it/spellings.rs");
 const ATTACKS: &str = include_str!("../../../../weir-policy/tests/it/attacks.rs");
 
-/// Code in other languages, of which the parser sees nothing.
+/// Code in other languages, which the parser does not understand.
 const OTHERS: &[(&str, &str)] = &[
     ("python", "import subprocess\nsubprocess.run(['sudo', 'id'])"),
     ("python", "import os\nos.system('sudo id')"),
@@ -35,7 +34,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("php", "passthru('sudo id');"),
 ];
 
-/// A world with stand-ins for the programs of the lists that leave a mark, and with what the lists speak of.
+/// Returns a world with marking stand-ins for the programs of the lists, and with what the lists refer to.
 fn world(rules: &str) -> World {
     let mut world = World::configured(rules);
     let stand_in = format!("#!/bin/sh\necho IT RAN\necho \"$@\" > {}/mark\n", world.project().display());
@@ -52,7 +51,7 @@ fn world(rules: &str) -> World {
     world
 }
 
-/// Runs it. What comes of it: not run at all, or run without the program.
+/// Runs code and returns the outcome: not run at all, or run without the program.
 fn outcome(world: &World, server: &mut Server, arguments: Value) -> &'static str {
     let answer = server.call("ctx_execute", arguments.clone());
     let mark = world.project().join("mark");
@@ -60,7 +59,7 @@ fn outcome(world: &World, server: &mut Server, arguments: Value) -> &'static str
     if answer.starts_with("error: nothing was run. ") { "not run" } else { "masked" }
 }
 
-/// Tries all of them against a rule and counts what came of them.
+/// Tries all of them against a rule and counts the outcomes.
 #[expect(clippy::print_stderr, reason = "which ones the mask stopped is what one wants to see of this")]
 fn check(rule: &str, all: &[Value]) -> (usize, usize) {
     let world = world(&format!("[policy]\ndeny = [\"{rule}\"]\n"));
@@ -118,7 +117,7 @@ fn what_no_parser_sees_is_stopped_by_the_mask() {
     let all: Vec<Value> = invisible.iter().map(|code| shell(&code.replace("python ", "python3 "))).collect();
     let (_, masked) = check("Bash(evil *)", &all);
     assert!(masked >= 4, "some of these are seen by no parser, and the mask was tried by {masked} only");
-    // The mask alone: without the rule these do run it.
+    // The mask alone: without the rule, these do run it.
     for code in ["make -f evil.mk", "./script-that-calls-evil.sh", "x='a['; y='$('; z=\"$x${y}evil)]\"; echo $((z))"] {
         let world = world("");
         let answer = world.server().call("ctx_execute", shell(code));
@@ -135,16 +134,16 @@ fn no_other_language_runs_a_denied_program() {
     }
 }
 
-/// The strings of a list in the source of another test.
+/// Returns the strings of a list in the source of another test.
 fn listed(source: &str, name: &str) -> Vec<String> {
     let start = source.find(&format!("const {name}: &[&str] = &[")).unwrap_or_else(|| panic!("no list {name}"));
     let lines = source[start..].lines().skip(1).map(str::trim).take_while(|line| *line != "];");
-    // A comment may stand behind it.
+    // A comment may follow the literal.
     let literal = |line: &str| line.strip_prefix('"')?.rsplit_once("\",").map(|(text, _)| unescaped(text));
     lines.filter(|line| !line.starts_with("//")).map(|line| literal(line).unwrap_or_else(|| panic!("{line}"))).collect()
 }
 
-/// What a string literal of Rust stands for.
+/// Returns the value of a Rust string literal.
 fn unescaped(literal: &str) -> String {
     let (mut text, mut rest) = (String::new(), literal.chars());
     while let Some(next) = rest.next() {

@@ -1,4 +1,4 @@
-//! Runs whose output cannot be kept: it is shown all the same, and nobody is told to run it again.
+//! Runs whose output cannot be stored: it is shown nevertheless, and the answer does not suggest running it again.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ fn a_run_shows_its_output_though_another_process_holds_the_store() {
     assert_eq!(output.status.code(), Some(3), "{shown}{}", String::from_utf8_lossy(&output.stderr));
     assert!(shown.starts_with("exit 3 in "), "{shown}");
     assert!(shown.contains("visible output") && shown.contains("its output is not kept: the store is busy"), "{shown}");
-    // It says who holds it, and that is true: this process does.
+    // The answer names the process that holds the lock, which is this one.
     assert!(shown.contains(&format!("held by process {}", std::process::id())), "{shown}");
     assert!(!shown.contains("try again") && !shown.contains("[ctx:"), "{shown}");
     assert_eq!(std::fs::read_to_string(world.project().join("side-effect")).unwrap(), "once\n");
@@ -40,7 +40,7 @@ fn of_an_output_that_cannot_be_written_both_ends_are_shown() {
     let world = World::new();
     let store = world.store();
     let _ = std::fs::remove_dir_all(store.join("blobs"));
-    // Where the texts would go, there is a file: as little can be written as on a full disk.
+    // A file in place of the folder for texts: as with a full disk, nothing can be written.
     std::fs::write(store.join("blobs"), "in the way").unwrap();
     let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     let code = format!(

@@ -1,17 +1,17 @@
-//! The usual work of a project inside the sandbox as it is by default: what works, and what does not and says so.
+//! The usual work of a project inside the default sandbox: what works, and what fails with an explanation.
 
 use std::time::Instant;
 
 use super::world::World;
 
-/// A piece of work and what becomes of it.
+/// A piece of work and its outcome.
 struct Work {
-    /// Files of the project, below a folder of their own.
+    /// Files of the project, below a separate folder.
     files: &'static [(&'static str, &'static str)],
     language: &'static str,
     code: &'static str,
     exit_code: i64,
-    /// What is printed.
+    /// What the output must contain.
     says: &'static [&'static str],
 }
 
@@ -45,7 +45,7 @@ const MODULE: &[(&str, &str)] = &[
     ),
 ];
 
-/// A world with a repository of git that has one commit and a change.
+/// Returns a world with a git repository that has one commit and a change.
 fn world(files: &[(&str, &str)]) -> World {
     let world = World::new();
     files.iter().for_each(|(path, text)| world.write(path, text));
@@ -96,7 +96,7 @@ fn git_is_read_in_a_work_tree_too() {
     assert!(said.contains("?? new.txt\nthe first\n") && said.contains("Read-only file system"), "{answer}");
 }
 
-/// The repository's own files are what git runs programs from, so a run does not change them.
+/// Git runs programs from the repository's own files, so a run cannot change them.
 #[test]
 fn what_changes_the_repository_fails_and_names_the_reason() {
     const LOCK: &[&str] = &[".git/index.lock': Read-only file system"];
@@ -254,14 +254,14 @@ mod e2e {
         check(&Work { files: MODULE, code, says: &["two is 2\nok  \tsmall", "two is 2"], ..SHELL });
     }
 
-    /// See the document on the sandbox: these are the price of it.
+    /// See the document on the sandbox: these are its price.
     #[test]
     #[ignore = "needs all runtimes; .ci/run installs them"]
     fn what_the_sandbox_takes_away_fails_and_names_the_reason() {
         let unix = "import socket\ntry: socket.socket(socket.AF_UNIX)\nexcept OSError as error: print(error)";
         let says: &[&str] = &["Operation not permitted"];
         check(&Work { language: "python", code: unix, says, ..SHELL });
-        // From Python 3.14 on this is how a pool starts its processes where nobody says otherwise.
+        // From Python 3.14 on, this is how a pool starts its processes by default.
         let server = "import multiprocessing\n\
             if __name__ == '__main__':\n    \
                 try: multiprocessing.get_context('forkserver').Pool(2)\n    \

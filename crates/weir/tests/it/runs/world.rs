@@ -11,26 +11,26 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Long, since a loaded machine is slow; what never comes fails the test all the same.
+/// Long, because a loaded machine is slow. An event that never occurs still fails the test.
 pub(super) const PATIENCE: Duration = Duration::from_secs(200);
 
-/// An empty home with an empty project in it. It is gone with the test.
+/// An empty home with an empty project. It is removed on drop.
 pub(super) struct World {
     folder: TempDir,
-    /// Where the user has programs.
+    /// The folders of the user's programs.
     pub(super) path: Vec<PathBuf>,
 }
 
 impl World {
     pub(super) fn new() -> Self {
-        // Not below /tmp, which is the run's own: a home is elsewhere on most machines.
+        // Not below /tmp, which is private to a run: on most machines, a home is elsewhere.
         let folder = tempfile::Builder::new().prefix("weir-runs-").tempdir_in("/var/tmp").unwrap();
         fs::create_dir(folder.path().join("project")).unwrap();
         let path = std::env::var_os("PATH").unwrap();
         Self { folder, path: std::env::split_paths(&path).collect() }
     }
 
-    /// The same with a configuration.
+    /// Returns a world with a configuration.
     pub(super) fn configured(text: &str) -> Self {
         let world = Self::new();
         world.write("../.config/weir/config.toml", text);
@@ -52,7 +52,7 @@ impl World {
         fs::write(path, text).unwrap();
     }
 
-    /// A program started by the user, in the project.
+    /// Returns a command started by the user, in the project.
     pub(super) fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.project()).stdin(Stdio::null());
@@ -66,14 +66,14 @@ impl World {
         self.command(env!("CARGO_BIN_EXE_weir"), arguments).output().unwrap()
     }
 
-    /// What a command answers that must not fail to answer, whatever it ran came to.
+    /// Returns a command's answer, which must exist whatever the outcome of the run.
     pub(super) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.weir(arguments);
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}{}", text(&output.stdout), text(&output.stderr)))
     }
 
-    /// What a command prints that must succeed.
+    /// Returns the output of a command that must succeed.
     pub(super) fn ok(&self, arguments: &[&str]) -> String {
         let output = self.weir(arguments);
         assert!(output.status.success(), "{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr));
@@ -90,13 +90,13 @@ impl World {
         self.server_with(json!({}))
     }
 
-    /// The program as the server of a client that can do these things.
+    /// Starts the program as the server of a client with these capabilities.
     pub(super) fn server_with(&self, capabilities: Value) -> Server {
         let mut command = self.command(env!("CARGO_BIN_EXE_weir"), &["mcp"]);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
         let (sender, lines) = channel();
-        // Ends with the program's output.
+        // The thread ends with the program's output.
         std::thread::spawn(move || {
             BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
@@ -109,7 +109,7 @@ impl World {
         server
     }
 
-    /// Waits until a file of the project is there.
+    /// Waits until a file of the project exists.
     pub(super) fn wait_for(&self, path: &str) {
         let path = self.project().join(path);
         assert!(wait_until(PATIENCE, || path.exists()), "{} never came", path.display());
@@ -154,7 +154,7 @@ impl Server {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// The text of a tool's answer.
+    /// Returns the text of a tool's answer.
     pub(super) fn call(&mut self, tool: &str, arguments: Value) -> String {
         let id = self.begin(tool, arguments);
         let answer = self.receive();
@@ -162,17 +162,17 @@ impl Server {
         answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}")).to_owned()
     }
 
-    /// The most memory that the program has had, in megabytes.
+    /// Returns the peak memory of the program, in megabytes.
     pub(super) fn peak_megabytes(&self) -> f64 {
         self.megabytes("VmHWM:")
     }
 
-    /// The pages of files that the program has in memory, its own above all, in megabytes.
+    /// Returns the memory of file-backed pages, mostly the program's own, in megabytes.
     pub(super) fn program_megabytes(&self) -> f64 {
         self.megabytes("RssFile:")
     }
 
-    /// The memory that the program has now, in megabytes.
+    /// Returns the current memory of the program, in megabytes.
     pub(super) fn resident_megabytes(&self) -> f64 {
         self.megabytes("VmRSS:")
     }
@@ -183,16 +183,16 @@ impl Server {
         size.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
     }
 
-    /// The time on a processor that the program itself has had so far.
+    /// Returns the CPU time of the program itself so far.
     pub(super) fn cpu(&self) -> Duration {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap();
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
         let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-        // A hundred in a second, on every Linux there is.
+        // A hundred ticks per second, on every Linux.
         Duration::from_millis(ticks * 10)
     }
 
-    /// Waits until the program has ended by itself, and says how long that took.
+    /// Waits until the program has ended on its own, and returns how long that took.
     pub(super) fn wait_for_end(&mut self) -> Duration {
         let begun = Instant::now();
         let ended = wait_until(PATIENCE, || self.process.try_wait().unwrap().is_some());
@@ -208,13 +208,13 @@ impl Drop for Server {
     }
 }
 
-/// The reference in an answer.
+/// Returns the reference in an answer.
 pub(super) fn reference(answer: &str) -> String {
     let start = answer.find("ctx:").unwrap_or_else(|| panic!("no reference: {answer}"));
     answer[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == ':').collect()
 }
 
-/// What a run printed, which stands between the marks of its answer.
+/// Returns the output of a run, which is between the marks of its answer.
 pub(super) fn printed(answer: &str) -> &str {
     let marked = answer.split_once("\n<<<").and_then(|(_, rest)| rest.split_once('\n'));
     let inside = marked.and_then(|(mark, rest)| rest.split_once(&format!("\n{mark}>>>")));
@@ -225,10 +225,10 @@ pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether it came to be so before the time was over.
+/// Waits until a condition holds. Returns false if it does not hold in time.
 pub(super) fn wait_until(most: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + most;
-    // Nobody sends: the channel is a clock.
+    // Nothing is sent: the channel is a clock.
     let (_sender, clock) = channel::<()>();
     while !is_so() {
         if Instant::now() > end {
