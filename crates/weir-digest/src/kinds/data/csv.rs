@@ -338,7 +338,7 @@ mod tests {
             &raw,
             400,
             &expect![[r#"
-                exit 0; table of 61 rows, 5 columns between commas, 1 line not fitting; 64 lines, 1.6 KiB held as [ctx:0000000000]
+                exit 0; table of 61 rows, 5 columns between commas, 1 line that does not fit; 64 lines, 1.6 KiB held as [ctx:0000000000]
                 <<<0000000000
                 == lines that do not fit: 1
                 64: 62,2025-10-03,broken
@@ -358,7 +358,7 @@ mod tests {
                 total by status: paid 0.50 to 49.50 mean 22.722 sum 1022.50, shipped 6.50 to 48.50 mean 26.500 sum 397.50, lost 98765.43
                 == first and last records: 61, 1 shown
                 2: 1,2025-09-02,paid,3.50,
-                == note, those that are alike: 1
+                == similar values of note: 1
                 ×60 
                 0000000000>>>
                 more: ctx_get"#]],

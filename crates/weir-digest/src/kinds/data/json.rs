@@ -400,10 +400,10 @@ mod tests {
             &expect![[r#"
                 exit 0; JSON: 487 values up to 5 deep; 3 lines, 4.4 KiB held as [ctx:0000000000]
                 <<<0000000000
-                == values that are there once, by the object they are in: 2
+                == values that occur once, by object: 2
                 version=1.2.0, orders[]=60
                 page: next=2, more=true
-                == errors, those that say the same together: 1
+                == errors, grouped by message: 1
                 orders[32] id=33 status=stuck total=51.50 lines[]=1 error="no lines"
                 == unusual records: 1
                 orders[39] id=40 status=paid total=98765.50 lines[]=1 (unusual: total)
@@ -438,24 +438,24 @@ mod tests {
             &raw,
             400,
             &expect![[r#"
-            exit 0; JSON: 25 values up to 6 deep; 1 line, 216 B held as [ctx:0000000000]
-            <<<0000000000
-            == values that are there once, by the object they are in: 2
-            ms=1.250
-            plan: type=limit, plans[]=2
-            == fields of 6 records: 3
-            plan.plans[]: type: scan ×4, join ×2
-            rows: 5 ×4, 9 ×2, sum 38
-            plans[]: 2 ×2; 4 absent
-            == records: 6
-            plan.plans[0] type=scan rows=5
-            plan.plans[1] type=scan rows=5
-            plan.plans[2] type=join rows=9 plans[]=2
-            plan.plans[3] type=scan rows=5
-            plan.plans[4] type=scan rows=5
-            plan.plans[5] type=join rows=9 plans[]=2
-            0000000000>>>
-            more: ctx_get"#]],
+                exit 0; JSON: 25 values up to 6 deep; 1 line, 216 B held as [ctx:0000000000]
+                <<<0000000000
+                == values that occur once, by object: 2
+                ms=1.250
+                plan: type=limit, plans[]=2
+                == fields of 6 records: 3
+                plan.plans[]: type: scan ×4, join ×2
+                rows: 5 ×4, 9 ×2, sum 38
+                plans[]: 2 ×2; 4 absent
+                == records: 6
+                plan.plans[0] type=scan rows=5
+                plan.plans[1] type=scan rows=5
+                plan.plans[2] type=join rows=9 plans[]=2
+                plan.plans[3] type=scan rows=5
+                plan.plans[4] type=scan rows=5
+                plan.plans[5] type=join rows=9 plans[]=2
+                0000000000>>>
+                more: ctx_get"#]],
         );
     }
 
@@ -491,7 +491,7 @@ mod tests {
             &expect![[r#"
                 exit 0; JSON: 93 values up to 3 deep; 1 line, 1.1 KiB held as [ctx:0000000000]
                 <<<0000000000
-                == values that are there once, by the object they are in: 1
+                == values that occur once, by object: 1
                 name=x, packages{}=30
                 == which records there are
                 packages{}: p0 1.0.0, p1 1.1.0, p2 1.2.0, p3 1.3.0, p4 1.4.0, p5 1.5.0, p6 1.6.0, p7 1.7.0, p8 1.8.0, p9 1.9.0, p10 1.10.0, p11 1.11.0, p12 1.12.0, p13 1.13.0, … (190 more bytes)

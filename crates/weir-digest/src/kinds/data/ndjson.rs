@@ -113,11 +113,11 @@ mod tests {
             &raw,
             600,
             &expect![[r#"
-                exit 0; JSON lines: 50 records, 2 that tell of errors, 1 of warnings; 1 error line; 51 lines, 4.4 KiB held as [ctx:0000000000]
+                exit 0; JSON lines: 50 records, 2 mention errors, 1 warnings; 1 error line; 51 lines, 4.4 KiB held as [ctx:0000000000]
                 <<<0000000000
-                == errors, those that say the same together: 1
+                == errors, grouped by message: 1
                 8: {"level":"error","time":"2026-09-01T06:00:07Z","req_id":"r7","ms":9,"msg":"timeout after 1007 ms"} ×2
-                == warnings, those that say the same together: 1
+                == warnings, grouped by message: 1
                 21: {"level":"warn","time":"2026-09-01T06:00:20Z","req_id":"r20","ms":20,"msg":"cache is full"}
                 == fields of 50 records: 5
                 level: info ×47, error ×2 (r7, r9), warn ×1 (r20)

@@ -75,7 +75,7 @@ db-0        1/1     Running            1          9d
                 <<<0000000000
                 == header
                 NAME        READY   STATUS             RESTARTS   AGE
-                == errors, those that say the same together: 1
+                == errors, grouped by message: 1
                 3: web-22      0/1     CrashLoopBackOff   31         5d
                 == fields of 4 records: 5
                 NAME: all different, such as web-1, web-22

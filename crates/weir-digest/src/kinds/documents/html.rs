@@ -135,7 +135,7 @@ mod tests {
                 12: 0 | on time
                 13: 1 | on time
                 71: 59 | on time
-                == table 1: Delay, those that are alike: 1
+                == table 1: similar values of Delay: 1
                 ×59 on time
                 == most telling texts: 3
                 7: Tickets are sold in the bus.

@@ -370,7 +370,7 @@ mod tests {
             &expect![[r#"
                 exit 0; Python source: 5 types, 5 functions, 1 constant, 2 imports, 1 comment line; 38 lines, 524 B held as [ctx:0000000000]
                 <<<0000000000
-                == what it says of itself: 1
+                == its own description: 1
                 1: """Keeps stock."""
                 == to do, or deprecated: 1
                 33: # FIXME: released twice.

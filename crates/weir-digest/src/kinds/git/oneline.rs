@@ -192,7 +192,7 @@ mod tests {
                 1: 1a2b3c4 (HEAD -> main, tag: v2.0.0) release: 2.0.0
                 8: 6f7a8b9 Import
                 == counts: 1
-                by what stands before the colon: fix 1, release 1, store 1
+                by the text before the colon: fix 1, release 1, store 1
                 == reverts, fixups and breaking changes: 1
                 7: 5e6f7a8 Revert "store: lock"
                 == other commits: 3

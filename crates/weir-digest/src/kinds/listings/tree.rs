@@ -385,7 +385,7 @@ mod tests {
             tree,
             500,
             &expect![[r#"
-                exit 0; tree: 5 entries, 1 of them with others below and 4 without; 8 lines, 236 B held as [ctx:0000000000]
+                exit 0; tree: 5 entries, 1 with children and 4 without; 8 lines, 236 B held as [ctx:0000000000]
                 <<<0000000000
                 == totals and root: 2
                 13268 bytes used in 1 directory, 4 files
