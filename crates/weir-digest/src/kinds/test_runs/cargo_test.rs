@@ -1,5 +1,4 @@
-//! `cargo test`: the panics with their messages, then the outcome of each binary. Compiler messages belong to other
-//! kinds.
+//! `cargo test`: the panics with their messages, then the outcome of each binary, without compiler messages.
 
 use super::failed::{Failure, Failures};
 use super::outcomes::{Repeats, Skips, Top, micros, times};
