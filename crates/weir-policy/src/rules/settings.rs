@@ -73,7 +73,7 @@ pub(super) fn read(source: &Source, rules: &mut Rules) {
             match entry {
                 Value::String(text) => rules.add(&place, verdict, text),
                 other => {
-                    rules.problem(&place, verdict, Some(&other.to_string()), "The rule is not a string.".to_owned())
+                    rules.problem(&place, verdict, Some(&other.to_string()), "The rule is not a string.".to_owned());
                 }
             }
         }
