@@ -6,6 +6,7 @@ mod attacks;
 mod audit;
 mod everyday;
 mod fuzz;
+mod gate;
 mod help;
 mod masks;
 mod oracle;
