@@ -29,7 +29,7 @@ pub use lines::{Jump, Line, Lines, Source};
 pub use page::{Item, Page, Part, Weight};
 pub use render::{Digest, Frame};
 
-use kinds::{How, KINDS};
+use kinds::{Detector, KINDS};
 use sample::Sample;
 use weir_core::terminal;
 
@@ -79,7 +79,7 @@ pub fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
 /// Finds the kind that claims the whole output, and returns its name and the facts it gathered.
 fn read_whole(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<(&'static str, Page)>> {
     for kind in KINDS {
-        if let How::Whole { is, read } = kind.how
+        if let Detector::Whole { is, read } = kind.detector
             && is(sample)
             && let Some(page) = read(source, sample)?
         {

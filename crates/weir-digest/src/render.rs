@@ -59,7 +59,7 @@ impl std::fmt::Display for Digest {
 impl Page {
     /// Renders the digest in at most `budget` tokens. The frame is rendered in any case.
     pub fn render(&self, frame: &Frame<'_>, budget: usize) -> Digest {
-        let mut chosen = Chosen::all_headings(self);
+        let mut chosen = ShownFacts::all_headings(self);
         let around = weir_tokens::count(&write(self, &chosen, frame).to_string());
         chosen.fill(self, budget.saturating_sub(around));
         loop {
@@ -72,7 +72,7 @@ impl Page {
 }
 
 /// The facts that are shown of each part, as text.
-struct Chosen {
+struct ShownFacts {
     parts: Vec<Vec<Fact>>,
     /// The index of the next candidate in each part.
     next: Vec<usize>,
@@ -87,7 +87,7 @@ struct Fact {
     text: String,
 }
 
-impl Chosen {
+impl ShownFacts {
     fn all_headings(page: &Page) -> Self {
         let count = page.parts.len();
         Self { parts: vec![Vec::new(); count], next: vec![0; count], hidden: vec![false; count] }
@@ -178,7 +178,7 @@ fn set_off(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn write(page: &Page, chosen: &Chosen, frame: &Frame<'_>) -> Digest {
+fn write(page: &Page, chosen: &ShownFacts, frame: &Frame<'_>) -> Digest {
     let what = if page.what.is_empty() { String::new() } else { format!("; {}", page.what) };
     let lines = counted(frame.lines as usize, "line", "lines");
     let mut head = format!("{}{what}; {lines}, {} held as {}", frame.head, size(frame.bytes), frame.reference);

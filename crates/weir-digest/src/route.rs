@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use crate::kinds::{How, KINDS, Stretch, stamp};
+use crate::kinds::{Detector, KINDS, Stretch, stamp};
 use crate::text::clip;
 use crate::{About, Item, Line, Lines, Page, Part, Source, Weight};
 
@@ -57,23 +57,23 @@ struct Route<'a> {
     order: Vec<usize>,
     now: usize,
     /// Lines for the fold, unless the next line opens a stretch that they belong to.
-    held: VecDeque<Held>,
+    held: VecDeque<OwnedLine>,
     /// Buffers of lines that are no longer held, for reuse.
     spare: Vec<String>,
     /// The last lines, while no other kind has taken them: they often contain the verdict.
-    ends: VecDeque<Held>,
+    ends: VecDeque<OwnedLine>,
     prefix: Prefix,
     /// Whether a builder is repeating what a step printed, between two lines of dashes.
     repeated: bool,
 }
 
-struct Held {
+struct OwnedLine {
     number: u64,
     text: String,
     left_out: u64,
 }
 
-impl Held {
+impl OwnedLine {
     fn line(&self) -> Line<'_> {
         Line { number: self.number, text: &self.text, left_out: self.left_out }
     }
@@ -94,7 +94,7 @@ impl Route<'_> {
             return;
         }
         for (place, kind) in KINDS.iter().enumerate() {
-            let How::Lines { opens, .. } = kind.how else { continue };
+            let Detector::Lines { opens, .. } = kind.detector else { continue };
             if opens(line.text, self.about) && self.open(place, line) {
                 self.now = place;
                 self.ends.clear();
@@ -131,7 +131,7 @@ impl Route<'_> {
         let mut text = self.spare.pop().unwrap_or_default();
         text.clear();
         text.push_str(line.text);
-        self.held.push_back(Held { number: line.number, text, left_out: line.left_out });
+        self.held.push_back(OwnedLine { number: line.number, text, left_out: line.left_out });
         self.let_go(HELD);
     }
 
@@ -196,7 +196,7 @@ fn make_room(page: &mut Page) {
 
 /// Returns the last lines, removed from the parts that also have them. The last line of a log is one of many, so it is
 /// shown only if it is rare or there is room.
-fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
+fn last_lines(ends: &VecDeque<OwnedLine>, page: &mut Page) -> Option<Part> {
     let last = ends.back()?;
     let stamped = stamp::of(&last.text).is_some();
     let most = if stamped { 1 } else { ENDS };
@@ -235,9 +235,9 @@ fn stretch<'a>(
     if slot.is_none() {
         order.push(place);
     }
-    slot.get_or_insert_with(|| match KINDS[place].how {
-        How::Lines { begin, .. } => begin(),
-        How::Whole { .. } => unreachable!("only kinds of lines are given lines"),
+    slot.get_or_insert_with(|| match KINDS[place].detector {
+        Detector::Lines { begin, .. } => begin(),
+        Detector::Whole { .. } => unreachable!("only kinds of lines are given lines"),
     })
     .as_mut()
 }

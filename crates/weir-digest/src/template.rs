@@ -35,7 +35,7 @@ pub(crate) const COMMON: u8 = u8::MAX;
 
 /// A line to be counted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct InputLine<'a> {
     /// Its number.
     pub number: u64,
     /// Its text.
@@ -68,7 +68,7 @@ pub(crate) struct Templates {
 
 impl Templates {
     /// Counts a line. Returns the index of its template, and whether the line is the first of it.
-    pub(crate) fn add(&mut self, given: &Given<'_>) -> Option<(usize, bool)> {
+    pub(crate) fn add(&mut self, given: &InputLine<'_>) -> Option<(usize, bool)> {
         let mut words = std::mem::take(&mut self.words);
         words.split(given.text, given.skip);
         let found = self.add_words(&words, given);
@@ -89,7 +89,7 @@ impl Templates {
         (self.all, self.others)
     }
 
-    fn add_words(&mut self, words: &Words, given: &Given<'_>) -> Option<(usize, bool)> {
+    fn add_words(&mut self, words: &Words, given: &InputLine<'_>) -> Option<(usize, bool)> {
         let mut place = self.find(words, given.sort);
         if place.is_none() && self.all.len() >= self.join_at.max(MOST / 2) {
             self.join();
@@ -123,7 +123,7 @@ impl Templates {
     }
 
     /// Counts the values of a line in the slots of its template.
-    fn fill(&mut self, place: usize, words: &Words, given: &Given<'_>) {
+    fn fill(&mut self, place: usize, words: &Words, given: &InputLine<'_>) {
         let Some(template) = self.all.get_mut(place) else { return };
         for (word, span) in template.words.iter_mut().zip(&words.spans) {
             let Some(slot) = &mut word.slot else { continue };
@@ -287,7 +287,7 @@ mod tests {
     fn shown(lines: &[String]) -> Vec<String> {
         let mut templates = Templates::default();
         for (number, text) in (1..).zip(lines) {
-            templates.add(&Given { number, text, skip: (0, 0), sort: COMMON });
+            templates.add(&InputLine { number, text, skip: (0, 0), sort: COMMON });
         }
         templates.finish().0.iter().map(|template| format!("{} {}", template.times(), template.show(200))).collect()
     }
@@ -330,7 +330,7 @@ mod tests {
         let texts: Vec<String> = (0..5_000).map(|number| format!("{0} x{0} y{0}", letters(number))).collect();
         let mut templates = Templates::default();
         for (number, text) in (1..).zip(&texts) {
-            templates.add(&Given { number, text, skip: (0, 0), sort: COMMON });
+            templates.add(&InputLine { number, text, skip: (0, 0), sort: COMMON });
         }
         let (all, others) = templates.finish();
         assert!(all.len() <= MOST);

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_core::wording::counted;
 
-use crate::kinds::shared::{kept::Kept, stamp};
-use crate::kinds::{How, Kind, Stretch};
-use crate::template::{COMMON, Given, Template, Templates};
+use crate::kinds::shared::{kept::BoundedItems, stamp};
+use crate::kinds::{Detector, Kind, Stretch};
+use crate::template::{COMMON, InputLine, Template, Templates};
 use crate::text::{clip, number};
 use crate::trouble::{self, Level, Trouble};
 use crate::{Item, Line, Page, Part, Weight};
@@ -23,13 +23,13 @@ mod steps;
 pub(crate) mod times;
 mod totals;
 
-use slow::Slow;
+use slow::SlowOperations;
 use sources::Sources;
 use times::Times;
 use totals::Totals;
 
 pub(crate) const KIND: Kind =
-    Kind { name: "lines", how: How::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
+    Kind { name: "lines", detector: Detector::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
 
 /// The maximum number of facts kept of each sort. More could not be shown.
 const KEPT: usize = 60;
@@ -55,9 +55,9 @@ pub(crate) struct Fold {
     warnings: u64,
     templates: Templates,
     times: Times,
-    slow: Slow,
+    slow: SlowOperations,
     sources: Sources,
-    steps: Kept,
+    steps: BoundedItems,
     totals: Totals,
     first: Vec<(u64, String)>,
     bodies: Bodies,
@@ -73,14 +73,14 @@ struct Bodies {
     /// The numbers of the lines directly before an error.
     near: BTreeSet<u64>,
     /// The error that the following lines explain.
-    open: Option<Open>,
+    open: Option<OpenError>,
     /// Whether the lines are a record between `---` and `...`, whose fields mean nothing by themselves.
     is_record: bool,
 }
 
 /// An error that is being explained.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenError {
     error: u64,
     /// Its indentation.
     indent: usize,
@@ -163,11 +163,11 @@ impl Fold {
 impl Bodies {
     /// Returns whether a line explains the error before it. If so, it is kept with that error.
     fn take(&mut self, line: &Line<'_>, stamped: bool, rest: &str) -> bool {
-        let Some(Open { error, indent, next }) = self.open.filter(|open| open.next == line.number) else {
+        let Some(OpenError { error, indent, next }) = self.open.filter(|open| open.next == line.number) else {
             self.close();
             return false;
         };
-        self.open = Some(Open { error, indent, next: next + 1 });
+        self.open = Some(OpenError { error, indent, next: next + 1 });
         let trimmed = line.text.trim();
         if matches!(trimmed, "---" | "..." | "|-") || trimmed.starts_with("duration_ms:") {
             self.is_record |= trimmed == "---";
@@ -193,7 +193,7 @@ impl Bodies {
     fn begin(&mut self, line: &Line<'_>) {
         self.close();
         if self.of.len() < KEPT {
-            self.open = Some(Open { error: line.number, indent: indent_of(line.text), next: line.number + 1 });
+            self.open = Some(OpenError { error: line.number, indent: indent_of(line.text), next: line.number + 1 });
             self.near.extend(line.number.saturating_sub(BEFORE)..line.number);
         }
     }
@@ -255,7 +255,7 @@ impl Stretch for Fold {
             self.sources.add(rest, trouble.map(|of| of.1));
         }
         let skip = stamp.map_or((0, 0), |stamp| (stamp.start, stamp.end));
-        let found = self.templates.add(&Given { number: line.number, text: line.text, skip, sort });
+        let found = self.templates.add(&InputLine { number: line.number, text: line.text, skip, sort });
         if sort != OTHER {
             let few = found.is_some_and(|(place, _)| self.templates.count(place) <= APART);
             if few && sort <= WARNING { self.bodies.begin(line) } else { self.bodies.close() }

@@ -18,12 +18,12 @@ use crate::kinds::test_runs::jest;
 use crate::kinds::test_runs::nextest;
 use crate::kinds::test_runs::pytest;
 use crate::kinds::test_runs::vitest;
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 
 pub(crate) const KIND: Kind = Kind {
     name: "tool_output",
-    how: How::Whole { is, read: |source, sample| crate::route::read(source, sample.about).map(Some) },
+    detector: Detector::Whole { is, read: |source, sample| crate::route::read(source, sample.about).map(Some) },
 };
 
 /// The minimum percentage of lines that must be recognised with certainty: one in twenty, since code and notes may
@@ -51,8 +51,9 @@ const RUNS: &[Kind] = &[nextest::KIND, cargo_test::KIND, pytest::KIND, jest::KIN
 const BEGINNING: usize = 8;
 
 fn is(sample: &Sample<'_>) -> bool {
-    let begins =
-        |line: &str| RUNS.iter().any(|kind| matches!(kind.how, How::Lines { opens, .. } if opens(line, sample.about)));
+    let begins = |line: &str| {
+        RUNS.iter().any(|kind| matches!(kind.detector, Detector::Lines { opens, .. } if opens(line, sample.about)))
+    };
     if sample.full_lines().take(BEGINNING).any(begins) {
         return true;
     }

@@ -2,7 +2,7 @@
 
 use super::slot::Slot;
 use super::words::{self, WILD, Words};
-use super::{Given, LONGEST};
+use super::{InputLine, LONGEST};
 use crate::text::clip;
 
 /// The maximum number of first lines kept, and of bytes of each.
@@ -44,7 +44,7 @@ pub(super) struct Word {
 }
 
 impl Template {
-    pub(super) fn of(words: &Words, given: &Given<'_>) -> Self {
+    pub(super) fn of(words: &Words, given: &InputLine<'_>) -> Self {
         let made = words.spans.iter().map(|span| {
             let part = |start: usize, end: usize| given.text.get(start..end).unwrap_or_default().to_owned();
             let (start, end) = span.word;
@@ -106,7 +106,7 @@ impl Template {
     }
 
     /// Keeps a line if it is one of the first.
-    pub(super) fn keep(&mut self, given: &Given<'_>) {
+    pub(super) fn keep(&mut self, given: &InputLine<'_>) {
         if self.kept.len() < KEPT {
             self.kept.push((given.number, clip(given.text, KEPT_LENGTH)));
         }

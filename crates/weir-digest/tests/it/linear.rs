@@ -69,7 +69,7 @@ fn selections_take_linear_time() {
 fn an_output_is_read_a_few_times_and_little_of_it_is_kept() {
     for output in HOSTILE {
         let raw = output.first(DIGESTED);
-        let source = Counted { raw: &raw, read: Cell::new(0) };
+        let source = CountedSource { raw: &raw, read: Cell::new(0) };
         let page = weir_digest::read(&source, About::default()).unwrap();
         let passes = source.read.get() as f64 / raw.len() as f64;
         assert!(passes <= PASSES, "{}: read {passes:.1} times", output.name);
@@ -140,14 +140,14 @@ fn most_memory() -> u64 {
 }
 
 /// An output that counts how much of it is read.
-struct Counted<'a> {
+struct CountedSource<'a> {
     raw: &'a [u8],
     read: Cell<usize>,
 }
 
-impl Source for Counted<'_> {
+impl Source for CountedSource<'_> {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(Counting { left: self.raw, read: &self.read }))
+        Ok(Box::new(CountingReader { left: self.raw, read: &self.read }))
     }
 
     fn bytes(&self) -> u64 {
@@ -155,12 +155,12 @@ impl Source for Counted<'_> {
     }
 }
 
-struct Counting<'a> {
+struct CountingReader<'a> {
     left: &'a [u8],
     read: &'a Cell<usize>,
 }
 
-impl io::Read for Counting<'_> {
+impl io::Read for CountingReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let length = io::Read::read(&mut self.left, into)?;
         self.read.set(self.read.get() + length);
@@ -168,7 +168,7 @@ impl io::Read for Counting<'_> {
     }
 }
 
-impl BufRead for Counting<'_> {
+impl BufRead for CountingReader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         Ok(self.left)
     }

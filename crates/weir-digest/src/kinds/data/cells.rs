@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::row::{Row, Sort};
+use super::row::{Row, ValueSyntax};
 use super::rows::Rows;
-use super::rows_page::Gathered;
-use crate::template::{COMMON, Given, Templates};
+use super::rows_page::TableFacts;
+use crate::template::{COMMON, InputLine, Templates};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
@@ -71,10 +71,10 @@ impl Cells {
             }
             if place + 1 == self.rows.columns.len() {
                 self.has_words |= cell.trim().contains(' ');
-                self.texts.add(&Given { number: line, text: cell, skip: (0, 0), sort: COMMON });
+                self.texts.add(&InputLine { number: line, text: cell, skip: (0, 0), sort: COMMON });
             }
             if place < self.rows.columns.len() {
-                self.row.push(place, Sort::Cell, (cell, cell.len()));
+                self.row.push(place, ValueSyntax::Cell, (cell, cell.len()));
             } else {
                 self.rows.beyond += 1;
             }
@@ -95,7 +95,7 @@ impl Cells {
     pub(crate) fn parts(self, page: &mut Page) {
         let few = self.states.into_values().filter(|rows| rows.len() <= FEW && self.rows.count > 2 * FEW as u64);
         page.push(Part::new("rows of rare states", Weight::Fact, few.flatten().collect()));
-        let mut gathered = Gathered::default();
+        let mut gathered = TableFacts::default();
         gathered.add(&self.rows);
         gathered.push(page);
         let name = self.rows.columns.last().map_or("", |column| column.name.as_str());

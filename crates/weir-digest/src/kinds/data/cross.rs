@@ -2,7 +2,7 @@
 //!
 //! Invariant: its size is fixed, whatever the number of records.
 
-use super::column::Taken;
+use super::column::ValueClass;
 
 /// The maximum number of text columns and of number columns that are crossed.
 const TEXTS: usize = 6;
@@ -33,15 +33,15 @@ pub(super) struct Sum {
 
 impl Cross {
     /// Takes a value of a record.
-    pub(super) fn take(&mut self, column: usize, taken: Taken) {
+    pub(super) fn take(&mut self, column: usize, taken: ValueClass) {
         match taken {
-            Taken::Nothing => {}
-            Taken::Number(number) => {
+            ValueClass::Nothing => {}
+            ValueClass::Number(number) => {
                 if let Some(place) = slot(&mut self.numbers, column, NUMBERS) {
                     self.now_numbers.push((place, number));
                 }
             }
-            Taken::Value(order) => {
+            ValueClass::Value(order) => {
                 if let Some(place) = slot(&mut self.texts, column, TEXTS).filter(|_| order < MOST_VALUES) {
                     self.now_texts.push((place, order));
                 }

@@ -4,20 +4,21 @@
 
 use std::io;
 
-use super::json_graph::{Graph, What};
+use super::json_graph::{Graph, ValueType};
 use super::json_reader::{Piece, Reader};
 use super::json_rows::Values;
 use super::ndjson;
-use super::row::Sort;
+use super::row::ValueSyntax;
 use super::rows::Rows;
-use super::rows_page::{Gathered, few, names};
+use super::rows_page::{TableFacts, few, names};
 use crate::kinds::fold::Fold;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "json", how: How::Whole { is: |sample| begin(sample).is_some(), read } };
+pub(crate) const KIND: Kind =
+    Kind { name: "json", detector: Detector::Whole { is: |sample| begin(sample).is_some(), read } };
 
 /// The minimum number of documents, one per line, that are treated as records.
 const FEWEST_RECORDS: u64 = 3;
@@ -58,7 +59,7 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
 }
 
 /// A consumer of the pieces of documents.
-pub(super) trait Gather {
+pub(super) trait PieceConsumer {
     /// Begins a document on this line.
     fn begin(&mut self, line: u64);
     /// Receives the document verbatim, if it is one line of the output.
@@ -69,17 +70,17 @@ pub(super) trait Gather {
     fn end(&mut self) {}
 }
 
-impl Gather for Graph {
+impl PieceConsumer for Graph {
     fn begin(&mut self, _line: u64) {
         Self::begin(self);
     }
 
     fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
         match piece {
-            Piece::Object => self.value(What::Object),
-            Piece::Array => self.value(What::Array),
-            Piece::Text => self.value(What::Text),
-            Piece::Number | Piece::Word => self.value(What::Other),
+            Piece::Object => self.value(ValueType::Object),
+            Piece::Array => self.value(ValueType::Array),
+            Piece::Text => self.value(ValueType::Text),
+            Piece::Number | Piece::Word => self.value(ValueType::Other),
             Piece::Key => self.key(&reader.text),
             Piece::Close => self.close(),
             Piece::End | Piece::Broken => {}
@@ -87,7 +88,7 @@ impl Gather for Graph {
     }
 }
 
-impl Gather for Values<'_> {
+impl PieceConsumer for Values<'_> {
     fn begin(&mut self, line: u64) {
         Self::begin(self, line);
     }
@@ -102,9 +103,9 @@ impl Gather for Values<'_> {
             Piece::Key => return self.key(&reader.text),
             Piece::Close => return self.close(),
             Piece::End | Piece::Broken => return,
-            Piece::Text => Sort::Text,
-            Piece::Number => Sort::Number,
-            Piece::Word => Sort::Word,
+            Piece::Text => ValueSyntax::Text,
+            Piece::Number => ValueSyntax::Number,
+            Piece::Word => ValueSyntax::Word,
         };
         self.value(sort, (&reader.text, reader.length), reader.line);
     }
@@ -115,7 +116,7 @@ impl Gather for Values<'_> {
 }
 
 /// What was found while walking through an output.
-struct Walked {
+struct WalkResult {
     documents: u64,
     /// The number of documents that fit on one line.
     on_one_line: u64,
@@ -128,7 +129,7 @@ struct Walked {
     python: bool,
 }
 
-impl Walked {
+impl WalkResult {
     /// Returns whether there is one document per line, which is a kind of its own.
     fn is_records(&self) -> bool {
         self.documents >= FEWEST_RECORDS && self.on_one_line == self.documents
@@ -136,10 +137,10 @@ impl Walked {
 }
 
 /// Walks through all documents of an output. Lines between them go to the fold.
-fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut Fold) -> io::Result<Walked> {
+fn walk(source: &dyn Source, before: usize, gather: &mut dyn PieceConsumer, log: &mut Fold) -> io::Result<WalkResult> {
     let mut reader = Reader::of(source.open()?);
     reader.lenient = true;
-    let mut walked = Walked { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false, python: false };
+    let mut walked = WalkResult { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false, python: false };
     for _ in 0..before {
         other(&mut reader, log)?;
     }
@@ -167,7 +168,7 @@ fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut F
 }
 
 /// Reads one document. Returns whether it is valid to its end.
-pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn Gather) -> io::Result<bool> {
+pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn PieceConsumer) -> io::Result<bool> {
     loop {
         match reader.next()? {
             Piece::End => return Ok(true),
@@ -235,7 +236,7 @@ fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
     values >= 8 && read * 5 >= bytes.len() * 3 && !records
 }
 
-fn page(values: &Values<'_>, walked: &Walked) -> Page {
+fn page(values: &Values<'_>, walked: &WalkResult) -> Page {
     let mut page = Page::new(what(values, walked));
     let mut single = Vec::new();
     let mut many: Vec<&Rows> = Vec::new();
@@ -249,14 +250,14 @@ fn page(values: &Values<'_>, walked: &Walked) -> Page {
         }
     }
     single.sort_by_key(|group| group.depth);
-    let items = single.into_iter().flat_map(Group::items).collect();
+    let items = single.into_iter().flat_map(ObjectValues::items).collect();
     page.push(Part::new("values that occur once, by object", Weight::Fact, items));
     small.sort_by_key(|table| table.path.matches(['.', '[', '{']).count());
     let items = small.iter().flat_map(|table| few(table)).take(MOST_FEW).collect();
     let total = small.iter().map(|table| table.count).sum();
     page.push(Part::new("records of small arrays", Weight::Fact, items).of(total));
     many.sort_by_key(|table| std::cmp::Reverse(worth(table)));
-    let mut gathered = Gathered::default();
+    let mut gathered = TableFacts::default();
     many.iter().take(MOST_TABLES).for_each(|table| gathered.add(table));
     gathered.push(&mut page);
     let rest = many.iter().skip(MOST_TABLES).map(|table| {
@@ -285,7 +286,7 @@ fn worth(table: &Rows) -> u64 {
     table.count.min(1_000).saturating_mul(table.columns.len() as u64) / (depth * depth)
 }
 
-fn what(values: &Values<'_>, walked: &Walked) -> String {
+fn what(values: &Values<'_>, walked: &WalkResult) -> String {
     let documents = if walked.documents == 1 { String::new() } else { format!("{} documents, ", walked.documents) };
     let records = values.tables.iter().find(|table| table.path.is_empty() && table.count > 1);
     let records = records.map(|table| format!("{} records, ", table.count)).unwrap_or_default();
@@ -303,7 +304,7 @@ fn what(values: &Values<'_>, walked: &Walked) -> String {
 }
 
 /// The values of one object that occurs once.
-struct Group {
+struct ObjectValues {
     path: String,
     depth: usize,
     /// `name=value`
@@ -312,7 +313,7 @@ struct Group {
     empty: Vec<(String, String)>,
 }
 
-impl Group {
+impl ObjectValues {
     /// Returns its values in lines of limited length.
     fn items(self) -> Vec<Item> {
         let Self { path, mut values, empty, .. } = self;
@@ -337,7 +338,7 @@ impl Group {
 }
 
 /// Groups the values of a table with one record by the object that contains them.
-fn facts(table: &Rows, into: &mut Vec<Group>) {
+fn facts(table: &Rows, into: &mut Vec<ObjectValues>) {
     let from = into.len();
     for column in &table.columns {
         let (parent, name) = column.name.rsplit_once('.').unwrap_or(("", &column.name));
@@ -355,7 +356,7 @@ fn facts(table: &Rows, into: &mut Vec<Group>) {
             Some(group) => group,
             None => {
                 let depth = path.matches(['.', '[', '{', ':']).count();
-                into.push(Group { path, depth, values: Vec::new(), empty: Vec::new() });
+                into.push(ObjectValues { path, depth, values: Vec::new(), empty: Vec::new() });
                 let Some(group) = into.last_mut() else { return };
                 group
             }

@@ -52,7 +52,7 @@ pub(super) struct Reader<'a> {
     raw: Vec<u8>,
     /// For each open object or array, whether it is an object.
     open: Vec<bool>,
-    state: State,
+    state: ReaderState,
     /// Whether a byte was requested after the end of the input.
     at_end: bool,
     /// Whether the last piece is broken only because the input ends here: with more input, it might be valid.
@@ -63,7 +63,7 @@ pub(super) struct Reader<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ReaderState {
     /// Before a document.
     Begin,
     /// A value follows.
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
             length: 0,
             raw: Vec::new(),
             open: Vec::new(),
-            state: State::Begin,
+            state: ReaderState::Begin,
             at_end: false,
             cut: false,
             python: false,
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     /// Prepares for another document.
     pub(super) fn begin(&mut self) {
         self.open.clear();
-        self.state = State::Begin;
+        self.state = ReaderState::Begin;
     }
 
     /// Returns the first byte that is not blank, without taking it.
@@ -157,15 +157,15 @@ impl<'a> Reader<'a> {
     }
 
     fn piece(&mut self) -> io::Result<Piece> {
-        if self.state == State::Done {
+        if self.state == ReaderState::Done {
             return Ok(Piece::End);
         }
         let Some(byte) = self.ahead()? else { return Ok(Piece::Broken) };
         match (self.state, byte) {
-            (State::First, b']') | (State::Name, b'}') => self.close(),
-            (State::Name, b'"' | b'\'') if byte == b'"' || self.lenient => self.key(byte),
-            (State::After, _) => self.after(byte),
-            (State::Begin | State::Value | State::First, _) => self.value(byte),
+            (ReaderState::First, b']') | (ReaderState::Name, b'}') => self.close(),
+            (ReaderState::Name, b'"' | b'\'') if byte == b'"' || self.lenient => self.key(byte),
+            (ReaderState::After, _) => self.after(byte),
+            (ReaderState::Begin | ReaderState::Value | ReaderState::First, _) => self.value(byte),
             _ => Ok(Piece::Broken),
         }
     }
@@ -181,15 +181,15 @@ impl<'a> Reader<'a> {
             return Ok(Piece::Broken);
         }
         self.step();
-        self.state = State::Value;
+        self.state = ReaderState::Value;
         Ok(Piece::Key)
     }
 
     fn after(&mut self, byte: u8) -> io::Result<Piece> {
         match (byte, self.open.last()) {
-            (b',', Some(true)) => self.state = State::Name,
+            (b',', Some(true)) => self.state = ReaderState::Name,
             // A trailing comma is accepted.
-            (b',', Some(false)) => self.state = State::First,
+            (b',', Some(false)) => self.state = ReaderState::First,
             (b'}', Some(true)) | (b']', Some(false)) => return self.close(),
             _ => return Ok(Piece::Broken),
         }
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
 
     /// Ends a value.
     fn ended(&mut self) {
-        self.state = if self.open.is_empty() { State::Done } else { State::After };
+        self.state = if self.open.is_empty() { ReaderState::Done } else { ReaderState::After };
     }
 
     fn value(&mut self, byte: u8) -> io::Result<Piece> {
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
                 }
                 self.step();
                 self.open.push(byte == b'{');
-                self.state = if byte == b'{' { State::Name } else { State::First };
+                self.state = if byte == b'{' { ReaderState::Name } else { ReaderState::First };
                 Ok(if byte == b'{' { Piece::Object } else { Piece::Array })
             }
             b'"' | b'\'' if byte == b'"' || self.python => {

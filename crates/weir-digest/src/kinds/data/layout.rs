@@ -17,13 +17,13 @@ pub(super) struct Layout {
     /// Their names.
     pub(super) names: Vec<String>,
     /// How a row is split.
-    cut: Cut,
+    cut: ColumnSplit,
     /// The line of the header.
     pub(super) header: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Cut {
+enum ColumnSplit {
     /// Each column begins at one of these positions, counted in characters.
     Starts(Vec<usize>),
     /// Each column is one word, and the last column has the rest.
@@ -104,7 +104,7 @@ const FREE: [&str; 8] = ["COMMAND", "CMD", "Description", "DESCRIPTION", "ARGS",
 impl Layout {
     /// Merges columns whose names are two words of one name: no row has anything below the second word.
     fn joined(mut self, rows: &[&str]) -> Self {
-        let Cut::Starts(starts) = &self.cut else { return self };
+        let ColumnSplit::Starts(starts) = &self.cut else { return self };
         let cells: Vec<Vec<&str>> = rows.iter().filter_map(|row| cut_at(row, starts)).collect();
         let header: Vec<char> = self.header.chars().collect();
         let is_second = |place: &usize| {
@@ -119,7 +119,7 @@ impl Layout {
             starts.remove(place);
             self.names[place - 1] = format!("{} {second}", self.names[place - 1]);
         }
-        self.cut = Cut::Starts(starts);
+        self.cut = ColumnSplit::Starts(starts);
         self
     }
 
@@ -132,16 +132,16 @@ impl Layout {
     pub(super) fn cells<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
         let count = self.names.len();
         match &self.cut {
-            Cut::Bars(bar) => {
+            ColumnSplit::Bars(bar) => {
                 let inner = line.trim();
                 let inner = inner.strip_prefix(*bar).unwrap_or(inner);
                 let inner = inner.strip_suffix(*bar).unwrap_or(inner);
                 let cells: Vec<&str> = inner.split(*bar).map(str::trim).collect();
                 (cells.len() == count).then_some(cells)
             }
-            Cut::Words => split_words(line, count),
-            Cut::Starts(starts) if self.is_free() => cut_at(line, starts).or_else(|| split_words(line, count)),
-            Cut::Starts(starts) => {
+            ColumnSplit::Words => split_words(line, count),
+            ColumnSplit::Starts(starts) if self.is_free() => cut_at(line, starts).or_else(|| split_words(line, count)),
+            ColumnSplit::Starts(starts) => {
                 let words =
                     || split_words(line, count).filter(|cells| cells.last().is_some_and(|last| !last.contains(' ')));
                 cut_at(line, starts).or_else(words).or_else(|| cut_before(line, starts))
@@ -163,7 +163,7 @@ fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) 
             let names: Vec<String> = inner.split(bar).map(|name| name.trim().to_owned()).collect();
             // Box drawings separate the cells below a heavy header by light bars.
             let bar = if bar == '┃' { '│' } else { bar };
-            Layout { names, cut: Cut::Bars(bar), header: header.to_owned() }
+            Layout { names, cut: ColumnSplit::Bars(bar), header: header.to_owned() }
         }
         None => {
             // dpkg joins its columns with a dash; others leave a space.
@@ -173,7 +173,7 @@ fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) 
                 return None;
             }
             let names = names_at(header, &starts);
-            Layout { names, cut: Cut::Starts(starts), header: header.to_owned() }
+            Layout { names, cut: ColumnSplit::Starts(starts), header: header.to_owned() }
         }
     };
     if layout.names.len() > COLUMNS {
@@ -182,7 +182,7 @@ fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) 
     let fit = rows.iter().filter(|row| layout.cells(row).is_some()).count();
     let named =
         layout.names.iter().filter(|name| !name.is_empty()).count() >= layout.names.len().saturating_sub(1).max(1);
-    let bars_fit = !matches!(layout.cut, Cut::Bars(_)) || drawn.contains(['+', '|', '┼', '╪', '┬', '┳', '╇']);
+    let bars_fit = !matches!(layout.cut, ColumnSplit::Bars(_)) || drawn.contains(['+', '|', '┼', '╪', '┬', '┳', '╇']);
     (layout.names.len() >= 2 && named && bars_fit && rows.len() >= 3 && fit * 10 >= rows.len() * 9).then_some(layout)
 }
 
@@ -324,7 +324,7 @@ fn words(header: &str, rows: &[&str]) -> Option<Layout> {
     let joined = header.replace("Mounted on", "Mounted");
     let names: Vec<String> = joined.split_whitespace().map(str::to_owned).collect();
     let count = names.len();
-    let layout = Layout { names, cut: Cut::Words, header: header.to_owned() };
+    let layout = Layout { names, cut: ColumnSplit::Words, header: header.to_owned() };
     let free = layout.is_free();
     // In a row with more words than names, the grouping is unknown, unless the last column holds free text.
     let fits = |row: &&&str| {
@@ -336,7 +336,7 @@ fn words(header: &str, rows: &[&str]) -> Option<Layout> {
 }
 
 fn layout_at(header: &str, starts: Vec<usize>) -> Layout {
-    Layout { names: names_at(header, &starts), cut: Cut::Starts(starts), header: header.to_owned() }
+    Layout { names: names_at(header, &starts), cut: ColumnSplit::Starts(starts), header: header.to_owned() }
 }
 
 fn names_at(header: &str, starts: &[usize]) -> Vec<String> {

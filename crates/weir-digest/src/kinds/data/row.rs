@@ -15,7 +15,7 @@ const KEPT: usize = 1_200;
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum ValueSyntax {
     /// A string.
     Text,
     /// A number.
@@ -31,7 +31,7 @@ pub(super) enum Sort {
 pub(super) struct Field {
     /// The column it belongs to.
     pub column: usize,
-    pub sort: Sort,
+    pub sort: ValueSyntax,
     /// Its full length.
     pub length: usize,
     start: usize,
@@ -53,11 +53,11 @@ pub(super) struct Row {
     pub fields: Vec<Field>,
     /// Whether it reports trouble, in which case it is shown with others that do.
     pub troubled: bool,
-    kept: OnceCell<Rc<Kept>>,
+    kept: OnceCell<Rc<KeptRecord>>,
 }
 
 /// A record as it is kept.
-pub(super) struct Kept {
+pub(super) struct KeptRecord {
     pub line: u64,
     pub index: u64,
     pub raw: String,
@@ -77,7 +77,7 @@ impl Row {
     }
 
     /// Takes a value, which has `length` bytes in the output.
-    pub(super) fn push(&mut self, column: usize, sort: Sort, value: (&str, usize)) {
+    pub(super) fn push(&mut self, column: usize, sort: ValueSyntax, value: (&str, usize)) {
         if self.fields.len() >= MOST_FIELDS {
             return;
         }
@@ -93,7 +93,7 @@ impl Row {
     }
 
     /// Returns the record in the form in which it is kept.
-    pub(super) fn keep(&self) -> Rc<Kept> {
+    pub(super) fn keep(&self) -> Rc<KeptRecord> {
         let make = || {
             let mut fields = Vec::with_capacity(self.fields.len().min(40));
             let (mut bytes, mut left_out) = (0, 0);
@@ -108,13 +108,13 @@ impl Row {
                 fields.push((field.column, clip(text, KEPT_FIELD) + cut));
             }
             let raw = clip(&self.raw, LONGEST);
-            Rc::new(Kept { line: self.line, index: self.index, raw, troubled: self.troubled, fields, left_out })
+            Rc::new(KeptRecord { line: self.line, index: self.index, raw, troubled: self.troubled, fields, left_out })
         };
         Rc::clone(self.kept.get_or_init(make))
     }
 }
 
-impl Kept {
+impl KeptRecord {
     /// Returns the value of a column.
     pub(super) fn get(&self, column: usize) -> Option<&str> {
         self.fields.iter().find(|field| field.0 == column).map(|field| field.1.as_str())

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::column::Column;
 use super::cross::Cross;
-use super::row::{Kept, Row, Sort};
+use super::row::{KeptRecord, Row, ValueSyntax};
 use super::value::{Role, hash_without_numbers};
 use crate::trouble::Trouble;
 
@@ -35,10 +35,10 @@ pub(super) struct Rows {
     places: HashMap<String, usize>,
     /// The number of values whose field is beyond the limit.
     pub beyond: u64,
-    pub first: Vec<Rc<Kept>>,
+    pub first: Vec<Rc<KeptRecord>>,
     last: Row,
     /// The first of the outermost records, and the total number of outermost records.
-    pub tops: Vec<Rc<Kept>>,
+    pub tops: Vec<Rc<KeptRecord>>,
     pub top_count: u64,
     top_depth: usize,
     pub errors: Groups,
@@ -53,14 +53,14 @@ pub(super) struct Groups {
     pub count: u64,
     /// The number of records that came after the limit of groups was reached.
     pub beyond: u64,
-    pub found: Vec<Group>,
+    pub found: Vec<MessageGroup>,
     places: HashMap<u64, usize>,
 }
 
 /// Records with the same message.
-pub(super) struct Group {
+pub(super) struct MessageGroup {
     pub count: u64,
-    pub first: Rc<Kept>,
+    pub first: Rc<KeptRecord>,
     pub last_line: u64,
 }
 
@@ -131,7 +131,7 @@ impl Rows {
     }
 
     /// Returns the last record.
-    pub(super) fn last(&self) -> Option<Rc<Kept>> {
+    pub(super) fn last(&self) -> Option<Rc<KeptRecord>> {
         (self.count > 0).then(|| self.last.keep())
     }
 
@@ -192,7 +192,7 @@ impl Groups {
             group.last_line = row.line;
         } else if self.found.len() < MOST_GROUPS {
             self.places.insert(key, self.found.len());
-            self.found.push(Group { count: 1, first: row.keep(), last_line: row.line });
+            self.found.push(MessageGroup { count: 1, first: row.keep(), last_line: row.line });
         } else {
             self.beyond += 1;
         }
@@ -201,8 +201,8 @@ impl Groups {
 
 /// Returns what a level means: unknown, no trouble, or some.
 #[expect(clippy::option_option, reason = "a level that is no trouble is not the same as no level")]
-fn of_level(text: &str, sort: Sort) -> Option<Option<Trouble>> {
-    if sort == Sort::Number {
+fn of_level(text: &str, sort: ValueSyntax) -> Option<Option<Trouble>> {
+    if sort == ValueSyntax::Number {
         // pino and bunyan number levels in tens.
         return match text {
             "10" | "20" | "30" => Some(None),

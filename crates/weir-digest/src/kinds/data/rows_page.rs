@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::column::{Column, Counted, shown};
+use super::column::{Column, ValueCount, shown};
 use super::cross::MOST_VALUES as MOST_CROSSED;
-use super::row::Kept;
+use super::row::KeptRecord;
 use super::rows::{FIRST, Groups, Rows};
-use super::rows_words::{VALUE, Words, is_amount, one_line};
+use super::rows_words::{TableDescriber, VALUE, is_amount, one_line};
 use super::value::Role;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
@@ -27,7 +27,7 @@ const MOST_CROSSINGS: usize = 12;
 
 /// What is known about several tables of records.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct TableFacts {
     errors: Vec<Item>,
     error_groups: u64,
     warnings: Vec<Item>,
@@ -39,10 +39,10 @@ pub(super) struct Gathered {
     ends: Vec<Part>,
 }
 
-impl Gathered {
+impl TableFacts {
     /// Adds a table.
     pub(super) fn add(&mut self, rows: &Rows) {
-        let words = Words::of(rows);
+        let words = TableDescriber::of(rows);
         self.errors.extend(words.troubles(&rows.errors));
         self.error_groups += rows.errors.groups();
         self.warnings.extend(words.troubles(&rows.warnings));
@@ -79,27 +79,27 @@ impl Gathered {
 
 /// Returns the names of the records of a table, if each has its own.
 pub(super) fn names(rows: &Rows) -> Option<Item> {
-    Words::of(rows).names()
+    TableDescriber::of(rows).names()
 }
 
 /// Returns the records of a table that has only a few, verbatim.
 pub(super) fn few(rows: &Rows) -> Vec<Item> {
-    let words = Words::of(rows);
+    let words = TableDescriber::of(rows);
     let path = rows.path.trim_end_matches('.');
-    let text = |kept: &Kept| kept.with_names(|column| words.name(column), &words.identity, NAMED);
+    let text = |kept: &KeptRecord| kept.with_names(|column| words.name(column), &words.identity, NAMED);
     rows.first.iter().map(|kept| Item::at(kept.line, format!("{path}: {}", clip(&text(kept), RECORD)))).collect()
 }
 
 /// A record that differs from the others.
-struct Odd {
-    kept: Rc<Kept>,
+struct UnusualRecord {
+    kept: Rc<KeptRecord>,
     /// The columns in which it differs.
     columns: Vec<usize>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> TableDescriber<'a> {
     /// Returns a record as an item, verbatim if it is one line of the output.
-    fn item(&self, kept: &Kept, first: &[usize], after: &str) -> Item {
+    fn item(&self, kept: &KeptRecord, first: &[usize], after: &str) -> Item {
         if !kept.raw.is_empty() {
             return Item::at(kept.line, clip(&kept.raw, RECORD) + after);
         }
@@ -108,7 +108,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns an unusual record as an item: whole if it is short, otherwise which record it is and what is unusual.
-    fn odd_item(&self, odd: &Odd) -> Item {
+    fn odd_item(&self, odd: &UnusualRecord) -> Item {
         let name = |column| self.name(column);
         let names: Vec<&str> = odd.columns.iter().map(|&column| self.name(column)).collect();
         let after = format!(" (unusual: {})", clip(&names.join(", "), 120));
@@ -123,7 +123,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns a record with its line number, or with its index where all records are on one line.
-    fn at(&self, kept: &Kept, text: &str) -> Item {
+    fn at(&self, kept: &KeptRecord, text: &str) -> Item {
         let same_line = self.rows.first.first().map(|first| first.line) == self.rows.last().map(|last| last.line);
         if same_line && self.rows.count > 1 {
             return Item::plain(format!("{}[{}] {text}", self.base(), kept.index));
@@ -150,14 +150,14 @@ impl<'a> Words<'a> {
         items.collect()
     }
 
-    fn message(&self, kept: &'a Kept) -> Option<&'a str> {
+    fn message(&self, kept: &'a KeptRecord) -> Option<&'a str> {
         let of = |role| self.rows.columns.iter().position(|column| column.role == role);
         of(Role::Message).or(of(Role::Error)).and_then(|column| kept.get(column))
     }
 
     /// Returns the records that differ from the others, and in which fields.
-    fn unusual(&self) -> Vec<Odd> {
-        let mut found: BTreeMap<u64, Odd> = BTreeMap::new();
+    fn unusual(&self) -> Vec<UnusualRecord> {
+        let mut found: BTreeMap<u64, UnusualRecord> = BTreeMap::new();
         let rare = self.rows.columns.iter().filter(|column| is_rare(column, self.rows.count)).count();
         // Where many fields are rare, a rare field is not unusual.
         let is_sparse = rare > 6.max(self.rows.columns.len() / 4);
@@ -166,14 +166,14 @@ impl<'a> Words<'a> {
                 continue;
             }
             for kept in odd(column, self.rows.count).into_iter().filter(|kept| !kept.troubled) {
-                let odd = || Odd { kept: Rc::clone(kept), columns: Vec::new() };
+                let odd = || UnusualRecord { kept: Rc::clone(kept), columns: Vec::new() };
                 let odd = found.entry(kept.index).or_insert_with(odd);
                 if !odd.columns.contains(&place) {
                     odd.columns.push(place);
                 }
             }
         }
-        let mut found: Vec<Odd> = found.into_values().collect();
+        let mut found: Vec<UnusualRecord> = found.into_values().collect();
         found.sort_by_key(|odd| (std::cmp::Reverse(odd.columns.len()), odd.kept.index));
         found.truncate(12);
         found
@@ -318,7 +318,7 @@ fn is_rare(column: &Column, records: u64) -> bool {
 }
 
 /// Returns the records that stand out by this field.
-fn odd(column: &Column, records: u64) -> Vec<&Rc<Kept>> {
+fn odd(column: &Column, records: u64) -> Vec<&Rc<KeptRecord>> {
     let mut found = Vec::new();
     if records < 20 || column.filled == 0 {
         return found;
@@ -331,9 +331,10 @@ fn odd(column: &Column, records: u64) -> Vec<&Rc<Kept>> {
     if is_listed && column.filled >= 20 {
         let values = values();
         let is_even = values.first().is_some_and(|value| value.count * 5 < column.filled * 4);
-        let few =
-            |value: &&Counted<'_>| value.count <= 2 && value.count * (if is_even { 50 } else { 10 }) <= column.filled;
-        let rare: Vec<&Counted<'_>> = values.iter().filter(few).collect();
+        let few = |value: &&ValueCount<'_>| {
+            value.count <= 2 && value.count * (if is_even { 50 } else { 10 }) <= column.filled
+        };
+        let rare: Vec<&ValueCount<'_>> = values.iter().filter(few).collect();
         if rare.len() <= 5 {
             found.extend(rare.iter().flat_map(|value| value.holders));
         }

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::column::{Column, Counted};
-use super::row::Kept;
+use super::column::{Column, ValueCount};
+use super::row::KeptRecord;
 use super::rows::Rows;
 use super::value::{Role, ends_with_word};
 use crate::Item;
@@ -17,7 +17,7 @@ pub(super) const VALUE: usize = 60;
 const LINE: usize = 240;
 
 /// What is needed to describe a table.
-pub(super) struct Words<'a> {
+pub(super) struct TableDescriber<'a> {
     pub rows: &'a Rows,
     /// The columns whose values together identify a record.
     pub identity: Vec<usize>,
@@ -25,7 +25,7 @@ pub(super) struct Words<'a> {
     is_sure: bool,
 }
 
-impl<'a> Words<'a> {
+impl<'a> TableDescriber<'a> {
     pub(super) fn of(rows: &'a Rows) -> Self {
         let identity = identity(rows);
         let tells = |column: &Column| {
@@ -68,7 +68,7 @@ impl<'a> Words<'a> {
         if column.is_identity() {
             return Some((format!("{text}{}, {}", moments(column), distinct(column)), text));
         }
-        let holder = |kept: &Option<Rc<Kept>>| {
+        let holder = |kept: &Option<Rc<KeptRecord>>| {
             let kept = kept.as_ref().filter(|kept| !seen.contains(&kept.index))?;
             self.which(kept).map(|named| format!(" ({named})"))
         };
@@ -86,7 +86,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns what identifies a record.
-    pub(super) fn which(&self, kept: &Kept) -> Option<String> {
+    pub(super) fn which(&self, kept: &KeptRecord) -> Option<String> {
         let values = self.identity.iter().filter_map(|&place| kept.get(place)).filter(|value| !value.is_empty());
         let named = values.map(|value| one_line(value, VALUE)).collect::<Vec<_>>().join(" ");
         (!named.is_empty()).then_some(named)
@@ -95,7 +95,7 @@ impl<'a> Words<'a> {
     /// Lists values with their counts: `ok ×412, failed ×3 (first, second, third)`.
     fn listed(&self, column: &Column, with_holders: bool) -> String {
         let values = column.values.sorted();
-        let holders = |value: &Counted<'_>| {
+        let holders = |value: &ValueCount<'_>| {
             let is_few = value.count <= 5 && value.count * 5 <= column.filled && self.rows.count >= 20;
             let known = value.holders.len() as u64 == value.count && with_holders && self.is_sure;
             let named: Vec<String> = value.holders.iter().filter_map(|kept| self.which(kept)).collect();
@@ -176,7 +176,7 @@ fn texts(column: &Column) -> String {
 }
 
 /// Returns a value with its count: `paid ×412`.
-fn times(value: &Counted<'_>) -> String {
+fn times(value: &ValueCount<'_>) -> String {
     match (value.count, value.is_varied) {
         (1, _) => format!("{} ×1", one_line(value.text, VALUE)),
         (count, true) => format!("{} ×{count} with other numbers", one_line(value.text, VALUE)),

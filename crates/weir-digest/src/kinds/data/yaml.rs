@@ -1,12 +1,12 @@
 //! YAML as tools print it: indented blocks, lists and plain values.
 
-use super::converted::{self, Convert, put_inside, put_text, put_value};
-use crate::kinds::{How, Kind};
+use super::converted::{self, LineConverter, put_inside, put_text, put_value};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 
 pub(crate) const KIND: Kind = Kind {
     name: "yaml",
-    how: How::Whole {
+    detector: Detector::Whole {
         is,
         read: |source, sample| converted::read(source, sample, "YAML", || Box::new(Yaml::default())),
     },
@@ -60,7 +60,7 @@ struct Yaml {
     text: Option<usize>,
 }
 
-impl Convert for Yaml {
+impl LineConverter for Yaml {
     fn line(&mut self, text: &str, json: &mut String) {
         let content = text.trim();
         let indent = text.len() - text.trim_start().len();

@@ -1,6 +1,6 @@
 //! A diagnostic whose lines are still being read: its first line, and the lines that explain it.
 
-use super::found::{Found, Severity};
+use super::found::{Diagnostic, Severity};
 use crate::text::clip;
 
 /// The maximum number of bytes kept of each.
@@ -16,7 +16,7 @@ pub(super) struct Head<'a> {
 }
 
 /// A diagnostic of several lines.
-pub(super) struct Block {
+pub(super) struct DiagnosticBlock {
     number: u64,
     severity: Severity,
     file: String,
@@ -31,7 +31,7 @@ pub(super) struct Block {
     pub follow: usize,
 }
 
-impl Block {
+impl DiagnosticBlock {
     /// Creates the diagnostic that begins on the line with this number.
     pub(super) fn of(number: u64, head: &Head<'_>, text: String) -> Self {
         Self {
@@ -48,8 +48,8 @@ impl Block {
     }
 
     /// Returns the diagnostic. One without an explanation needs no line number, because there is nothing more to read.
-    pub(super) fn found(&self) -> Found<'_> {
-        Found {
+    pub(super) fn found(&self) -> Diagnostic<'_> {
+        Diagnostic {
             number: (!self.more.is_empty()).then_some(self.number),
             severity: self.severity,
             file: &self.file,

@@ -1,13 +1,14 @@
 //! Findings of eslint in the formats stylish, unix and compact, and of linters that print like it (stylelint, next
 //! lint).
 
-use super::found::{Diagnostics, Found, Severity};
+use super::found::{Diagnostic, Diagnostics, Severity};
 use crate::kinds::fold::Fold;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "eslint", how: How::Lines { opens, begin: || Box::new(Eslint::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "eslint", detector: Detector::Lines { opens, begin: || Box::new(Eslint::default()) } };
 
 /// The maximum number of lines kept of a crash.
 const KEPT: usize = 40;
@@ -182,12 +183,12 @@ impl Eslint {
             let Row { severity, message, rule: code, .. } = row;
             let (file, text) = (self.file.as_str(), self.text.as_str());
             let place = text.get(..place_end).unwrap_or_default();
-            self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+            self.found.add(&Diagnostic { number: None, severity, file, place, code, message, text, more: "" });
             return true;
         }
         if let Some((file, Row { place, severity, message, rule: code })) = one_line(text) {
             self.stray();
-            self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+            self.found.add(&Diagnostic { number: None, severity, file, place, code, message, text, more: "" });
             return true;
         }
         if is_file(text) {

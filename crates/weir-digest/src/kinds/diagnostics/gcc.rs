@@ -1,16 +1,16 @@
 //! Diagnostics of C compilers and tools that print like them (gcc, clang, MSVC, javac, swiftc), of linkers, and of
 //! make, cmake and ninja, whose steps are reduced to counts.
 
-use super::block::{Block, Head};
+use super::block::{DiagnosticBlock, Head};
 use super::build_steps::{outcome, step, target};
-use super::found::{Diagnostics, Found, Place, Severity, named, place};
+use super::found::{Diagnostic, Diagnostics, Severity, SourcePosition, named, place};
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::shared::kept::{Kept, rows};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::shared::kept::{BoundedItems, rows};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "gcc", how: How::Lines { opens, begin: || Box::new(Gcc::new()) } };
+pub(crate) const KIND: Kind = Kind { name: "gcc", detector: Detector::Lines { opens, begin: || Box::new(Gcc::new()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MORE: usize = 300;
@@ -33,7 +33,7 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
 
 /// Reads `a.c:1:2: error: m`, `a.c(1): error C1: m` and `CMake Error at a.txt:1 (f):`.
 fn head(text: &str) -> Option<Head<'_>> {
-    if let Some(Place { path, rest, whole }) = place(text) {
+    if let Some(SourcePosition { path, rest, whole }) = place(text) {
         // Python's checkers and rustc use the same format, but are kinds of their own.
         if [".py", ".pyi", ".rs"].iter().any(|end| path.ends_with(end)) {
             return None;
@@ -143,10 +143,10 @@ fn is_context(text: &str) -> bool {
 /// The diagnostics so far.
 struct Gcc {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<DiagnosticBlock>,
     /// The column of its place.
     column: u64,
-    outcomes: Kept,
+    outcomes: BoundedItems,
     /// The targets that make failed to build.
     targets: Vec<String>,
     target_count: u64,
@@ -203,7 +203,7 @@ impl Gcc {
             found: Diagnostics::default(),
             block: None,
             column: 0,
-            outcomes: Kept::default(),
+            outcomes: BoundedItems::default(),
             targets: Vec::new(),
             target_count: 0,
             steps: Tally::of(50),
@@ -217,7 +217,7 @@ impl Gcc {
         if let Some((sort, symbol)) = linker(text) {
             self.flush();
             let message = symbol.replace(['`', '\'', '"'], " ");
-            let found = Found {
+            let found = Diagnostic {
                 number: None,
                 severity: Severity::Error,
                 file: "",
@@ -271,7 +271,7 @@ impl Gcc {
             return;
         }
         self.flush();
-        self.block = Some(Block::of(line.number, head, line.clip(LONGEST)));
+        self.block = Some(DiagnosticBlock::of(line.number, head, line.clip(LONGEST)));
         // Without a column, the compiler shows no code, except in Java.
         self.column = column(head.place).unwrap_or(if head.file.ends_with(".java") { 0 } else { u64::MAX });
     }

@@ -1,11 +1,12 @@
 //! Diagnostics of Python's type checkers: mypy, plain and pretty, and pyright.
 
-use super::found::{Diagnostics, Found, Severity, named, place};
-use crate::kinds::{How, Kind, Stretch};
+use super::found::{Diagnostic, Diagnostics, Severity, named, place};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Line, Page};
 
-pub(crate) const KIND: Kind = Kind { name: "mypy", how: How::Lines { opens, begin: || Box::new(Mypy::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "mypy", detector: Detector::Lines { opens, begin: || Box::new(Mypy::default()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MORE: usize = 700;
@@ -100,13 +101,13 @@ fn pyright_file(text: &str) -> bool {
 #[derive(Default)]
 struct Mypy {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<MypyBlock>,
     checked: Option<u64>,
     pyright: bool,
 }
 
 /// A diagnostic with its notes.
-struct Block {
+struct MypyBlock {
     severity: Severity,
     file: String,
     place: String,
@@ -161,7 +162,7 @@ impl Mypy {
             let complete = head.pyright || head.message.ends_with(']');
             let (file, place) = (clip(head.file, LONGEST), clip(head.place, LONGEST));
             let text = clip(text.trim_start(), 2 * LONGEST);
-            self.block = Some(Block {
+            self.block = Some(MypyBlock {
                 severity: head.severity,
                 file,
                 place,
@@ -226,7 +227,7 @@ impl Mypy {
         let (_, said) = block.text.split_once(": ").unwrap_or(("", &block.text));
         let (code, message) = code(said);
         let code = if code.is_empty() { block.rule.as_str() } else { code };
-        self.found.add(&Found {
+        self.found.add(&Diagnostic {
             number: None,
             severity: block.severity,
             file: &block.file,

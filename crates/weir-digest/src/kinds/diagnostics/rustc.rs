@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::found::{Diagnostics, Found, Severity, place};
-use crate::kinds::{How, Kind, Stretch};
+use super::found::{Diagnostic, Diagnostics, Severity, place};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "rustc", how: How::Lines { opens, begin: || Box::new(Rustc::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "rustc", detector: Detector::Lines { opens, begin: || Box::new(Rustc::default()) } };
 
 /// The maximum number of lines kept about whole crates.
 const CRATES: usize = 200;
@@ -51,7 +52,7 @@ fn header(text: &str) -> Option<(Severity, &str, &str)> {
 }
 
 /// Parses a diagnostic on one line, in a Rust file: `src/a.rs:1:2: error[E0425]: message`.
-fn short(text: &str) -> Option<(super::found::Place<'_>, Severity, &str, &str)> {
+fn short(text: &str) -> Option<(super::found::SourcePosition<'_>, Severity, &str, &str)> {
     let place = place(text).filter(|place| place.path.ends_with(".rs"))?;
     let (severity, code, message) = header(place.rest)?;
     Some((place, severity, code, message))
@@ -61,7 +62,7 @@ fn short(text: &str) -> Option<(super::found::Place<'_>, Severity, &str, &str)> 
 #[derive(Default)]
 struct Rustc {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<RustcBlock>,
     /// The lint of each message, without its quotations: only the first message of each names it.
     lints: BTreeMap<String, String>,
     /// Lines about whole crates: those that could not be compiled, and how many warnings they have.
@@ -75,7 +76,7 @@ struct Rustc {
 }
 
 /// A diagnostic of several lines.
-struct Block {
+struct RustcBlock {
     number: u64,
     severity: Severity,
     header: String,
@@ -136,7 +137,7 @@ impl Rustc {
         if let Some((severity, code, message)) = header(text) {
             self.flush();
             if !self.of_crate(severity, text, message) {
-                self.block = Some(Block::new(line, severity, code, message));
+                self.block = Some(RustcBlock::new(line, severity, code, message));
             }
             return true;
         }
@@ -145,7 +146,7 @@ impl Rustc {
             self.certain = true;
             if !message.starts_with("aborting due to") {
                 let (file, place) = (place.path, place.whole);
-                self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+                self.found.add(&Diagnostic { number: None, severity, file, place, code, message, text, more: "" });
             }
             return true;
         }
@@ -213,7 +214,7 @@ impl Rustc {
         }
         let file = place(&block.place).map_or(block.place.as_str(), |place| place.path);
         let file = file.split_once(".rs:").map_or(file, |(path, _)| file.get(..path.len() + 3).unwrap_or(file));
-        self.found.add(&Found {
+        self.found.add(&Diagnostic {
             number: Some(block.number),
             severity: block.severity,
             file,
@@ -231,7 +232,7 @@ fn message_start(message: &str) -> &str {
     message.split('`').next().unwrap_or(message)
 }
 
-impl Block {
+impl RustcBlock {
     fn new(line: &Line<'_>, severity: Severity, code: &str, message: &str) -> Self {
         let header = line.clip(LONGEST);
         Self {

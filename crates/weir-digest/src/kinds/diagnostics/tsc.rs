@@ -1,12 +1,13 @@
 //! Diagnostics of the TypeScript compiler, plain and pretty, and the figures it prints with `--diagnostics`.
 
-use super::block::{Block, Head};
+use super::block::{DiagnosticBlock, Head};
 use super::found::{Diagnostics, Severity, named};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "tsc", how: How::Lines { opens, begin: || Box::new(Tsc::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "tsc", detector: Detector::Lines { opens, begin: || Box::new(Tsc::default()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MORE: usize = 900;
@@ -112,7 +113,7 @@ fn project(text: &str) -> Option<&str> {
 #[derive(Default)]
 struct Tsc {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<DiagnosticBlock>,
     /// The sum of the totals printed: a build of several projects prints several.
     said: u64,
     said_files: u64,
@@ -161,7 +162,7 @@ impl Tsc {
         if let Some(head) = diagnostic(text) {
             self.flush();
             self.in_table = false;
-            self.block = Some(Block::of(line.number, &head, clip(text, LONGEST)));
+            self.block = Some(DiagnosticBlock::of(line.number, &head, clip(text, LONGEST)));
             return true;
         }
         if let Some((errors, files)) = found_total(text) {

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::outline::{Numbered, Outline};
+use super::outline::{LineNumbers, Outline};
 use super::passages::{Paragraph, Passages, USUAL, counted};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
@@ -18,7 +18,7 @@ use marks::{
     fence, heading, is_asked_for, is_contents, is_separator, is_underline, list_item, note_label, task, worth,
 };
 
-pub(crate) const KIND: Kind = Kind { name: "markdown", how: How::Whole { is: detect::is, read } };
+pub(crate) const KIND: Kind = Kind { name: "markdown", detector: Detector::Whole { is: detect::is, read } };
 
 /// The maximum number of facts kept of each sort.
 const KEPT: usize = 40;
@@ -37,7 +37,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 }
 
 /// The context of a line.
-enum Inside {
+enum LineContext {
     Text,
     /// Between the marks at the beginning. It ends with the same mark.
     FrontMatter(&'static str),
@@ -47,7 +47,7 @@ enum Inside {
 }
 
 struct Document {
-    inside: Inside,
+    inside: LineContext,
     outline: Outline,
     paragraph: Paragraph,
     passages: Passages,
@@ -79,7 +79,7 @@ struct Document {
 impl Document {
     fn new() -> Self {
         Self {
-            inside: Inside::Text,
+            inside: LineContext::Text,
             outline: Outline::default(),
             paragraph: Paragraph::default(),
             passages: Passages::default(),
@@ -107,27 +107,27 @@ impl Document {
     fn line(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
         match self.inside {
-            Inside::FrontMatter(mark) => self.front_matter(line, mark),
-            Inside::Code(byte, length) => {
+            LineContext::FrontMatter(mark) => self.front_matter(line, mark),
+            LineContext::Code(byte, length) => {
                 if fence(text).is_some_and(|(mark, long, info)| mark == byte && long >= length && info.is_empty()) {
-                    self.inside = Inside::Text;
+                    self.inside = LineContext::Text;
                 } else {
                     self.code.line(line);
                     self.passages.add(Some(line.number), text, USUAL * 9 / 10);
                 }
             }
-            Inside::Comment => {
+            LineContext::Comment => {
                 if text.contains("-->") {
-                    self.inside = Inside::Text;
+                    self.inside = LineContext::Text;
                 }
             }
-            Inside::Text => self.text(line, text),
+            LineContext::Text => self.text(line, text),
         }
     }
 
     fn front_matter(&mut self, line: &Line<'_>, mark: &str) {
         if line.text.trim_end() == mark {
-            self.inside = Inside::Text;
+            self.inside = LineContext::Text;
             return;
         }
         self.front_total += 1;
@@ -138,7 +138,7 @@ impl Document {
 
     fn text(&mut self, line: &Line<'_>, text: &str) {
         if line.number == 1 && matches!(text, "---" | "+++") {
-            self.inside = Inside::FrontMatter(if text == "---" { "---" } else { "+++" });
+            self.inside = LineContext::FrontMatter(if text == "---" { "---" } else { "+++" });
             return;
         }
         self.count_links(text);
@@ -152,7 +152,7 @@ impl Document {
             self.in_table = false;
         } else if let Some((mark, length, info)) = fence(text) {
             self.end_paragraph();
-            self.inside = Inside::Code(mark, length);
+            self.inside = LineContext::Code(mark, length);
             let language = info.split([' ', ',', '{', ':']).next().unwrap_or_default();
             self.code.begin(if language.is_empty() { "no language" } else { language }, None);
         } else if let Some((level, title)) = heading(line.text) {
@@ -166,7 +166,7 @@ impl Document {
             self.paragraph.clear();
         } else if text.starts_with("<!--") {
             if !text.contains("-->") {
-                self.inside = Inside::Comment;
+                self.inside = LineContext::Comment;
             }
         } else if is_separator(text) {
             self.begin_table(line.number);
@@ -291,7 +291,7 @@ impl Document {
             }
             page.push(Part::new("first entries", Weight::Fact, self.newest));
         }
-        let headings = outline.parts(&mut passages, Numbered::Yes);
+        let headings = outline.parts(&mut passages, LineNumbers::Yes);
         page.parts.extend(headings);
         page.push(Part::new("open tasks", Weight::Fact, tasks).of(self.open_tasks));
         page.push(tables.rare("tables of their own kind", &mut passages));

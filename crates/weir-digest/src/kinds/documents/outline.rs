@@ -26,7 +26,7 @@ pub(super) struct Outline {
 
 /// Whether headings are shown with their line numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numbered {
+pub(super) enum LineNumbers {
     Yes,
     No,
 }
@@ -40,10 +40,10 @@ struct Heading {
 }
 
 impl Heading {
-    fn words(&self, numbered: Numbered) -> String {
+    fn words(&self, numbered: LineNumbers) -> String {
         match numbered {
-            Numbered::Yes => format!("{} {}", self.line, self.title),
-            Numbered::No => self.title.clone(),
+            LineNumbers::Yes => format!("{} {}", self.line, self.title),
+            LineNumbers::No => self.title.clone(),
         }
     }
 }
@@ -101,7 +101,7 @@ impl Outline {
     }
 
     /// Returns the parts: versions, the upper headings, the lower ones.
-    pub(super) fn parts(self, passages: &mut Passages, numbered: Numbered) -> Vec<Part> {
+    pub(super) fn parts(self, passages: &mut Passages, numbered: LineNumbers) -> Vec<Part> {
         let mut parts = Vec::new();
         let version_level = self.version_level();
         if let Some(level) = version_level {
@@ -131,7 +131,7 @@ impl Outline {
             let name = format!("{name}, {total} in all, rows");
             let count = rows.len() as u64;
             // Without line numbers to go to, a few headings suffice to describe the rest.
-            let most = if weight == Weight::Shape && numbered == Numbered::No { 2 } else { ROWS };
+            let most = if weight == Weight::Shape && numbered == LineNumbers::No { 2 } else { ROWS };
             Part::new(name, weight, rows.into_iter().take(most).collect()).of(count)
         };
         if !above.is_empty() {
@@ -208,7 +208,7 @@ impl Outline {
 const ALIKE: usize = 4;
 
 /// Returns headings in rows, with those that share their first word folded: `×13 34 GET /flags … 1950 GET /roles/{id}`.
-fn folded(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
+fn folded(headings: &[&Heading], numbered: LineNumbers) -> Vec<Item> {
     let first = |heading: &Heading| heading.title.split(' ').next().unwrap_or_default().to_owned();
     let mut counts: BTreeMap<String, Vec<&Heading>> = BTreeMap::new();
     for heading in headings {
@@ -229,7 +229,7 @@ fn folded(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
 }
 
 /// Returns headings in rows: `12 Install; 40 Usage`.
-fn rows(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
+fn rows(headings: &[&Heading], numbered: LineNumbers) -> Vec<Item> {
     let mut rows: Vec<Item> = Vec::new();
     let mut row = String::new();
     for heading in headings {

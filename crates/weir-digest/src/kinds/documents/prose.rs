@@ -5,13 +5,13 @@ use std::io;
 use super::passages::{Paragraph, Passages, USUAL, counted};
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::stamp;
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::trouble;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "prose", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "prose", detector: Detector::Whole { is, read } };
 
 /// The maximum number of facts kept of each sort.
 const KEPT: usize = 40;

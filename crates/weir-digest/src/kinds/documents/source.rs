@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Source};
@@ -14,9 +14,9 @@ mod language;
 mod shown;
 
 use inside::{Errors, Members, Spans};
-use language::{Found, Language, Sort};
+use language::{DefinitionKind, Language, LineItem};
 
-pub(crate) const KIND: Kind = Kind { name: "source", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "source", detector: Detector::Whole { is, read } };
 
 /// The maximum number of definitions.
 const MOST: usize = 2_000;
@@ -45,7 +45,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
 /// A definition of the file.
 struct Definition {
     line: u64,
-    sort: Sort,
+    sort: DefinitionKind,
     name: String,
     text: String,
     indent: usize,
@@ -63,7 +63,7 @@ impl Definition {
 }
 
 /// A definition whose signature continues.
-struct Open {
+struct PendingDefinition {
     definition: Definition,
     depth: i64,
     lines: usize,
@@ -73,7 +73,7 @@ struct File {
     language: Language,
     definitions: Vec<Definition>,
     counts: [u64; 3],
-    open: Option<Open>,
+    open: Option<PendingDefinition>,
     imports: Vec<String>,
     import_total: u64,
     document: Vec<Item>,
@@ -152,15 +152,15 @@ impl File {
             return;
         }
         let found = self.language.find(line.text);
-        self.member(line.text, matches!(found, Some(Found::Definition(..))));
+        self.member(line.text, matches!(found, Some(LineItem::Definition(..))));
         match found {
-            Some(Found::Import(name)) => {
+            Some(LineItem::Import(name)) => {
                 self.import_total += 1;
                 if self.imports.len() < KEPT {
                     self.imports.push(clip(name, 80));
                 }
             }
-            Some(Found::Definition(sort, name)) => self.define(line, text, sort, name),
+            Some(LineItem::Definition(sort, name)) => self.define(line, text, sort, name),
             None if text.starts_with("package ") || text.starts_with("namespace ") => {
                 self.document.push(Item::at(line.number, clip(text, LONGEST)));
             }
@@ -203,8 +203,8 @@ impl File {
         let name = text.split([' ', '=', ',']).next().unwrap_or_default();
         let words = text.split_ascii_whitespace().take(40).collect::<Vec<_>>().join(" ");
         if text.contains('=') {
-            self.define(line, &words, Sort::Constant, name);
-        } else if let Some(counted) = self.counts.get_mut(Sort::Constant as usize) {
+            self.define(line, &words, DefinitionKind::Constant, name);
+        } else if let Some(counted) = self.counts.get_mut(DefinitionKind::Constant as usize) {
             *counted += 1;
             if let Some(last) = self.definitions.last_mut().filter(|last| last.text.len() < LONGEST) {
                 last.text.push_str("; ");
@@ -256,7 +256,7 @@ impl File {
         true
     }
 
-    fn define(&mut self, line: &Line<'_>, text: &str, sort: Sort, name: &str) {
+    fn define(&mut self, line: &Line<'_>, text: &str, sort: DefinitionKind, name: &str) {
         if let Some(count) = self.counts.get_mut(sort as usize) {
             *count += 1;
         }
@@ -269,7 +269,7 @@ impl File {
             mark.text.push_str(&format!(" → {}", clip(text, 120)));
         }
         // The description of the first type says what the file is for.
-        let is_first = self.counts[0] == 1 && sort == Sort::Type;
+        let is_first = self.counts[0] == 1 && sort == DefinitionKind::Type;
         if let Some(said) = self.said.take().filter(|_| is_first) {
             self.document.push(said);
         }
@@ -284,14 +284,16 @@ impl File {
         };
         let depth = depth(text);
         match sort {
-            Sort::Function if depth > 0 => self.open = Some(Open { definition, depth, lines: 1 }),
+            DefinitionKind::Function if depth > 0 => {
+                self.open = Some(PendingDefinition { definition, depth, lines: 1 });
+            }
             _ => self.keep(definition, line.text),
         }
     }
 
     fn keep(&mut self, definition: Definition, line: &str) {
         let place = self.definitions.len();
-        if definition.sort == Sort::Function {
+        if definition.sort == DefinitionKind::Function {
             if !definition.text.ends_with(['}', ';']) {
                 self.spans.begin(definition.indent, place);
             }

@@ -27,7 +27,7 @@ pub(super) struct Bytes {
     tail: Vec<u8>,
     run: Vec<u8>,
     run_length: usize,
-    texts: Vec<Text>,
+    texts: Vec<TextGroup>,
     places: HashMap<u64, usize>,
     /// The number of texts, and how many of them came after the limit was reached.
     found: u64,
@@ -35,7 +35,7 @@ pub(super) struct Bytes {
 }
 
 /// Texts with the same words.
-struct Text {
+struct TextGroup {
     first: String,
     count: u64,
     at: u64,
@@ -101,7 +101,7 @@ impl Bytes {
         } else if self.texts.len() < MOST {
             self.places.insert(key, self.texts.len());
             let at = self.count.saturating_sub(self.run_length as u64 + 1);
-            self.texts.push(Text { first: text.to_owned(), count: 1, at });
+            self.texts.push(TextGroup { first: text.to_owned(), count: 1, at });
         } else {
             self.beyond += 1;
         }
@@ -128,9 +128,10 @@ impl Bytes {
         let facts = self.facts().into_iter().map(Item::plain).collect();
         page.push(Part::new("facts from its first bytes", Weight::Fact, facts));
         let packed = magic::is_packed(name);
-        let mut texts: Vec<&Text> = self.texts.iter().filter(|text| !packed || is_wording(&text.first)).collect();
+        let mut texts: Vec<&TextGroup> = self.texts.iter().filter(|text| !packed || is_wording(&text.first)).collect();
         texts.sort_by_key(|text| (rank(&text.first), if text.count > 1 { 1 } else { 0 }, text.at));
-        let (important, others): (Vec<&Text>, Vec<&Text>) = texts.iter().partition(|text| rank(&text.first) < 3);
+        let (important, others): (Vec<&TextGroup>, Vec<&TextGroup>) =
+            texts.iter().partition(|text| rank(&text.first) < 3);
         let total = if packed { texts.len() as u64 } else { self.found };
         page.push(Part::new("text in it that may matter", Weight::Fact, items(&important)).of(important.len() as u64));
         let mut others = others;
@@ -141,8 +142,8 @@ impl Bytes {
     }
 }
 
-fn items(texts: &[&Text]) -> Vec<Item> {
-    let item = |text: &&Text| {
+fn items(texts: &[&TextGroup]) -> Vec<Item> {
+    let item = |text: &&TextGroup| {
         let times = if text.count > 1 { format!(" ×{}, similar", text.count) } else { String::new() };
         Item::plain(format!("at byte {}: {}{times}", text.at, clip(shown(&text.first), 300)))
     };

@@ -8,14 +8,14 @@ const KEPT: usize = 4;
 
 /// The slowest operations that lines report.
 #[derive(Default)]
-pub(super) struct Slow {
+pub(super) struct SlowOperations {
     /// The number of lines that reported a duration, and the sum in milliseconds.
     count: u64,
     sum: f64,
-    kept: Vec<Kept>,
+    kept: Vec<SlowOperation>,
 }
 
-struct Kept {
+struct SlowOperation {
     took: f64,
     number: u64,
     text: String,
@@ -23,7 +23,7 @@ struct Kept {
     alike: u64,
 }
 
-impl Slow {
+impl SlowOperations {
     /// Takes the longest duration in a line.
     pub(super) fn add(&mut self, number: u64, text: &str) {
         let Some(took) = took(text) else { return };
@@ -38,10 +38,10 @@ impl Slow {
             .fold(0, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(5));
         if let Some(known) = self.kept.iter_mut().find(|kept| kept.alike == alike) {
             if took > known.took {
-                *known = Kept { took, number, text: clip(text, 240), alike };
+                *known = SlowOperation { took, number, text: clip(text, 240), alike };
             }
         } else {
-            self.kept.push(Kept { took, number, text: clip(text, 240), alike });
+            self.kept.push(SlowOperation { took, number, text: clip(text, 240), alike });
         }
         self.kept.sort_by(|one, two| two.took.total_cmp(&one.took));
         self.kept.truncate(KEPT);

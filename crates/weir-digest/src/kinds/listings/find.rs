@@ -5,13 +5,13 @@ use std::io;
 use super::folders::Folders;
 use crate::kinds::data::cells::Cells;
 use crate::kinds::fold::Fold;
-use crate::kinds::shared::counts::{Most, Spread, Tally, extension, folder};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::shared::counts::{EvenSample, LargestN, Tally, extension, folder};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "find", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "find", detector: Detector::Whole { is, read } };
 
 /// The maximum number of fields before the path.
 const FIELDS: usize = 6;
@@ -114,7 +114,7 @@ fn is_path(text: &str, fields: usize) -> bool {
         && text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '@' | '-' | '['))
 }
 
-struct Found {
+struct PathSummary {
     paths: u64,
     folders: Folders,
     /// The folder of the previous line, since most lines are in the same one.
@@ -123,11 +123,11 @@ struct Found {
     extensions: Tally,
     names: Tally,
     deepest: (usize, Option<Item>),
-    spread: Spread,
+    spread: EvenSample,
     fields: usize,
     cells: Option<Cells>,
     /// The largest, by the first numeric field.
-    biggest: Most<u64>,
+    biggest: LargestN<u64>,
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
@@ -135,7 +135,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let [extensions, names] = [(); 2].map(|()| Tally::of(4_000));
     let names_of_fields: Vec<String> = (1..=fields).map(|place| format!("field {place}")).collect();
     let columns = names_of_fields.iter().map(String::as_str).chain(["path"]);
-    let mut found = Found {
+    let mut found = PathSummary {
         paths: 0,
         folders: Folders::default(),
         last_folder: String::new(),
@@ -143,9 +143,9 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         extensions,
         names,
         deepest: (0, None),
-        spread: Spread::of(64),
+        spread: EvenSample::of(64),
         fields,
-        biggest: Most::of(BIGGEST),
+        biggest: LargestN::of(BIGGEST),
         cells: (fields > 1).then(|| Cells::of(columns)),
     };
     let mut log = Fold::default();
@@ -164,7 +164,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(log.beside(found.paths, || found.page()))
 }
 
-impl Found {
+impl PathSummary {
     fn add(&mut self, number: u64, line: &str, path: &str) {
         self.paths += 1;
         let inner = path.trim_start_matches("./");

@@ -17,14 +17,14 @@ pub(super) struct Folders {
     /// The group of each folder, and the number of its own entries.
     own: Vec<(usize, u64)>,
     likes: HashMap<String, usize>,
-    groups: Vec<Group>,
+    groups: Vec<FolderGroup>,
     /// The index of the folder that is being listed.
     now: Option<usize>,
     beyond: u64,
 }
 
 #[derive(Default)]
-struct Group {
+struct FolderGroup {
     name: String,
     folders: u64,
     entries: u64,
@@ -33,7 +33,7 @@ struct Group {
     fullest: (u64, String),
 }
 
-impl Group {
+impl FolderGroup {
     /// Names the folder that holds most of the entries of several, if there is one.
     fn most(&self) -> String {
         let (entries, name) = &self.fullest;
@@ -56,7 +56,7 @@ impl Folders {
         let place = match self.likes.get(&like) {
             Some(&place) => place,
             None => {
-                self.groups.push(Group { name: folder.to_owned(), ..Group::default() });
+                self.groups.push(FolderGroup { name: folder.to_owned(), ..FolderGroup::default() });
                 self.likes.insert(like.clone(), self.groups.len() - 1);
                 self.groups.len() - 1
             }

@@ -6,7 +6,7 @@ use weir_core::wording::{counted, size};
 
 use super::folders::Folders;
 use super::ls::Entry;
-use crate::kinds::shared::counts::{Most, Tally, extension};
+use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates::Stamp;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
@@ -35,16 +35,16 @@ pub(super) struct Listing {
     extensions: Tally,
     names_met: Tally,
     by_folder: Folders,
-    biggest: Most<u64>,
-    newest: Most<Stamp>,
-    oldest: Most<Reverse<Stamp>>,
-    newest_directories: Most<Stamp>,
-    odd: Kept,
-    alone: Kept,
-    empty: Kept,
+    biggest: LargestN<u64>,
+    newest: LargestN<Stamp>,
+    oldest: LargestN<Reverse<Stamp>>,
+    newest_directories: LargestN<Stamp>,
+    odd: CountedItems,
+    alone: CountedItems,
+    empty: CountedItems,
     link_items: Vec<String>,
-    directory_items: Kept,
-    shown: Kept,
+    directory_items: CountedItems,
+    shown: CountedItems,
     /// The permissions of the files in this folder, each with its count and the first file that has it.
     here: Vec<(String, u64, String)>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Listing {
 impl Default for Listing {
     fn default() -> Self {
         let [owners, modes, extensions, names_met] = [(); 4].map(|()| Tally::of(3_000));
-        let [odd, alone, empty, directory_items, shown] = [(); 5].map(|()| Kept::default());
+        let [odd, alone, empty, directory_items, shown] = [(); 5].map(|()| CountedItems::default());
         Self {
             folder: String::new(),
             folders: 0,
@@ -67,10 +67,10 @@ impl Default for Listing {
             extensions,
             names_met,
             by_folder: Folders::default(),
-            biggest: Most::of(12),
-            newest: Most::of(6),
-            oldest: Most::of(3),
-            newest_directories: Most::of(4),
+            biggest: LargestN::of(12),
+            newest: LargestN::of(6),
+            oldest: LargestN::of(3),
+            newest_directories: LargestN::of(4),
             odd,
             alone,
             empty,
@@ -84,12 +84,12 @@ impl Default for Listing {
 
 /// Items of one sort, and how many there are.
 #[derive(Default)]
-struct Kept {
+struct CountedItems {
     items: Vec<Item>,
     all: u64,
 }
 
-impl Kept {
+impl CountedItems {
     fn add(&mut self, text: impl FnOnce() -> String) {
         self.all += 1;
         if self.items.len() < KEPT {

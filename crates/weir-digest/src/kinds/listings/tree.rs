@@ -5,14 +5,14 @@ use std::io;
 
 use super::ls::bytes_of;
 use crate::kinds::fold::Fold;
-use crate::kinds::shared::counts::{Most, Tally, extension};
+use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "tree", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "tree", detector: Detector::Whole { is, read } };
 
 const LONGEST: usize = 200;
 /// The maximum number of entries kept at the top.
@@ -105,12 +105,12 @@ struct Tree {
     /// The names of the folders that may contain the next entry.
     path: Vec<String>,
     /// The previous entry, which is a folder if the next is deeper.
-    last: Option<Last>,
+    last: Option<PreviousEntry>,
     extensions: Tally,
     /// The versions of packages, if this is a tree of packages: `cargo tree`.
     packages: HashMap<String, BTreeSet<String>>,
     top_counts: Tally,
-    biggest: Most<u64>,
+    biggest: LargestN<u64>,
     sized: bool,
     empty: Vec<Item>,
     all_empty: u64,
@@ -124,19 +124,19 @@ struct Tree {
     roots: Vec<Vec<String>>,
     all_roots: u64,
     /// Folders by their depth, with the number of their entries and the first of them.
-    inside: Vec<Inside>,
+    inside: Vec<FolderContents>,
     folder_places: HashMap<String, usize>,
 }
 
 /// The contents of a folder.
-struct Inside {
+struct FolderContents {
     depth: usize,
     path: String,
     all: u64,
     names: Vec<String>,
 }
 
-struct Last {
+struct PreviousEntry {
     depth: usize,
     size: Option<String>,
     name: String,
@@ -153,7 +153,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
         extensions,
         packages: HashMap::new(),
         top_counts,
-        biggest: Most::of(10),
+        biggest: LargestN::of(10),
         sized: false,
         empty: Vec::new(),
         all_empty: 0,
@@ -222,16 +222,16 @@ impl Tree {
         self.entries += 1;
         let (size, name) = sized(text);
         self.sized |= size.is_some();
-        self.last = Some(Last { depth, size: size.map(str::to_owned), name: clip(name, LONGEST), line });
+        self.last = Some(PreviousEntry { depth, size: size.map(str::to_owned), name: clip(name, LONGEST), line });
     }
 
     /// Keeps an entry with its folder. The size of a folder itself is not worth showing.
-    fn keep(&mut self, folder: &str, last: &Last, is_folder: bool) {
+    fn keep(&mut self, folder: &str, last: &PreviousEntry, is_folder: bool) {
         let place = match self.folder_places.get(folder) {
             Some(&place) => place,
             None if self.inside.len() < FOLDERS => {
                 let (depth, path) = (last.depth, folder.to_owned());
-                self.inside.push(Inside { depth, path, all: 0, names: Vec::new() });
+                self.inside.push(FolderContents { depth, path, all: 0, names: Vec::new() });
                 self.folder_places.insert(folder.to_owned(), self.inside.len() - 1);
                 self.inside.len() - 1
             }
@@ -333,13 +333,13 @@ impl Tree {
             let fullest = Item::plain(self.per_folder.in_line(12));
             page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));
         }
-        let (folders, told) = (self.folders, inside.iter().map(Inside::told).collect());
+        let (folders, told) = (self.folders, inside.iter().map(FolderContents::told).collect());
         page.push(Part::new("what is in the folders", Weight::Shape, told).of(folders));
         page
     }
 }
 
-impl Inside {
+impl FolderContents {
     /// Returns the entries at the top, several on a line.
     fn as_top(&self) -> Part {
         let items = self.names.chunks(IN_A_ROW).map(|row| Item::plain(row.join(", "))).collect();

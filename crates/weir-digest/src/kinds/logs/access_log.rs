@@ -6,7 +6,7 @@ use std::io;
 use weir_core::wording::size;
 
 use crate::kinds::fold::{Fold, times::duration};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Lines, Page, Part, Source, Weight};
@@ -17,7 +17,7 @@ mod request;
 use paths::Paths;
 use request::Request;
 
-pub(crate) const KIND: Kind = Kind { name: "access log", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "access log", detector: Detector::Whole { is, read } };
 
 /// The maximum number of paths, clients and programs that are distinguished.
 const MOST: usize = 4_000;
@@ -38,7 +38,7 @@ fn is(sample: &Sample<'_>) -> bool {
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut lines = Lines::of(source)?;
-    let mut seen = Seen::default();
+    let mut seen = AccessStats::default();
     let mut log: Option<Fold> = None;
     let mut full: u64 = 0;
     while let Some(line) = lines.read()? {
@@ -74,7 +74,7 @@ struct Client {
 }
 
 #[derive(Default)]
-struct Seen {
+struct AccessStats {
     requests: u64,
     statuses: BTreeMap<u16, u64>,
     methods: BTreeMap<String, u64>,
@@ -95,7 +95,7 @@ struct Seen {
     busiest: (u64, String),
 }
 
-impl Seen {
+impl AccessStats {
     fn add(&mut self, request: &Request<'_>, line: u64, text: &str) {
         self.requests += 1;
         *self.statuses.entry(request.status).or_default() += 1;

@@ -7,16 +7,17 @@ mod packages;
 use std::collections::HashMap;
 
 use self::lines::{List, STEPS, done, fetched, from, is_error, list_of, simulated, taken_away, totals};
-use self::listed::{Listed, apt_row, dpkg_row};
+use self::listed::{PackageListing, apt_row, dpkg_row};
 use self::packages::{Packages, bare};
 use crate::kinds::diagnostics::found::named;
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::shared::kept::Kept;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::shared::kept::BoundedItems;
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "apt", how: How::Lines { opens, begin: || Box::new(Apt::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "apt", detector: Detector::Lines { opens, begin: || Box::new(Apt::default()) } };
 
 /// The maximum number of packages kept with their versions.
 const VERSIONS: usize = 3_000;
@@ -61,16 +62,16 @@ struct Apt {
     versions: HashMap<String, String>,
     totals: Option<[u64; 4]>,
     origins: Option<Tally>,
-    facts: Kept,
-    said: Kept,
-    errors: Kept,
-    warnings: Kept,
+    facts: BoundedItems,
+    said: BoundedItems,
+    errors: BoundedItems,
+    warnings: BoundedItems,
     set_up: Packages,
     removals: Packages,
     steps: u64,
     gets: u64,
     hits: u64,
-    listed: Listed,
+    listed: PackageListing,
 }
 
 impl Stretch for Apt {

@@ -1,13 +1,13 @@
 //! The steps of cargo: crates compiled, checked, downloaded, updated. Commands of a verbose build are folded.
 
 use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::{Kept, rows};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::shared::kept::{BoundedItems, rows};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "cargo_build", how: How::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
+    Kind { name: "cargo_build", detector: Detector::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
 
 /// The maximum number of crates kept by name.
 const CRATES: usize = 2_000;
@@ -94,30 +94,30 @@ fn status(text: &str) -> Option<(&str, &str)> {
 /// The steps so far.
 #[derive(Default)]
 struct CargoBuild {
-    compiled: Crates,
-    checked: Crates,
-    documented: Crates,
+    compiled: CrateList,
+    checked: CrateList,
+    documented: CrateList,
     fresh: u64,
-    downloaded: Kept,
+    downloaded: BoundedItems,
     commands: u64,
     scripts: u64,
-    dirty: Kept,
-    changed: Kept,
-    finished: Kept,
-    others: Kept,
+    dirty: BoundedItems,
+    changed: BoundedItems,
+    finished: BoundedItems,
+    others: BoundedItems,
     waited: u64,
 }
 
 /// Crates of a step.
 #[derive(Default)]
-struct Crates {
+struct CrateList {
     count: u64,
     /// The crates of the project, which are printed with their folder.
     own: Vec<String>,
     rest: Vec<String>,
 }
 
-impl Crates {
+impl CrateList {
     fn add(&mut self, said: &str) {
         self.count += 1;
         let own = said.contains(" (/") || said.contains(":\\");

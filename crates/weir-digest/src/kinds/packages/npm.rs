@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use super::npm_tree::{NpmTree, branch, root};
 use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::Kept;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::shared::kept::BoundedItems;
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "npm", how: How::Lines { opens, begin: || Box::new(Npm::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "npm", detector: Detector::Lines { opens, begin: || Box::new(Npm::default()) } };
 
 /// The maximum number of sorts of requests.
 const SORTS: usize = 100;
@@ -82,16 +83,16 @@ fn script(text: &str) -> Option<&str> {
 #[derive(Default)]
 struct Npm {
     tree: NpmTree,
-    totals: Kept,
-    errors: Kept,
-    warnings: Kept,
-    deprecated: Kept,
-    conflicts: Kept,
+    totals: BoundedItems,
+    errors: BoundedItems,
+    warnings: BoundedItems,
+    deprecated: BoundedItems,
+    conflicts: BoundedItems,
     conflict: Option<Conflict>,
-    notices: Kept,
-    scripts: Kept,
-    facts: Kept,
-    advisories: Kept,
+    notices: BoundedItems,
+    scripts: BoundedItems,
+    facts: BoundedItems,
+    advisories: BoundedItems,
     /// Whether an advisory of the audit is being read.
     in_advisory: bool,
     requests: BTreeMap<String, u64>,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::{Kept, rows};
+use crate::kinds::shared::kept::{BoundedItems, rows};
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
@@ -15,16 +15,16 @@ const DIRECT: usize = 1_000;
 /// What was read of the tree.
 #[derive(Default)]
 pub(super) struct NpmTree {
-    root: Kept,
+    root: BoundedItems,
     direct: Vec<String>,
     direct_count: u64,
     packages: BTreeMap<String, BTreeSet<String>>,
     lines: u64,
     deduped: u64,
     deepest: usize,
-    problems: Kept,
+    problems: BoundedItems,
     problem_texts: BTreeMap<String, u64>,
-    missing: Kept,
+    missing: BoundedItems,
 }
 
 /// Returns the depth of a line in the tree, and its text about a package: `├─┬ name@1.0.0 deduped`.

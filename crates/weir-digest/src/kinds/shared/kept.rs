@@ -12,12 +12,12 @@ const IN_A_ROW: usize = 6;
 
 /// Lines of one sort.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct BoundedItems {
     items: Vec<(Item, u64)>,
     total: u64,
 }
 
-impl Kept {
+impl BoundedItems {
     /// Returns the true number of lines.
     pub(crate) fn total(&self) -> u64 {
         self.total

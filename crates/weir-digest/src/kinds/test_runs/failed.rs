@@ -77,7 +77,7 @@ struct Test {
 }
 
 /// The cases of one test whose messages differ only in numbers.
-struct Way {
+struct FailureMode {
     key: String,
     cause: usize,
     total: u64,
@@ -159,7 +159,7 @@ impl Failures {
             if !self.causes[cause].shown {
                 let novel = messages.insert(without_numbers(&self.causes[cause].message));
                 let told = self.tell(cause);
-                found.push(Told { novel: novel || told.total > 2, ..told });
+                found.push(FailureSummary { novel: novel || told.total > 2, ..told });
             }
         }
         let room = room(bytes);
@@ -192,7 +192,7 @@ impl Failures {
     }
 
     /// Describes a cause that several tests share, or a test with all its ways to fail.
-    fn tell(&mut self, cause: usize) -> Told {
+    fn tell(&mut self, cause: usize) -> FailureSummary {
         let own = |cause: &Cause| cause.tests.len() == 1 && cause.tests_not_kept == 0;
         let found = &self.causes[cause];
         let (line, total, details) = (found.line, found.total, found.details.clone());
@@ -201,15 +201,15 @@ impl Failures {
             let list = list(names, found.tests.len() as u64 + found.tests_not_kept);
             let brief = format!("{} ×{} in {list}", said(&found.place, &found.message), found.total);
             self.causes[cause].shown = true;
-            return Told { line, total, novel: true, brief, details };
+            return FailureSummary { line, total, novel: true, brief, details };
         };
         let test = &self.tests[first.test];
         if test.name.is_empty() {
             let brief = times(&said(&found.place, &found.message), found.total);
             self.causes[cause].shown = true;
-            return Told { line, total, novel: true, brief, details };
+            return FailureSummary { line, total, novel: true, brief, details };
         }
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<FailureMode> = Vec::new();
         for &cause in &test.causes {
             let found = &mut self.causes[cause];
             if !own(found) {
@@ -224,17 +224,17 @@ impl Failures {
                     way.alike = true;
                     way.names.extend(names);
                 }
-                None => ways.push(Way { key, cause, total: found.total, names, alike: false }),
+                None => ways.push(FailureMode { key, cause, total: found.total, names, alike: false }),
             }
         }
         let total = ways.iter().map(|way| way.total).sum();
-        Told { line, total, novel: true, brief: self.told(&test.name, &ways), details }
+        FailureSummary { line, total, novel: true, brief: self.told(&test.name, &ways), details }
     }
 
     /// Describes a test with its ways to fail: on one line if there is one way, otherwise one line each.
-    fn told(&self, test: &str, ways: &[Way]) -> String {
+    fn told(&self, test: &str, ways: &[FailureMode]) -> String {
         let [first, others @ ..] = ways else { return test.to_owned() };
-        let alone = |way: &Way| with_name(&way.named(test), &self.said(way, None));
+        let alone = |way: &FailureMode| with_name(&way.named(test), &self.said(way, None));
         if others.is_empty() {
             return alone(first);
         }
@@ -260,7 +260,7 @@ impl Failures {
     }
 
     /// Returns the place and the message of a way. The place is omitted if its line and column are those in `before`.
-    fn said(&self, way: &Way, before: Option<&str>) -> String {
+    fn said(&self, way: &FailureMode, before: Option<&str>) -> String {
         let Cause { place, message, .. } = &self.causes[way.cause];
         let place = if before.is_some_and(|before| before == numbers(place)) { "" } else { place };
         let differ = if way.alike { " (values differ)" } else { "" };
@@ -268,7 +268,7 @@ impl Failures {
     }
 }
 
-impl Way {
+impl FailureMode {
     /// Returns the test with its cases: a single case in full, or the number of cases and the first of them.
     fn named(&self, test: &str) -> String {
         match self.names.as_slice() {
@@ -305,7 +305,7 @@ pub(super) fn make_room(page: &mut Page, bytes: u64) {
 }
 
 /// A failure as described.
-struct Told {
+struct FailureSummary {
     line: u64,
     /// The number of tests it represents.
     total: u64,
@@ -315,7 +315,7 @@ struct Told {
     details: Vec<String>,
 }
 
-impl Told {
+impl FailureSummary {
     /// Returns the text with as many lines of details as there is room for.
     fn with_details(&self, room: usize) -> String {
         let mut text = self.brief.clone();

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use super::chatter::Chatter;
 use super::failed::{Failure, Failures};
 use super::go_output::{Output, placed};
-use super::outcomes::{Outcome, Outcomes, Repeats, Skips, Top, micros};
+use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "go_test", how: How::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
+    Kind { name: "go_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
 
 /// The maximum number of unfinished tests whose output is kept.
 const RUNNING: usize = 500;
@@ -52,16 +52,16 @@ pub(super) struct GoTest {
     tests: Outcomes,
     packages: Outcomes,
     package_notes: Repeats,
-    passed: Top,
+    passed: TopN,
     skips: Skips,
-    slow: Top,
+    slow: TopN,
     chatter: Chatter,
     benchmarks: Vec<Item>,
     benchmarks_total: u64,
 }
 
 /// A finished test.
-pub(super) struct Ended<'a> {
+pub(super) struct FinishedTest<'a> {
     /// Its package, if events name it.
     pub package: &'a str,
     /// Its name.
@@ -88,7 +88,7 @@ impl Runner for GoTest {
             self.inside = true;
             self.building = false;
             self.test = clip(name, 250);
-            self.end_test(&Ended { package: "", test: name, outcome, taken, line: line.number });
+            self.end_test(&FinishedTest { package: "", test: name, outcome, taken, line: line.number });
             return true;
         }
         if let Some((word, package, rest)) = package_line(text) {
@@ -181,8 +181,8 @@ impl GoTest {
     }
 
     /// Records the end of a test.
-    pub(super) fn end_test(&mut self, ended: &Ended<'_>) {
-        let Ended { package, test, outcome, taken, line } = *ended;
+    pub(super) fn end_test(&mut self, ended: &FinishedTest<'_>) {
+        let FinishedTest { package, test, outcome, taken, line } = *ended;
         self.tests.add(package, outcome, 1);
         if let Some(value) = micros(taken).filter(|value| *value > 0) {
             self.slow.add(value, || format!("{taken} {test}"));

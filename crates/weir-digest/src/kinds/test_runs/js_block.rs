@@ -10,7 +10,7 @@ const SHORT: usize = 200;
 
 /// The lines about one failure.
 #[derive(Default)]
-pub(super) struct Block {
+pub(super) struct JsBlock {
     /// The assertion, which says little: `expect(received).toBe(expected)`.
     matcher: String,
     message: String,
@@ -26,7 +26,7 @@ pub(super) struct Block {
     test_place: String,
 }
 
-impl Block {
+impl JsBlock {
     /// Takes a line.
     pub(super) fn line(&mut self, text: &str) {
         let trimmed = text.trim();

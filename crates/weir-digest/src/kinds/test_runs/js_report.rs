@@ -1,7 +1,7 @@
 //! What the test runners of JavaScript report besides failures.
 
 use super::coverage::Coverage;
-use super::outcomes::{Outcomes, Skips, Top};
+use super::outcomes::{Outcomes, Skips, TopN};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
@@ -11,17 +11,17 @@ const SLOWEST: &str = "slowest tests";
 
 /// What is reported about a run.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct JsReport {
     pub outcomes: Outcomes,
-    pub slow: Top,
-    pub slow_files: Top,
+    pub slow: TopN,
+    pub slow_files: TopN,
     pub skips: Skips,
     pub coverage: Coverage,
     notes: Vec<Item>,
     counts: Vec<String>,
 }
 
-impl Report {
+impl JsReport {
     /// Takes a remark of the runner about the run as a whole.
     pub(super) fn note(&mut self, line: u64, text: &str) {
         if self.notes.len() < KEPT {

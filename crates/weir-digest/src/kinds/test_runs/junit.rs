@@ -3,17 +3,17 @@
 use std::io;
 
 use super::failed::{Failure, Failures, make_room};
-use super::js_block::Block as JsBlock;
-use super::outcomes::{Outcome, Outcomes, Repeats, Skips, Top, times};
-use super::panicked::Printed;
-use super::pytest_block::{self, Block as PytestBlock};
+use super::js_block::JsBlock;
+use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, times};
+use super::panicked::TestOutput;
+use super::pytest_block::{self, PytestBlock};
 use super::xml::{Piece, Xml, attribute};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "junit", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "junit", detector: Detector::Whole { is, read } };
 
 /// The maximum number of lines before a report.
 const BEFORE: usize = 20;
@@ -38,7 +38,7 @@ fn is(sample: &Sample<'_>) -> bool {
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut xml = Xml::of(source.open()?);
-    let mut report = Report::default();
+    let mut report = JunitReport::default();
     loop {
         let line = xml.line;
         match xml.read()? {
@@ -59,7 +59,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 
 /// What a report says.
 #[derive(Default)]
-struct Report {
+struct JunitReport {
     suites: u64,
     cases: u64,
     /// The durations, in microseconds, of the outermost suites, of the suites inside them, and of all tests.
@@ -75,7 +75,7 @@ struct Report {
     errors: Failures,
     skips: Skips,
     flaky: Repeats,
-    slow: Top,
+    slow: TopN,
     /// When the first suite began.
     began: Option<String>,
     /// The number of tests that the first suite states, and all its counts.
@@ -93,7 +93,7 @@ struct Case {
     text: String,
 }
 
-impl Report {
+impl JunitReport {
     fn start(&mut self, name: &str, attributes: &str, line: u64) {
         let value = |wanted: &str| attribute(attributes, wanted).unwrap_or_default();
         match name {
@@ -286,7 +286,7 @@ fn told(text: &str, class: &str) -> Failure {
         return block.failure();
     }
     if lines().any(|line| line.contains(" panicked at ")) {
-        let mut printed = Printed::default();
+        let mut printed = TestOutput::default();
         lines().for_each(|line| printed.line(line));
         return printed.failure(0, "");
     }

@@ -193,12 +193,12 @@ fn counted(counts: &[u64; WORDS.len()]) -> String {
 
 /// The entries with the highest values. Entries with equal values keep the order in which they came.
 #[derive(Default)]
-pub(super) struct Top {
+pub(super) struct TopN {
     kept: Vec<(u64, String)>,
     seen: u64,
 }
 
-impl Top {
+impl TopN {
     /// Takes an entry. Its text is made only if it is among the highest.
     pub(super) fn add(&mut self, value: u64, text: impl FnOnce() -> String) {
         self.seen += 1;
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_highest_are_kept_in_order() {
-        let mut top = Top::default();
+        let mut top = TopN::default();
         for value in 0..1000u64 {
             top.add(value % 500, || value.to_string());
         }

@@ -11,7 +11,7 @@ const SHORT: usize = 140;
 
 /// The lines that one test printed.
 #[derive(Default)]
-pub(super) struct Printed {
+pub(super) struct TestOutput {
     place: String,
     message: String,
     after: Vec<String>,
@@ -20,11 +20,11 @@ pub(super) struct Printed {
     end: String,
     /// The first compiler error, for documentation examples.
     error: String,
-    state: State,
+    state: PanicState,
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum State {
+enum PanicState {
     #[default]
     Before,
     Message,
@@ -32,7 +32,7 @@ enum State {
     Backtrace,
 }
 
-impl Printed {
+impl TestOutput {
     /// Takes a line that the test printed.
     pub(super) fn line(&mut self, text: &str) {
         if let Some((place, message)) = panic(text) {
@@ -40,29 +40,29 @@ impl Printed {
             if self.place.is_empty() {
                 self.place = place.to_owned();
                 self.message = clip(message, 400);
-                self.state = if message.is_empty() { State::Message } else { State::After };
+                self.state = if message.is_empty() { PanicState::Message } else { PanicState::After };
             } else {
-                self.state = State::Backtrace;
+                self.state = PanicState::Backtrace;
             }
             return;
         }
         let trimmed = text.trim();
         match self.state {
-            State::Before | State::Backtrace if trimmed.starts_with("Error: ") && self.place.is_empty() => {
+            PanicState::Before | PanicState::Backtrace if trimmed.starts_with("Error: ") && self.place.is_empty() => {
                 self.message = clip(trimmed, 400);
-                self.state = State::After;
+                self.state = PanicState::After;
             }
-            State::Before => self.line_before(trimmed),
-            State::Backtrace if is_expectation(trimmed) && self.after.len() < AFTER => {
+            PanicState::Before => self.line_before(trimmed),
+            PanicState::Backtrace if is_expectation(trimmed) && self.after.len() < AFTER => {
                 self.after.push(clip(trimmed, 300));
             }
-            State::Message => {
+            PanicState::Message => {
                 self.message = clip(trimmed, 400);
-                self.state = State::After;
+                self.state = PanicState::After;
             }
-            State::After if is_note(trimmed) => self.state = State::Backtrace,
-            State::After if !trimmed.is_empty() && self.after.len() < AFTER => self.after.push(clip(trimmed, 300)),
-            State::After | State::Backtrace => {}
+            PanicState::After if is_note(trimmed) => self.state = PanicState::Backtrace,
+            PanicState::After if !trimmed.is_empty() && self.after.len() < AFTER => self.after.push(clip(trimmed, 300)),
+            PanicState::After | PanicState::Backtrace => {}
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn told(lines: &str) -> (String, String, Vec<String>) {
-        let mut printed = Printed::default();
+        let mut printed = TestOutput::default();
         lines.lines().for_each(|line| printed.line(line));
         let failure = printed.failure(1, "t");
         (failure.place, failure.message, failure.details)

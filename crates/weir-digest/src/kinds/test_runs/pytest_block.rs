@@ -9,7 +9,7 @@ const KEPT: usize = 10;
 
 /// The lines about one failure.
 #[derive(Default)]
-pub(super) struct Block {
+pub(super) struct PytestBlock {
     line: u64,
     test: String,
     case: String,
@@ -34,7 +34,7 @@ pub(super) struct Block {
     tail: Vec<String>,
 }
 
-impl Block {
+impl PytestBlock {
     /// Creates the failure of the test that a title names.
     pub(super) fn of(line: u64, title: &str) -> Self {
         let title = title.trim();

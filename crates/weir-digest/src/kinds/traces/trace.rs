@@ -53,7 +53,7 @@ pub(super) struct Link {
 
 /// The order in which a language prints its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum FrameOrder {
     InnermostFirst,
     InnermostLast,
 }
@@ -65,7 +65,7 @@ impl Link {
     }
 
     /// Adds a frame of the user's own code, or of a library.
-    pub(super) fn frame(&mut self, text: &str, own: bool, order: Order) {
+    pub(super) fn frame(&mut self, text: &str, own: bool, order: FrameOrder) {
         let (kept, count) = match own {
             true => (&mut self.own, &mut self.own_count),
             false => (&mut self.library, &mut self.library_count),
@@ -73,7 +73,7 @@ impl Link {
         *count += 1;
         let text = text.trim();
         // A recursion is one frame with a count.
-        let inner_first = order == Order::InnermostFirst;
+        let inner_first = order == FrameOrder::InnermostFirst;
         let last = if inner_first { kept.back_mut() } else { kept.front_mut() };
         if let Some((same, times)) = last
             && same == text
@@ -173,7 +173,7 @@ fn without_values(says: &str) -> String {
     kept
 }
 
-struct Group {
+struct TraceGroup {
     trace: Trace,
     count: u64,
     last: u64,
@@ -187,7 +187,7 @@ struct Group {
 /// All traces of an output.
 #[derive(Default)]
 pub(super) struct Traces {
-    groups: Vec<Group>,
+    groups: Vec<TraceGroup>,
     by_key: HashMap<u64, usize>,
     total: u64,
     beyond: u64,
@@ -215,7 +215,7 @@ impl Traces {
             Some(&place) => place,
             None if self.groups.len() < MOST => {
                 self.by_key.insert(key, self.groups.len());
-                self.groups.push(Group::of(trace.clone()));
+                self.groups.push(TraceGroup::of(trace.clone()));
                 self.groups.len() - 1
             }
             None => {
@@ -253,7 +253,7 @@ impl Traces {
         if let Some(rest) = self.groups.get_mut(4..) {
             rest.sort_by_key(|group| group.trace.line);
         }
-        let items = self.groups.iter().map(Group::item).collect();
+        let items = self.groups.iter().map(TraceGroup::item).collect();
         let beyond = if self.beyond > 0 { format!(", and {} more of other kinds", self.beyond) } else { String::new() };
         page.push(Part::new(format!("{language} {many}, by kind{beyond}"), Weight::Failure, items));
         let mut types: Vec<(&String, &u64)> = self.types.iter().collect();
@@ -270,7 +270,7 @@ impl Traces {
     }
 }
 
-impl Group {
+impl TraceGroup {
     fn of(trace: Trace) -> Self {
         Self { trace, count: 0, last: 0, messages: BTreeMap::new(), more_messages: false, same: true }
     }

@@ -6,7 +6,7 @@ use crate::Item;
 pub(super) const LINE: usize = 200;
 
 /// Controls of one part of the page.
-pub(super) struct Group {
+pub(super) struct ControlGroup {
     pub head: String,
     pub items: Vec<String>,
     pub count: u64,
@@ -14,7 +14,7 @@ pub(super) struct Group {
     pub outer: usize,
 }
 
-impl Group {
+impl ControlGroup {
     /// Returns its controls, several on a line, each line with the name of the group.
     pub(super) fn items(&self) -> Vec<Item> {
         let mut items = Vec::new();

@@ -1,12 +1,12 @@
 //! The contents of a page, gathered tag by tag.
 
-use super::elements::{Inside, collapse, is_block, is_void, says_where};
+use super::elements::{Region, collapse, is_block, is_void, says_where};
 use super::forms::Forms;
 use super::links::Links;
 use super::position::Position;
 use super::tables::Tables;
 use super::tokens::Tag;
-use crate::kinds::documents::outline::{Numbered, Outline};
+use crate::kinds::documents::outline::{LineNumbers, Outline};
 use crate::kinds::documents::passages::{Paragraph, Passages, USUAL, counted};
 use crate::text::clip;
 use crate::trouble::{self, Trouble};
@@ -25,7 +25,7 @@ const ALERT: usize = 400;
 
 struct Element {
     name: Vec<u8>,
-    inside: Inside,
+    inside: Region,
 }
 
 /// The contents of a page.
@@ -150,7 +150,7 @@ impl<'a> Document<'a> {
         {
             self.stack.pop();
         }
-        let inside = Inside::of(tag, self.inside());
+        let inside = Region::of(tag, self.inside());
         self.stack.push(Element { name: name.to_vec(), inside });
     }
 
@@ -191,8 +191,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn inside(&self) -> Inside {
-        self.stack.last().map_or(Inside::Text, |element| element.inside)
+    fn inside(&self) -> Region {
+        self.stack.last().map_or(Region::Text, |element| element.inside)
     }
 
     fn head(&mut self, tag: &Tag) {
@@ -254,10 +254,11 @@ impl<'a> Document<'a> {
     fn end_link(&mut self) {
         let Some((target, start)) = self.link.take() else { return };
         let text = collapse(self.text.get(start..).unwrap_or_default());
-        let around = matches!(self.inside(), Inside::Around | Inside::Margin);
+        let around = matches!(self.inside(), Region::Navigation | Region::Margin);
         self.links.add(&text, &target, around);
         // Navigation is described by its links, and `#` next to a heading says nothing.
-        if self.inside() == Inside::Around || target.starts_with('#') && matches!(text.as_str(), "#" | "¶" | "§" | "🔗")
+        if self.inside() == Region::Navigation
+            || target.starts_with('#') && matches!(text.as_str(), "#" | "¶" | "§" | "🔗")
         {
             self.text.truncate(start);
         }
@@ -291,7 +292,7 @@ impl<'a> Document<'a> {
         }
         let inside = self.inside();
         let is_answer = self.facts.is_empty() && self.text.starts_with(b"HTTP/");
-        if inside == Inside::Code && !self.tables.in_cell() || is_answer {
+        if inside == Region::Code && !self.tables.in_cell() || is_answer {
             self.flush_lines(is_answer);
             return;
         }
@@ -299,13 +300,13 @@ impl<'a> Document<'a> {
         let text = self.take_text();
         let line = self.position.line(at);
         match inside {
-            Inside::Around => {}
-            Inside::Alert if text.len() <= ALERT => {
+            Region::Navigation => {}
+            Region::Alert if text.len() <= ALERT => {
                 self.alert_total += 1;
                 self.passages.cover(&text);
                 keep(&mut self.alerts, line, &text);
             }
-            Inside::Note if text.len() <= ALERT => {
+            Region::Note if text.len() <= ALERT => {
                 self.note_total += 1;
                 self.passages.cover(&text);
                 keep(&mut self.notes, line, &text);
@@ -315,8 +316,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn passage(&mut self, line: u64, text: &str, inside: Inside) {
-        let usual = if inside == Inside::Margin { USUAL * 6 / 10 } else { USUAL };
+    fn passage(&mut self, line: u64, text: &str, inside: Region) {
+        let usual = if inside == Region::Margin { USUAL * 6 / 10 } else { USUAL };
         self.paragraph.push(line, text);
         for (number, sentence) in self.paragraph.sentences() {
             if says_where(sentence) {
@@ -358,7 +359,7 @@ impl<'a> Document<'a> {
         page.push(Part::new("alerts and errors", Weight::Failure, alerts).of(self.alert_total));
         page.push(Part::new("places in code", Weight::Fact, frames).of(self.frame_total));
         page.push(Part::new("notes and warnings", Weight::Fact, notes).of(self.note_total));
-        let headings = outline.parts(&mut passages, Numbered::No);
+        let headings = outline.parts(&mut passages, LineNumbers::No);
         page.parts.extend(headings);
         page.push(forms.part());
         tables.push(&mut page, &mut passages);

@@ -19,20 +19,20 @@ const FEW: u64 = 12;
 /// The tables of a page.
 #[derive(Default)]
 pub(super) struct Tables {
-    open: Vec<Table>,
-    kept: Vec<Kept>,
+    open: Vec<HtmlTable>,
+    kept: Vec<MergedTable>,
     pub total: u64,
     pub rows: u64,
 }
 
 /// Tables with the same header, merged.
-struct Kept {
+struct MergedTable {
     grid: Grid,
     tables: u64,
 }
 
 #[derive(Default)]
-struct Table {
+struct HtmlTable {
     grid: Grid,
     cells: Vec<String>,
     /// Whether all cells of the row so far are header cells.
@@ -52,7 +52,7 @@ impl Tables {
     pub(super) fn begin(&mut self) {
         self.total += 1;
         if self.open.len() < DEEPEST {
-            self.open.push(Table::default());
+            self.open.push(HtmlTable::default());
         }
     }
 
@@ -124,7 +124,7 @@ impl Tables {
         self.end_row(passages);
         let Some(table) = self.open.pop() else { return };
         if self.kept.len() < MOST {
-            self.kept.push(Kept { grid: table.grid, tables: table.tables + 1 });
+            self.kept.push(MergedTable { grid: table.grid, tables: table.tables + 1 });
         } else {
             as_passages(&table.grid, passages);
         }

@@ -16,20 +16,20 @@ const LONGEST: usize = 600;
 /// Blocks by name.
 #[derive(Default)]
 pub(super) struct Blocks {
-    names: Vec<Named>,
+    names: Vec<BlockGroup>,
     /// The index of the name of the current block.
     now: Option<usize>,
     beyond: u64,
     total: u64,
 }
 
-struct Named {
+struct BlockGroup {
     name: String,
     count: u64,
-    kept: Vec<Block>,
+    kept: Vec<CodeBlock>,
 }
 
-struct Block {
+struct CodeBlock {
     line: Option<u64>,
     lines: usize,
     text: String,
@@ -51,7 +51,7 @@ impl Blocks {
             return;
         }
         let place = place.unwrap_or_else(|| {
-            self.names.push(Named { name: name.to_owned(), count: 0, kept: Vec::new() });
+            self.names.push(BlockGroup { name: name.to_owned(), count: 0, kept: Vec::new() });
             self.names.len() - 1
         });
         self.now = Some(place);
@@ -59,7 +59,7 @@ impl Blocks {
             named.count += 1;
             if named.count as usize <= BLOCKS {
                 let text = if line.is_some() { name.to_owned() } else { String::new() };
-                named.kept.push(Block { line, lines: 0, text });
+                named.kept.push(CodeBlock { line, lines: 0, text });
             }
         }
     }
@@ -84,14 +84,14 @@ impl Blocks {
 
     /// Returns the blocks whose names are rare.
     pub(super) fn rare(&self, name: &str, passages: &mut Passages) -> Part {
-        let mut blocks: Vec<&Block> = Vec::new();
+        let mut blocks: Vec<&CodeBlock> = Vec::new();
         for named in self.names.iter().filter(|named| self.beyond == 0 || named.count == 1) {
             if named.count as usize <= BLOCKS {
                 blocks.extend(named.kept.iter().filter(|block| !block.text.is_empty()));
             }
         }
         blocks.sort_by_key(|block| block.line);
-        let item = |block: &&Block| {
+        let item = |block: &&CodeBlock| {
             let more = block.lines.saturating_sub(LINES);
             let more = if more > 0 { format!("\n({more} more lines)") } else { String::new() };
             let first = block.text.lines().next().unwrap_or_default().to_owned();
@@ -109,7 +109,7 @@ impl Blocks {
 
     /// Returns the names of more blocks than are shown.
     pub(super) fn repeated(&self) -> Vec<Item> {
-        let mut names: Vec<&Named> = self.names.iter().filter(|named| named.count as usize > BLOCKS).collect();
+        let mut names: Vec<&BlockGroup> = self.names.iter().filter(|named| named.count as usize > BLOCKS).collect();
         names.sort_by_key(|named| (u64::MAX - named.count, named.name.as_str()));
         names.iter().take(12).map(|named| Item::plain(format!("×{} {}", named.count, named.name))).collect()
     }

@@ -9,7 +9,7 @@ use crate::sample::Sample;
 
 /// What was found.
 #[derive(Default)]
-struct Seen {
+struct MarkdownStats {
     lines: usize,
     headings: usize,
     /// Headings without a blank line before them, like comments in scripts.
@@ -49,8 +49,8 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
     fits && (seen.fences > 0 || !crate::kinds::documents::source::is(sample))
 }
 
-fn look(sample: &Sample<'_>) -> Seen {
-    let mut seen = Seen::default();
+fn look(sample: &Sample<'_>) -> MarkdownStats {
+    let mut seen = MarkdownStats::default();
     let mut code: Option<(u8, usize)> = None;
     let mut front = false;
     let mut blank = true;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::language::Sort;
+use super::language::DefinitionKind;
 use super::{Definition, File, KEPT};
 use crate::kinds::documents::passages::counted;
 use crate::text::clip;
@@ -33,12 +33,12 @@ impl File {
         page.push(
             Part::new("to do, or deprecated", Weight::Failure, std::mem::take(&mut self.marks)).of(self.mark_total),
         );
-        let of = |sort: Sort| self.definitions.iter().filter(move |definition| definition.sort == sort);
-        let in_rows = rows(of(Sort::Type).map(|one| format!("{} {}", one.line, short(&one.text))));
+        let of = |sort: DefinitionKind| self.definitions.iter().filter(move |definition| definition.sort == sort);
+        let in_rows = rows(of(DefinitionKind::Type).map(|one| format!("{} {}", one.line, short(&one.text))));
         page.push(Part::uncounted(counted(types, "type") + " with their lines", Weight::Failure, in_rows));
-        let items: Vec<Item> = of(Sort::Constant).take(KEPT).map(constant).collect();
+        let items: Vec<Item> = of(DefinitionKind::Constant).take(KEPT).map(constant).collect();
         page.push(Part::new("constants", Weight::Fact, items).of(constants));
-        for one in of(Sort::Constant) {
+        for one in of(DefinitionKind::Constant) {
             self.errors.found.cover(&one.text);
         }
         // The members of many types would take the room of what the file does.
@@ -56,7 +56,7 @@ impl File {
 
     /// Adds functions by their signatures; those that share a name, or belong to a family, as groups.
     fn functions(&self, page: &mut Page) {
-        let all = || self.definitions.iter().filter(|one| one.sort == Sort::Function);
+        let all = || self.definitions.iter().filter(|one| one.sort == DefinitionKind::Function);
         let names = grouped(all(), ALIKE, |one| (one.name.as_str(), 0));
         let families = grouped(all().filter(|one| !names.contains_key(&(one.name.as_str(), 0))), FAMILY, |one| {
             (first_word(&one.name), one.length())
@@ -147,7 +147,7 @@ fn members(definitions: &[Definition]) -> Vec<Item> {
     let mut seen: HashSet<&str> = HashSet::new();
     let mut kept: Vec<&Definition> = definitions
         .iter()
-        .filter(|one| one.sort == Sort::Type && !one.members.is_empty() && seen.insert(one.members.as_str()))
+        .filter(|one| one.sort == DefinitionKind::Type && !one.members.is_empty() && seen.insert(one.members.as_str()))
         .collect();
     // What a value can be is asked before what it contains.
     kept.sort_by_key(|one| {
@@ -158,7 +158,7 @@ fn members(definitions: &[Definition]) -> Vec<Item> {
 
 fn longest(definitions: &[Definition]) -> Vec<Item> {
     let mut all: Vec<&Definition> =
-        definitions.iter().filter(|one| one.sort == Sort::Function && one.length() > 10).collect();
+        definitions.iter().filter(|one| one.sort == DefinitionKind::Function && one.length() > 10).collect();
     all.sort_by_key(|one| (u64::MAX - one.length(), one.line));
     let words =
         all.iter().take(LONG).map(|one| format!("{} {} lines ({}–{})", one.name, one.length(), one.line, one.end));
