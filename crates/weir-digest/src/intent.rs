@@ -15,10 +15,10 @@ use crate::page::{Item, Page, Part, Weight};
 use crate::sections::{self, Section};
 
 /// The maximum number of sections kept. More could not be shown.
-const KEPT: usize = 40;
+const MAX_SECTIONS: usize = 40;
 /// The maximum number of words suggested for the next question, and of words counted to choose them.
-const NAMED: usize = 20;
-const COUNTED: usize = 20_000;
+const MAX_SUGGESTED_WORDS: usize = 20;
+const MAX_COUNTED_WORDS: usize = 20_000;
 /// BM25 parameters, as in the index: term frequency saturation (k1) and length normalisation (b).
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.4;
@@ -76,7 +76,7 @@ impl IntentMatches {
         }
         items.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let total = items.len() as u64;
-        let items = items.into_iter().take(KEPT).map(|(_, item)| item).collect();
+        let items = items.into_iter().take(MAX_SECTIONS).map(|(_, item)| item).collect();
         Part::new("facts that match", Weight::Asked, items).of(total)
     }
 
@@ -115,10 +115,10 @@ impl TopSections {
         }
         // Of sections with equal scores, the earlier ones come first.
         let place = self.kept.partition_point(|kept| kept.score >= score);
-        if place < KEPT {
+        if place < MAX_SECTIONS {
             let kept = KeptSection { score, alike, same, line: section.line, text: section.text.to_owned() };
             self.kept.insert(place, kept);
-            self.kept.truncate(KEPT);
+            self.kept.truncate(MAX_SECTIONS);
         }
     }
 
@@ -254,7 +254,7 @@ impl SectionWords {
             if let Some((sections, last)) = self.counts.get_mut(word) {
                 *sections += usize::from(*last != section);
                 *last = section;
-            } else if self.counts.len() < COUNTED {
+            } else if self.counts.len() < MAX_COUNTED_WORDS {
                 self.counts.insert(word.to_owned(), (1, section));
             }
         }
@@ -276,7 +276,7 @@ impl SectionWords {
             words.push((with.ln_1p() * (sections as f64 / with).ln() * name, word));
         }
         words.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
-        words.into_iter().take(NAMED).map(|(_, word)| word).collect()
+        words.into_iter().take(MAX_SUGGESTED_WORDS).map(|(_, word)| word).collect()
     }
 }
 

@@ -144,9 +144,9 @@ fn in_one_line(line: String) -> String {
 
 /// Joins names for a message, limited in number and length.
 fn some_names<'n>(names: impl Iterator<Item = &'n str>, total: usize) -> String {
-    const MOST: usize = 30;
-    const LONGEST: usize = 80;
-    let shown: Vec<String> = names.take(MOST).map(|name| one_line(name, LONGEST)).collect();
+    const MAX_NAMES: usize = 30;
+    const MAX_NAME_BYTES: usize = 80;
+    let shown: Vec<String> = names.take(MAX_NAMES).map(|name| one_line(name, MAX_NAME_BYTES)).collect();
     let more = total.saturating_sub(shown.len());
     let names = shown.join(", ");
     if more > 0 { format!("{names} and {more} more") } else { names }

@@ -32,18 +32,18 @@ pub(crate) const KIND: Kind =
     Kind { name: "lines", detector: Detector::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
 
 /// The maximum number of facts kept of each sort. More could not be shown.
-const KEPT: usize = 60;
+const MAX_ITEMS: usize = 60;
 /// The maximum number of bytes shown of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of lines of an output that is shown by its lines.
-const FEW: u64 = 40;
+const MAX_LINES_SHOWN_WHOLE: u64 = 40;
 /// The maximum number of lines kept that explain an error, and of bytes of each.
-const BODY: usize = 8;
-const BODY_LINE: usize = 240;
+const MAX_BODY_LINES: usize = 8;
+const MAX_BODY_LINE_BYTES: usize = 240;
 /// The maximum number of errors in a group that are shown separately.
-const APART: u64 = 4;
+const MAX_SEPARATE_ERRORS: u64 = 4;
 /// How many lines directly before an error are shown before others.
-const BEFORE: u64 = 2;
+const LINES_BEFORE_ERROR: u64 = 2;
 
 /// The lines that belong to no other kind.
 #[derive(Default)]
@@ -179,12 +179,12 @@ impl Bodies {
         let labelled = label_at(rest).is_some() || (!stamped && rest.starts_with("Caused by"));
         let deeper = !stamped && indent_of(line.text) > indent;
         let body = self.of.entry(error).or_default();
-        if !(labelled || deeper) || body.len() >= BODY {
+        if !(labelled || deeper) || body.len() >= MAX_BODY_LINES {
             self.close();
             return false;
         }
         let text = if stamped { from_label(rest) } else { line.text.trim_end() };
-        body.push(clip(text, BODY_LINE));
+        body.push(clip(text, MAX_BODY_LINE_BYTES));
         self.lines.insert(line.number, error);
         true
     }
@@ -192,9 +192,9 @@ impl Bodies {
     /// Expects the lines that explain an error.
     fn begin(&mut self, line: &Line<'_>) {
         self.close();
-        if self.of.len() < KEPT {
+        if self.of.len() < MAX_ITEMS {
             self.open = Some(OpenError { error: line.number, indent: indent_of(line.text), next: line.number + 1 });
-            self.near.extend(line.number.saturating_sub(BEFORE)..line.number);
+            self.near.extend(line.number.saturating_sub(LINES_BEFORE_ERROR)..line.number);
         }
     }
 
@@ -235,8 +235,8 @@ impl Stretch for Fold {
         if let Some(stamp) = &stamp {
             self.times.add(stamp, line.text, line.number);
         }
-        if (self.first.len() as u64) < FEW {
-            self.first.push((line.number, line.clip(LONGEST)));
+        if (self.first.len() as u64) < MAX_LINES_SHOWN_WHOLE {
+            self.first.push((line.number, line.clip(MAX_LINE_BYTES)));
         }
         let rest = stamp.map_or(line.text, |stamp| stamp.rest(line.text));
         let level = trouble::level(line.text);
@@ -257,7 +257,7 @@ impl Stretch for Fold {
         let skip = stamp.map_or((0, 0), |stamp| (stamp.start, stamp.end));
         let found = self.templates.add(&InputLine { number: line.number, text: line.text, skip, sort });
         if sort != OTHER {
-            let few = found.is_some_and(|(place, _)| self.templates.count(place) <= APART);
+            let few = found.is_some_and(|(place, _)| self.templates.count(place) <= MAX_SEPARATE_ERRORS);
             if few && sort <= WARNING { self.bodies.begin(line) } else { self.bodies.close() }
         }
         true
@@ -277,7 +277,7 @@ impl Stretch for Fold {
         if let Some((count, item)) = sources.item() {
             page.push(Part::uncounted(format!("lines by source, {count} in all"), Weight::Fact, vec![item]));
         }
-        if full <= FEW {
+        if full <= MAX_LINES_SHOWN_WHOLE {
             // Errors and warnings are shown above, grouped.
             let rest = first
                 .into_iter()
@@ -287,7 +287,7 @@ impl Stretch for Fold {
             return page;
         }
         let mut rest = of_sort(OTHER);
-        if steps.total() as usize <= KEPT {
+        if steps.total() as usize <= MAX_ITEMS {
             page.push(steps.part("steps", Weight::Fact).folded());
         } else {
             rest.extend(of_sort(STEP));

@@ -10,7 +10,7 @@ use super::{Collector, NotSelected, Selected, some_names};
 use crate::Source;
 
 /// The maximum number of bytes printed of one value.
-const LONGEST: usize = 4 << 10;
+const MAX_VALUE_BYTES: usize = 4 << 10;
 
 /// Selects the values that a path leads to.
 pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Collector<'_>) -> Result<Selected, NotSelected> {
@@ -203,7 +203,7 @@ struct PrintBuffer {
 
 impl PrintBuffer {
     fn push(&mut self, text: &str) {
-        let room = if self.left_out > 0 { 0 } else { LONGEST.saturating_sub(self.text.len()) };
+        let room = if self.left_out > 0 { 0 } else { MAX_VALUE_BYTES.saturating_sub(self.text.len()) };
         let end = text.floor_char_boundary(room);
         self.text.push_str(&text[..end]);
         self.left_out += text.len() - end;

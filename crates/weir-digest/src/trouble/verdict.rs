@@ -4,16 +4,16 @@ use super::Trouble;
 use crate::text::number;
 
 /// How far into a line, in bytes, a verdict may begin.
-const HEAD: usize = 300;
+const MAX_VERDICT_OFFSET: usize = 300;
 /// The number of clauses examined, and the maximum number of words in a clause before a verdict.
-const CLAUSES: usize = 6;
-const WORDS_BEFORE: usize = 6;
+const MAX_CLAUSES: usize = 6;
+const MAX_WORDS_BEFORE: usize = 6;
 
 /// Returns the verdict at the beginning of a text, which follows the time of its line.
 pub(super) fn of(text: &str) -> Option<Trouble> {
-    let head = &text[..text.floor_char_boundary(HEAD)];
+    let head = &text[..text.floor_char_boundary(MAX_VERDICT_OFFSET)];
     let mut rest = without_prefix(head);
-    for place in 0..CLAUSES {
+    for place in 0..MAX_CLAUSES {
         let (clause, after) = match rest.find(": ") {
             Some(at) => (&rest[..at], Some(&rest[at + 2..])),
             None => (rest.strip_suffix(':').unwrap_or(rest), None),
@@ -262,7 +262,7 @@ fn is_phrase(clause: &str) -> bool {
 fn may_lead(clause: &str) -> bool {
     let mut words = clause.split_ascii_whitespace();
     let one = words.next().is_some() && words.next().is_none();
-    let few = clause.split_ascii_whitespace().count() <= WORDS_BEFORE;
+    let few = clause.split_ascii_whitespace().count() <= MAX_WORDS_BEFORE;
     let quoted = clause.starts_with(['"', '{']);
     !quoted && (one || few && !clause.contains(['(', '{', ';', '=', '<', '"', '|']))
 }

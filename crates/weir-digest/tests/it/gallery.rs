@@ -22,7 +22,7 @@ const SHOWN: [(&str, &str); 10] = [
 ];
 
 /// How many lines of the output are shown before its digest.
-const BEFORE: usize = 4;
+const LINES_BEFORE: usize = 4;
 
 #[test]
 fn the_gallery_is_current() {
@@ -42,7 +42,7 @@ set](benchmarks.md), each with its first lines and its whole digest. This page i
         let after = weir_tokens::count(&digest);
         write!(text, "\n## `{command}`\n\nBefore: {} lines, ", raw.lines().count()).unwrap();
         write!(text, "{}, {tokens} tokens, beginning with\n\n", size(output.raw.len() as u64)).unwrap();
-        let first: Vec<String> = raw.lines().take(BEFORE).map(|line| line.chars().take(100).collect()).collect();
+        let first: Vec<String> = raw.lines().take(LINES_BEFORE).map(|line| line.chars().take(100).collect()).collect();
         write!(text, "````text\n{}\n````\n\n", first.join("\n")).unwrap();
         let share = 100.0 * after as f64 / tokens as f64;
         write!(text, "After: {after} tokens, {share:.1} % of it:\n\n````text\n{digest}\n````\n").unwrap();

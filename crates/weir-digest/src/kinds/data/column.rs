@@ -11,14 +11,14 @@ use super::row::{Field, KeptRecord, Row};
 use super::value::{Role, date, ends_with_word, hash_without_numbers, is_gap, number, role};
 
 /// The maximum number of bytes kept of all values.
-const MOST_TEXT: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 /// The maximum number of bytes kept of one value.
-const LONGEST: usize = 200;
+const MAX_VALUE_BYTES: usize = 200;
 /// The number of different values whose first records are kept, and the maximum number of records for each.
-const MOST_HELD: usize = 40;
-const HOLDERS: usize = 5;
+const MAX_VALUES_WITH_HOLDERS: usize = 40;
+const MAX_HOLDERS: usize = 5;
 /// How many extremes are kept at each end.
-const EXTREMES: usize = 3;
+const MAX_EXTREMES: usize = 3;
 
 /// The values of one field.
 pub(super) struct Column {
@@ -263,13 +263,13 @@ fn place<'t>(
 ) {
     let at = extremes.iter().position(|extreme| beats(extreme.number)).unwrap_or(extremes.len());
     let known = at.checked_sub(1).and_then(|before| extremes.get(before));
-    if at >= EXTREMES || known.is_some_and(|known| known.number == number) {
+    if at >= MAX_EXTREMES || known.is_some_and(|known| known.number == number) {
         return;
     }
     let (text, holder) = make();
     let text = text.get(..text.floor_char_boundary(40)).unwrap_or_default().to_owned();
     extremes.insert(at, Extreme { number, text, holder });
-    extremes.truncate(EXTREMES);
+    extremes.truncate(MAX_EXTREMES);
 }
 
 impl Values {
@@ -288,7 +288,7 @@ impl Values {
         if let Some(value) = self.found.get_mut(&key) {
             value.count += 1;
             value.is_varied |= value.exact != exact;
-            if value.count <= HOLDERS as u64
+            if value.count <= MAX_HOLDERS as u64
                 && let Some(holders) = self.holders.get_mut(value.order)
             {
                 holders.push(row.keep());
@@ -301,15 +301,15 @@ impl Values {
             return order;
         }
         let start = self.text.len();
-        if start < MOST_TEXT {
-            self.text.push_str(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
-            if text.len() > LONGEST {
+        if start < MAX_TEXT_BYTES {
+            self.text.push_str(text.get(..text.floor_char_boundary(MAX_VALUE_BYTES)).unwrap_or_default());
+            if text.len() > MAX_VALUE_BYTES {
                 self.text.push('…');
             }
         }
         self.found.insert(key, Value { count: 1, order, start, end: self.text.len(), exact, is_varied: false });
         match order {
-            order if order < MOST_HELD => self.holders.push(vec![row.keep()]),
+            order if order < MAX_VALUES_WITH_HOLDERS => self.holders.push(vec![row.keep()]),
             _ => self.holders.clear(),
         }
         order

@@ -18,12 +18,12 @@ pub(crate) const KIND: Kind =
 /// The possible separators.
 const MARKS: [char; 4] = ['\t', ',', ';', '|'];
 /// The maximum number of lines and bytes of a row that spans several lines.
-const MOST_LINES: u64 = 100;
-const MOST_BYTES: usize = 128 << 10;
+const MAX_ROW_LINES: u64 = 100;
+const MAX_ROW_BYTES: usize = 128 << 10;
 /// The maximum number of rows kept that do not fit the table.
-const MOST_MISFITS: usize = 60;
+const MAX_MISFITS: usize = 60;
 /// The maximum number of lines before the first row.
-const MOST_BEFORE: usize = 5;
+const MAX_LINES_BEFORE: usize = 5;
 
 /// How a table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl CsvTable {
 
     fn misfit(&mut self, record: &RowJoiner) {
         self.misfits += 1;
-        if self.kept.len() < MOST_MISFITS {
+        if self.kept.len() < MAX_MISFITS {
             self.kept.push(Item::at(record.line, clip(&record.text, 300)));
         }
     }
@@ -143,7 +143,7 @@ impl RowJoiner {
         self.lines += 1;
         self.text.push_str(text);
         // While a quote is open, only the new line is examined, which keeps time linear.
-        self.lines >= MOST_LINES || self.text.len() > MOST_BYTES || !self.is_open(text, mark)
+        self.lines >= MAX_ROW_LINES || self.text.len() > MAX_ROW_BYTES || !self.is_open(text, mark)
     }
 
     fn is_open(&mut self, added: &str, mark: char) -> bool {
@@ -225,7 +225,7 @@ fn form(sample: &Sample<'_>) -> Option<CsvFormat> {
 }
 
 fn form_with(sample: &Sample<'_>, mark: char, hinted: bool) -> Option<CsvFormat> {
-    let first = sample.lines().take(MOST_BEFORE + 1).find(|line| line.contains(mark))?;
+    let first = sample.lines().take(MAX_LINES_BEFORE + 1).find(|line| line.contains(mark))?;
     let before = sample.lines().position(|line| std::ptr::eq(line, first))?;
     let rows = records(sample, mark, before);
     let width = width(rows.first()?, mark);

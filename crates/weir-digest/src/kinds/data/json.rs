@@ -21,20 +21,20 @@ pub(crate) const KIND: Kind =
     Kind { name: "json", detector: Detector::Whole { is: |sample| begin(sample).is_some(), read } };
 
 /// The minimum number of documents, one per line, that are treated as records.
-const FEWEST_RECORDS: u64 = 3;
+const MIN_RECORDS: u64 = 3;
 /// The maximum number of lines of other text before a document.
-const MOST_BEFORE: usize = 25;
+const MAX_LINES_BEFORE: usize = 25;
 /// The maximum number of records and of fields in an array that is shown record by record.
-const FEW: u64 = 5;
-const FEW_FIELDS: usize = 16;
+const MAX_RECORDS_SHOWN_WHOLE: u64 = 5;
+const MAX_FIELDS_SHOWN_WHOLE: usize = 16;
 /// The maximum number of such records that are shown.
-const MOST_FEW: usize = 40;
+const MAX_WHOLE_RECORDS: usize = 40;
 /// The maximum number of arrays that are shown with all their fields.
-const MOST_TABLES: usize = 4;
+const MAX_TABLES: usize = 4;
 /// The maximum number of bytes shown of a value.
-const LONGEST: usize = 200;
+const MAX_VALUE_BYTES: usize = 200;
 /// The maximum length of a line of values.
-const LINE: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(before) = begin(sample) else { return Ok(None) };
@@ -132,7 +132,7 @@ struct WalkResult {
 impl WalkResult {
     /// Returns whether there is one document per line, which is a kind of its own.
     fn is_records(&self) -> bool {
-        self.documents >= FEWEST_RECORDS && self.on_one_line == self.documents
+        self.documents >= MIN_RECORDS && self.on_one_line == self.documents
     }
 }
 
@@ -191,7 +191,7 @@ fn other(reader: &mut Reader<'_>, log: &mut Fold) -> io::Result<()> {
 /// Returns the number of lines before the first document, if the sample is a document or the beginning of one.
 fn begin(sample: &Sample<'_>) -> Option<usize> {
     let mut place = 0;
-    for (before, line) in sample.raw.split(|&byte| byte == b'\n').take(MOST_BEFORE).enumerate() {
+    for (before, line) in sample.raw.split(|&byte| byte == b'\n').take(MAX_LINES_BEFORE).enumerate() {
         let rest = sample.raw.get(place..)?;
         let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
         if matches!(first, Some(b'{' | b'[' | 0x1b | 0xef)) && is_documents(rest, sample) {
@@ -232,7 +232,7 @@ fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
         read = reader.taken();
     }
     // One document per line is a kind of its own, which understands logs.
-    let records = documents >= FEWEST_RECORDS && lines == documents;
+    let records = documents >= MIN_RECORDS && lines == documents;
     values >= 8 && read * 5 >= bytes.len() * 3 && !records
 }
 
@@ -253,14 +253,14 @@ fn page(values: &Values<'_>, walked: &WalkResult) -> Page {
     let items = single.into_iter().flat_map(ObjectValues::items).collect();
     page.push(Part::new("values that occur once, by object", Weight::Fact, items));
     small.sort_by_key(|table| table.path.matches(['.', '[', '{']).count());
-    let items = small.iter().flat_map(|table| few(table)).take(MOST_FEW).collect();
+    let items = small.iter().flat_map(|table| few(table)).take(MAX_WHOLE_RECORDS).collect();
     let total = small.iter().map(|table| table.count).sum();
     page.push(Part::new("records of small arrays", Weight::Fact, items).of(total));
     many.sort_by_key(|table| std::cmp::Reverse(worth(table)));
     let mut gathered = TableFacts::default();
-    many.iter().take(MOST_TABLES).for_each(|table| gathered.add(table));
+    many.iter().take(MAX_TABLES).for_each(|table| gathered.add(table));
     gathered.push(&mut page);
-    let rest = many.iter().skip(MOST_TABLES).map(|table| {
+    let rest = many.iter().skip(MAX_TABLES).map(|table| {
         let fields: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let path = table.path.trim_end_matches('.');
         let item = Item::plain(clip(&format!("{path}: {} records of {}", table.count, fields.join(", ")), 300));
@@ -275,8 +275,8 @@ fn is_small(table: &Rows) -> bool {
     // Records nested in others are described with those.
     let is_outside = table.path.matches(['[', '{']).count() <= 1;
     is_outside
-        && table.count <= FEW
-        && table.columns.len() <= FEW_FIELDS
+        && table.count <= MAX_RECORDS_SHOWN_WHOLE
+        && table.columns.len() <= MAX_FIELDS_SHOWN_WHOLE
         && table.errors.count + table.warnings.count == 0
 }
 
@@ -326,7 +326,7 @@ impl ObjectValues {
         let mut items = Vec::new();
         let mut line = String::new();
         for value in values {
-            if !line.is_empty() && (line.len() + value.len() > LINE || value.starts_with("empty, false")) {
+            if !line.is_empty() && (line.len() + value.len() > MAX_LINE_BYTES || value.starts_with("empty, false")) {
                 items.push(Item::plain(std::mem::take(&mut line)));
             }
             line.push_str(if line.is_empty() { &path } else { ", " });
@@ -361,14 +361,15 @@ fn facts(table: &Rows, into: &mut Vec<ObjectValues>) {
                 group
             }
         };
-        let values: Vec<String> = column.values.sorted().iter().map(|value| clip(value.text, LONGEST)).collect();
+        let values: Vec<String> =
+            column.values.sorted().iter().map(|value| clip(value.text, MAX_VALUE_BYTES)).collect();
         match values.join(",") {
             value if matches!(value.as_str(), "0" | "false") => group.empty.push((name.to_owned(), value)),
             value if value.is_empty() => {
                 let gap = column.gaps.first().map(|gap| gap.0.as_str()).filter(|gap| !gap.is_empty());
                 group.empty.push((name.to_owned(), gap.unwrap_or("\"\"").to_owned()));
             }
-            value => group.values.push(format!("{name}={}", clip(&value, LINE))),
+            value => group.values.push(format!("{name}={}", clip(&value, MAX_LINE_BYTES))),
         }
     }
 }

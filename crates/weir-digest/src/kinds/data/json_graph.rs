@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of places that are distinguished.
-const MOST: usize = 20_000;
+const MAX_PLACES: usize = 20_000;
 /// The maximum number of keys of one object that are distinguished.
-const MOST_KEYS: usize = 64;
+const MAX_KEYS: usize = 64;
 /// Objects that share at least this many keys are of one kind, whatever they are called.
-const SHARED: usize = 3;
+const MIN_SHARED_KEYS: usize = 3;
 /// The maximum depth to which similar places are joined.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The places of a document.
 pub(super) struct Graph {
@@ -110,7 +110,7 @@ impl Graph {
         if let Some(&field) = of.fields.get(&self.key) {
             return Some(field);
         }
-        if of.fields.len() >= MOST_KEYS {
+        if of.fields.len() >= MAX_KEYS {
             if of.value.is_some() {
                 return of.value;
             }
@@ -132,7 +132,7 @@ impl Graph {
     }
 
     fn add(&mut self, key: &str) -> Option<usize> {
-        if self.places.len() >= MOST {
+        if self.places.len() >= MAX_PLACES {
             return None;
         }
         self.places.push(GraphNode { key: key.to_owned(), ..GraphNode::default() });
@@ -171,7 +171,7 @@ impl Graph {
 
     /// Adds what is known about one place to another.
     fn join(&mut self, into: usize, from: usize, depth: usize) {
-        if into == from || depth > DEEPEST {
+        if into == from || depth > MAX_DEPTH {
             return;
         }
         let Some(of) = self.places.get_mut(from) else { return };
@@ -212,7 +212,7 @@ impl Graph {
         let stands: u64 = values.iter().map(|value| value.stands()).sum();
         // Records repeat the same fields.
         let shared = shared_keys(&values);
-        let part = if shared >= SHARED { 75 } else { 50 };
+        let part = if shared >= MIN_SHARED_KEYS { 75 } else { 50 };
         let is_record = of.objects > 1 && stands * 100 > of.objects * count as u64 * part;
         if count < 4 || is_record {
             return false;
@@ -227,7 +227,7 @@ impl Graph {
             let keys: BTreeSet<&String> = values.iter().flat_map(|value| value.fields.keys()).collect();
             let held: usize = values.iter().map(|value| value.fields.len()).sum();
             let alike = held * 100 / (count * keys.len().max(1));
-            return (alike >= 50 && (count >= 8 || as_data || shared >= SHARED))
+            return (alike >= 50 && (count >= 8 || as_data || shared >= MIN_SHARED_KEYS))
                 || (alike >= 20 && as_data && count >= 8)
                 || (alike >= 25 && count >= 20)
                 || (of.objects > 4 && count >= 12 && stands * 4 < of.objects * count as u64);

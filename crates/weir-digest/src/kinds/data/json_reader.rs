@@ -9,9 +9,9 @@ use std::io::{self, BufRead};
 use super::value::is_number;
 
 /// The maximum number of bytes kept of a string or a number.
-const LONGEST: usize = 4 << 10;
+const MAX_TEXT_BYTES: usize = 4 << 10;
 /// The maximum number of open objects and arrays. Deeper nesting counts as broken.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 /// Values that are neither strings nor numbers, including the numbers that JSON lacks and Python's spellings.
 const WORDS: [&str; 9] = ["true", "false", "null", "NaN", "Infinity", "-Infinity", "True", "False", "None"];
 
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
             if byte == b'\n' {
                 break;
             }
-            if self.raw.len() < LONGEST {
+            if self.raw.len() < MAX_TEXT_BYTES {
                 self.raw.push(byte);
             }
         }
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
     fn value(&mut self, byte: u8) -> io::Result<Piece> {
         match byte {
             b'{' | b'[' => {
-                if self.open.len() >= DEEPEST {
+                if self.open.len() >= MAX_DEPTH {
                     return Ok(Piece::Broken);
                 }
                 self.step();
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
             }
             self.step();
             self.length += 1;
-            if self.text.len() < LONGEST {
+            if self.text.len() < MAX_TEXT_BYTES {
                 self.text.push(char::from(byte));
             }
         }
@@ -269,7 +269,7 @@ impl<'a> Reader<'a> {
             let plain = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             let used = plain.len();
             let lines = memchr::memchr_iter(b'\n', plain).count() as u64;
-            let room = LONGEST.saturating_sub(self.raw.len()).min(used);
+            let room = MAX_TEXT_BYTES.saturating_sub(self.raw.len()).min(used);
             let plain = plain.get(..room).unwrap_or_default();
             self.raw.extend_from_slice(plain);
             self.length += used;
@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
 
     fn push(&mut self, c: char) {
         self.length += c.len_utf8();
-        if self.raw.len() < LONGEST {
+        if self.raw.len() < MAX_TEXT_BYTES {
             self.raw.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
     }

@@ -11,9 +11,9 @@ use super::rows::Rows;
 use super::value::Role;
 
 /// The maximum number of tables that are distinguished.
-const MOST_TABLES: usize = 40;
+const MAX_TABLES: usize = 40;
 /// The maximum length of the path of a field.
-const LONGEST_PATH: usize = 200;
+const MAX_PATH_BYTES: usize = 200;
 
 /// The values of documents.
 pub(super) struct Values<'g> {
@@ -189,7 +189,7 @@ impl<'g> Values<'g> {
         if !open.path.is_empty() {
             open.path.push('.');
         }
-        open.path.push_str(key.get(..key.floor_char_boundary(LONGEST_PATH)).unwrap_or_default());
+        open.path.push_str(key.get(..key.floor_char_boundary(MAX_PATH_BYTES)).unwrap_or_default());
     }
 
     /// Adds a field that names the record: its key in an object whose keys are data, or the record that contains it.
@@ -259,7 +259,7 @@ impl<'g> Values<'g> {
         if let Some(&table) = self.of_place.get(&place) {
             return Some(table);
         }
-        if self.tables.len() >= MOST_TABLES {
+        if self.tables.len() >= MAX_TABLES {
             return None;
         }
         let around = self.rows.last();

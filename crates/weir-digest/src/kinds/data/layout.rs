@@ -5,11 +5,11 @@ mod cut;
 use cut::{cut_at, cut_before, last_word, pieces, split_words, starts_after_gaps, starts_of};
 
 /// The maximum number of rows examined.
-const ROWS: usize = 300;
+const MAX_ROWS: usize = 300;
 /// The maximum number of columns.
-const COLUMNS: usize = 200;
+const MAX_COLUMNS: usize = 200;
 /// The maximum width of a table that is searched for blank columns.
-const WIDTH: usize = 2_000;
+const MAX_WIDTH: usize = 2_000;
 
 /// The columns of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(super) fn find<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<L
     }
     // Only a few lines may precede a table.
     for (place, header) in first.iter().enumerate().filter(|(_, line)| is_header(line)) {
-        let rows: Vec<&str> = lines.clone().skip(place + 1).take(ROWS).collect();
+        let rows: Vec<&str> = lines.clone().skip(place + 1).take(MAX_ROWS).collect();
         if rows.len() < 3 {
             return None;
         }
@@ -152,11 +152,11 @@ impl Layout {
 
 /// Finds the columns of a table with a rule: dashes under each column, or bars between them.
 fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) -> Option<Layout> {
-    let drawn = first.get(rule).filter(|line| line.len() <= WIDTH * 3)?;
+    let drawn = first.get(rule).filter(|line| line.len() <= MAX_WIDTH * 3)?;
     // If the first line is a rule, the table is in a box and the header follows.
     let header = if rule == 0 { *first.get(1)? } else { *first.get(rule - 1)? };
     let bar = ['│', '┃', '|'].into_iter().find(|bar| header.contains(*bar));
-    let rows: Vec<&str> = lines.skip(rule + 1).filter(|line| !is_rule(line) && !is_end(line)).take(ROWS).collect();
+    let rows: Vec<&str> = lines.skip(rule + 1).filter(|line| !is_rule(line) && !is_end(line)).take(MAX_ROWS).collect();
     let layout = match bar.filter(|_| !header.starts_with("||/")) {
         Some(bar) => {
             let inner = header.trim().trim_start_matches(bar).trim_end_matches(bar);
@@ -169,14 +169,14 @@ fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) 
             // dpkg joins its columns with a dash; others leave a space.
             let gap = if drawn.contains('=') && drawn.contains('-') { '-' } else { ' ' };
             let starts = starts_of(drawn, gap);
-            if starts.len() > COLUMNS {
+            if starts.len() > MAX_COLUMNS {
                 return None;
             }
             let names = names_at(header, &starts);
             Layout { names, cut: ColumnSplit::Starts(starts), header: header.to_owned() }
         }
     };
-    if layout.names.len() > COLUMNS {
+    if layout.names.len() > MAX_COLUMNS {
         return None;
     }
     let fit = rows.iter().filter(|row| layout.cells(row).is_some()).count();
@@ -278,7 +278,7 @@ fn begins_at(row: &str, start: usize) -> bool {
 /// Finds columns between the positions that are blank in the header and in every row.
 fn rivers(header: &str, rows: &[&str]) -> Option<Layout> {
     let last = last_word(header)?;
-    if last > WIDTH {
+    if last > MAX_WIDTH {
         return None;
     }
     let mut filled = vec![0_u32; last + 1];

@@ -15,7 +15,7 @@ use crate::{Lines, Page, Source};
 pub(crate) const KIND: Kind = Kind { name: "ndjson", detector: Detector::Whole { is, read } };
 
 /// The maximum number of tables inside records that are shown.
-const MOST_TABLES: usize = 3;
+const MAX_TABLES: usize = 3;
 
 fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(85, is_record)
@@ -53,7 +53,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     gathered.add(records);
     let mut inner: Vec<_> = values.tables.iter().skip(1).filter(|table| table.count > 4).collect();
     inner.sort_by_key(|table| std::cmp::Reverse(table.count.saturating_mul(table.columns.len() as u64)));
-    for table in inner.iter().take(MOST_TABLES) {
+    for table in inner.iter().take(MAX_TABLES) {
         gathered.add(table);
     }
     gathered.push(&mut page);

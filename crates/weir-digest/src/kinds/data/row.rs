@@ -6,12 +6,12 @@ use std::rc::Rc;
 use crate::text::clip;
 
 /// The maximum number of bytes kept of a field while its record is read.
-const LONGEST: usize = 600;
+const MAX_FIELD_BYTES: usize = 600;
 /// The maximum number of fields examined in a record.
-const MOST_FIELDS: usize = 1_000;
+const MAX_FIELDS: usize = 1_000;
 /// The maximum number of bytes of a field, and of all fields, that are kept of a record that is shown.
-const KEPT_FIELD: usize = 200;
-const KEPT: usize = 1_200;
+const MAX_KEPT_FIELD_BYTES: usize = 200;
+const MAX_KEPT_BYTES: usize = 1_200;
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,12 +78,12 @@ impl Row {
 
     /// Takes a value, which has `length` bytes in the output.
     pub(super) fn push(&mut self, column: usize, sort: ValueSyntax, value: (&str, usize)) {
-        if self.fields.len() >= MOST_FIELDS {
+        if self.fields.len() >= MAX_FIELDS {
             return;
         }
         let (text, length) = value;
         let start = self.text.len();
-        self.text.push_str(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
+        self.text.push_str(text.get(..text.floor_char_boundary(MAX_FIELD_BYTES)).unwrap_or_default());
         self.fields.push(Field { column, sort, length, start, end: self.text.len() });
     }
 
@@ -99,15 +99,15 @@ impl Row {
             let (mut bytes, mut left_out) = (0, 0);
             for field in &self.fields {
                 let text = self.text_of(field);
-                if bytes > KEPT {
+                if bytes > MAX_KEPT_BYTES {
                     left_out += 1;
                     continue;
                 }
-                bytes += text.len().min(KEPT_FIELD) + 8;
-                let cut = if field.length > text.len() && text.len() <= KEPT_FIELD { "…" } else { "" };
-                fields.push((field.column, clip(text, KEPT_FIELD) + cut));
+                bytes += text.len().min(MAX_KEPT_FIELD_BYTES) + 8;
+                let cut = if field.length > text.len() && text.len() <= MAX_KEPT_FIELD_BYTES { "…" } else { "" };
+                fields.push((field.column, clip(text, MAX_KEPT_FIELD_BYTES) + cut));
             }
-            let raw = clip(&self.raw, LONGEST);
+            let raw = clip(&self.raw, MAX_FIELD_BYTES);
             Rc::new(KeptRecord { line: self.line, index: self.index, raw, troubled: self.troubled, fields, left_out })
         };
         Rc::clone(self.kept.get_or_init(make))

@@ -13,17 +13,17 @@ use super::value::{Role, hash_without_numbers};
 use crate::trouble::Trouble;
 
 /// The maximum number of fields that are distinguished.
-const MOST_COLUMNS: usize = 200;
+const MAX_COLUMNS: usize = 200;
 /// The number of main fields, and the maximum number of different values of a main field and of any other.
 const MAIN_COLUMNS: usize = 16;
-const MOST_VALUES: usize = 10_000;
-const FEW_VALUES: usize = 300;
+const MAX_MAIN_VALUES: usize = 10_000;
+const MAX_VALUES: usize = 300;
 /// The maximum number of groups of trouble that are distinguished.
-const MOST_GROUPS: usize = 300;
+const MAX_GROUPS: usize = 300;
 /// The maximum number of first records kept.
-pub(super) const FIRST: usize = 12;
+pub(super) const MAX_FIRST_RECORDS: usize = 12;
 /// The maximum number of outermost records kept.
-const TOPS: usize = 60;
+const MAX_OUTERMOST_RECORDS: usize = 60;
 
 /// Records with the same fields.
 #[derive(Default)]
@@ -76,11 +76,11 @@ impl Rows {
             return Some(place);
         }
         let place = self.columns.len();
-        if place >= MOST_COLUMNS || name.len() > 300 {
+        if place >= MAX_COLUMNS || name.len() > 300 {
             self.beyond += 1;
             return None;
         }
-        let most = if place < MAIN_COLUMNS { MOST_VALUES } else { FEW_VALUES };
+        let most = if place < MAIN_COLUMNS { MAX_MAIN_VALUES } else { MAX_VALUES };
         self.columns.push(Column::new(name, most));
         self.places.insert(name.to_owned(), place);
         Some(place)
@@ -104,7 +104,7 @@ impl Rows {
             Some((Trouble::Warning, key)) => self.warnings.take(row, key),
             None => {}
         }
-        if self.first.len() < FIRST {
+        if self.first.len() < MAX_FIRST_RECORDS {
             self.first.push(row.keep());
         }
         self.keep_top(row);
@@ -124,7 +124,7 @@ impl Rows {
         }
         if row.depth == self.top_depth {
             self.top_count += 1;
-            if self.tops.len() < TOPS {
+            if self.tops.len() < MAX_OUTERMOST_RECORDS {
                 self.tops.push(row.keep());
             }
         }
@@ -190,7 +190,7 @@ impl Groups {
         if let Some(group) = place {
             group.count += 1;
             group.last_line = row.line;
-        } else if self.found.len() < MOST_GROUPS {
+        } else if self.found.len() < MAX_GROUPS {
             self.places.insert(key, self.found.len());
             self.found.push(MessageGroup { count: 1, first: row.keep(), last_line: row.line });
         } else {

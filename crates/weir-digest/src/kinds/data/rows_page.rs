@@ -4,26 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::column::{Column, ValueCount, shown};
-use super::cross::MOST_VALUES as MOST_CROSSED;
+use super::cross::MAX_CROSSED_VALUES;
 use super::row::KeptRecord;
-use super::rows::{FIRST, Groups, Rows};
-use super::rows_words::{TableDescriber, VALUE, is_amount, one_line};
+use super::rows::{Groups, MAX_FIRST_RECORDS, Rows};
+use super::rows_words::{MAX_VALUE_BYTES, TableDescriber, is_amount, one_line};
 use super::value::Role;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of bytes shown of a verbatim record.
-const RECORD: usize = 420;
+const MAX_RECORD_BYTES: usize = 420;
 /// The maximum number of bytes shown of a record by its fields.
-const NAMED: usize = 240;
+const MAX_FIELDS_BYTES: usize = 240;
 /// The maximum length of an unusual record that is shown whole.
-const SHORT: usize = 150;
+const MAX_INLINE_BYTES: usize = 150;
 /// The maximum length of a list of the names of records.
-const LIST: usize = 700;
+const MAX_NAMES_BYTES: usize = 700;
 /// The fields that describe a record best, besides its name.
 const TELLING: [&str; 7] = ["version", "value", "status", "state", "Status", "type", "kind"];
 /// The maximum number of crossed columns shown.
-const MOST_CROSSINGS: usize = 12;
+const MAX_CROSSINGS: usize = 12;
 
 /// What is known about several tables of records.
 #[derive(Default)]
@@ -86,8 +86,11 @@ pub(super) fn names(rows: &Rows) -> Option<Item> {
 pub(super) fn few(rows: &Rows) -> Vec<Item> {
     let words = TableDescriber::of(rows);
     let path = rows.path.trim_end_matches('.');
-    let text = |kept: &KeptRecord| kept.with_names(|column| words.name(column), &words.identity, NAMED);
-    rows.first.iter().map(|kept| Item::at(kept.line, format!("{path}: {}", clip(&text(kept), RECORD)))).collect()
+    let text = |kept: &KeptRecord| kept.with_names(|column| words.name(column), &words.identity, MAX_FIELDS_BYTES);
+    rows.first
+        .iter()
+        .map(|kept| Item::at(kept.line, format!("{path}: {}", clip(&text(kept), MAX_RECORD_BYTES))))
+        .collect()
 }
 
 /// A record that differs from the others.
@@ -101,9 +104,9 @@ impl<'a> TableDescriber<'a> {
     /// Returns a record as an item, verbatim if it is one line of the output.
     fn item(&self, kept: &KeptRecord, first: &[usize], after: &str) -> Item {
         if !kept.raw.is_empty() {
-            return Item::at(kept.line, clip(&kept.raw, RECORD) + after);
+            return Item::at(kept.line, clip(&kept.raw, MAX_RECORD_BYTES) + after);
         }
-        let text = clip(&kept.with_names(|column| self.name(column), first, NAMED), RECORD);
+        let text = clip(&kept.with_names(|column| self.name(column), first, MAX_FIELDS_BYTES), MAX_RECORD_BYTES);
         self.at(kept, &(text + after))
     }
 
@@ -113,7 +116,7 @@ impl<'a> TableDescriber<'a> {
         let names: Vec<&str> = odd.columns.iter().map(|&column| self.name(column)).collect();
         let after = format!(" (unusual: {})", clip(&names.join(", "), 120));
         let first: Vec<usize> = self.identity.iter().chain(&odd.columns).copied().collect();
-        let is_short = odd.kept.with_names(name, &[], NAMED).len() < SHORT;
+        let is_short = odd.kept.with_names(name, &[], MAX_FIELDS_BYTES).len() < MAX_INLINE_BYTES;
         if is_short || !odd.kept.raw.is_empty() {
             let brief = odd.kept.with_names(name, &first, 1);
             return self.item(&odd.kept, &[], &after).or(clip(&brief, 160) + &after);
@@ -196,16 +199,16 @@ impl<'a> TableDescriber<'a> {
             return None;
         }
         let tells = |column: &Column, word: &str| {
-            called_last(column, word) && column.longest <= VALUE && column.values.distinct() > 1
+            called_last(column, word) && column.longest <= MAX_VALUE_BYTES && column.values.distinct() > 1
         };
         let second = TELLING.iter().find_map(|word| place(&|column| tells(column, word))).filter(|&at| at != name);
         let called = rows.tops.iter().zip(names).map(|(kept, name)| {
             let second = second.and_then(|second| kept.get(second)).filter(|second| !second.is_empty());
             let second = second.map(|second| format!(" {second}")).unwrap_or_default();
-            one_line(name, VALUE) + &second
+            one_line(name, MAX_VALUE_BYTES) + &second
         });
         let text = format!("{}: {}", rows.path.trim_end_matches('.'), called.collect::<Vec<_>>().join(", "));
-        Some(Item::plain(clip(&text, LIST)).or(clip(&text, LIST / 2)))
+        Some(Item::plain(clip(&text, MAX_NAMES_BYTES)).or(clip(&text, MAX_NAMES_BYTES / 2)))
     }
 
     /// Returns one line for each field.
@@ -213,7 +216,7 @@ impl<'a> TableDescriber<'a> {
         let rows = self.rows;
         let (mut items, mut same, mut none, mut once) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for column in &rows.columns {
-            let value = constant(column).map(|value| format!("{}={}", column.name, one_line(value, VALUE)));
+            let value = constant(column).map(|value| format!("{}={}", column.name, one_line(value, MAX_VALUE_BYTES)));
             match value {
                 _ if column.filled == 0 => none.push(column.name.clone()),
                 // Each record is nested in a different one.
@@ -258,7 +261,9 @@ impl<'a> TableDescriber<'a> {
         }
         let columns = &self.rows.columns;
         let few = |column: &Column| {
-            (2..=MOST_CROSSED).contains(&column.values.distinct()) && !column.is_date() && column.role != Role::Name
+            (2..=MAX_CROSSED_VALUES).contains(&column.values.distinct())
+                && !column.is_date()
+                && column.role != Role::Name
         };
         for (text, by) in cross.texts.iter().enumerate().filter_map(|(place, &at)| Some((place, columns.get(at)?))) {
             for (number, of) in
@@ -268,7 +273,7 @@ impl<'a> TableDescriber<'a> {
                     || !of.is_number()
                     || !is_amount(of)
                     || of.values.distinct() < 5
-                    || items.len() >= MOST_CROSSINGS
+                    || items.len() >= MAX_CROSSINGS
                 {
                     continue;
                 }
@@ -276,11 +281,15 @@ impl<'a> TableDescriber<'a> {
                     let sum = cross.sum(text, value.order, number)?;
                     let decimals = of.numbers.decimals;
                     if sum.count == 1 {
-                        return Some(format!("{} {}", one_line(value.text, VALUE), shown(sum.sum, decimals)));
+                        return Some(format!("{} {}", one_line(value.text, MAX_VALUE_BYTES), shown(sum.sum, decimals)));
                     }
                     let ends = format!("{} to {}", shown(sum.least, decimals), shown(sum.most, decimals));
                     let mean = shown(sum.sum / sum.count as f64, (decimals + 1).min(6));
-                    Some(format!("{} {ends} mean {mean} sum {}", one_line(value.text, VALUE), shown(sum.sum, decimals)))
+                    Some(format!(
+                        "{} {ends} mean {mean} sum {}",
+                        one_line(value.text, MAX_VALUE_BYTES),
+                        shown(sum.sum, decimals)
+                    ))
                 });
                 items.push(Item::plain(format!("{} by {}: {}", of.name, by.name, each.collect::<Vec<_>>().join(", "))));
             }
@@ -290,9 +299,9 @@ impl<'a> TableDescriber<'a> {
 
     /// Returns the first and the last records, or all of them if there are few.
     fn ends(&self, seen: &[u64]) -> Part {
-        let few = self.rows.count <= FIRST as u64;
+        let few = self.rows.count <= MAX_FIRST_RECORDS as u64;
         let last = if few { None } else { self.rows.last() };
-        let ends = self.rows.first.iter().take(if few { FIRST } else { 2 }).chain(&last);
+        let ends = self.rows.first.iter().take(if few { MAX_FIRST_RECORDS } else { 2 }).chain(&last);
         let ends = ends.filter(|kept| !seen.contains(&kept.index) && !kept.troubled);
         let items = ends.map(|kept| self.item(kept, &self.identity, "")).collect();
         let weight = if few { Weight::Shape } else { Weight::Sample };

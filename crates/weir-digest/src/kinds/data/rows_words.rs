@@ -10,11 +10,11 @@ use crate::Item;
 use crate::text::clip;
 
 /// The maximum number of different values shown of a field.
-const MOST_VALUES: usize = 14;
+const MAX_VALUES: usize = 14;
 /// The maximum number of bytes shown of a value in a list.
-pub(super) const VALUE: usize = 60;
+pub(super) const MAX_VALUE_BYTES: usize = 60;
 /// The maximum length of all values of a field.
-const LINE: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 
 /// What is needed to describe a table.
 pub(super) struct TableDescriber<'a> {
@@ -88,7 +88,7 @@ impl<'a> TableDescriber<'a> {
     /// Returns what identifies a record.
     pub(super) fn which(&self, kept: &KeptRecord) -> Option<String> {
         let values = self.identity.iter().filter_map(|&place| kept.get(place)).filter(|value| !value.is_empty());
-        let named = values.map(|value| one_line(value, VALUE)).collect::<Vec<_>>().join(" ");
+        let named = values.map(|value| one_line(value, MAX_VALUE_BYTES)).collect::<Vec<_>>().join(" ");
         (!named.is_empty()).then_some(named)
     }
 
@@ -109,8 +109,8 @@ impl<'a> TableDescriber<'a> {
         };
         let mut text = String::new();
         let mut shown = 0;
-        for value in values.iter().take(MOST_VALUES) {
-            if text.len() >= LINE {
+        for value in values.iter().take(MAX_VALUES) {
+            if text.len() >= MAX_LINE_BYTES {
                 break;
             }
             let between = if shown == 0 { "" } else { ", " };
@@ -169,8 +169,9 @@ fn texts(column: &Column) -> String {
     let values = column.values.sorted();
     let repeated = values.first().is_some_and(|value| value.count > 1);
     let examples = values.iter().take(if repeated { 5 } else { 2 });
-    let examples = examples.map(|value| if value.count == 1 { one_line(value.text, VALUE) } else { times(value) });
-    let examples = clip(&examples.collect::<Vec<_>>().join(", "), LINE);
+    let examples =
+        examples.map(|value| if value.count == 1 { one_line(value.text, MAX_VALUE_BYTES) } else { times(value) });
+    let examples = clip(&examples.collect::<Vec<_>>().join(", "), MAX_LINE_BYTES);
     let long = if column.longest > 120 { format!(", up to {} bytes", column.longest) } else { String::new() };
     format!("{}{long}, {} {examples}", distinct(column), if repeated { "most often" } else { "such as" })
 }
@@ -178,9 +179,9 @@ fn texts(column: &Column) -> String {
 /// Returns a value with its count: `paid ×412`.
 fn times(value: &ValueCount<'_>) -> String {
     match (value.count, value.is_varied) {
-        (1, _) => format!("{} ×1", one_line(value.text, VALUE)),
-        (count, true) => format!("{} ×{count} with other numbers", one_line(value.text, VALUE)),
-        (count, false) => format!("{} ×{count}", one_line(value.text, VALUE)),
+        (1, _) => format!("{} ×1", one_line(value.text, MAX_VALUE_BYTES)),
+        (count, true) => format!("{} ×{count} with other numbers", one_line(value.text, MAX_VALUE_BYTES)),
+        (count, false) => format!("{} ×{count}", one_line(value.text, MAX_VALUE_BYTES)),
     }
 }
 

@@ -13,14 +13,14 @@ pub(crate) const KIND: Kind = Kind {
 };
 
 /// The minimum number of lines.
-const FEWEST: usize = 12;
+const MIN_LINES: usize = 12;
 
 fn is(sample: &Sample<'_>) -> bool {
     let nested = sample.full_lines().filter(|line| line.starts_with([' ', '-'])).count();
     let all = sample.full_lines().count();
     let begins = sample.full_lines().next().is_some_and(|line| line == "---" || key(line).is_some() || is_item(line));
     begins
-        && all >= FEWEST
+        && all >= MIN_LINES
         && nested * 3 >= all
         && sample.mostly(92, |line| {
             let text = line.trim_start().trim_start_matches("- ");

@@ -4,7 +4,7 @@ use super::found::{Diagnostic, Severity};
 use crate::text::clip;
 
 /// The maximum number of bytes kept of each.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// The first line of a diagnostic.
 pub(super) struct Head<'a> {
@@ -37,10 +37,10 @@ impl DiagnosticBlock {
         Self {
             number,
             severity: head.severity,
-            file: clip(head.file, LONGEST),
-            place: clip(head.place, LONGEST),
+            file: clip(head.file, MAX_LINE_BYTES),
+            place: clip(head.place, MAX_LINE_BYTES),
             code: head.code.to_owned(),
-            message: clip(head.message, LONGEST),
+            message: clip(head.message, MAX_LINE_BYTES),
             text,
             more: String::new(),
             follow: 0,

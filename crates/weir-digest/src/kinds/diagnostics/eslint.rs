@@ -11,11 +11,11 @@ pub(crate) const KIND: Kind =
     Kind { name: "eslint", detector: Detector::Lines { opens, begin: || Box::new(Eslint::default()) } };
 
 /// The maximum number of lines kept of a crash.
-const KEPT: usize = 40;
+const MAX_KEPT_CRASH_LINES: usize = 40;
 /// The maximum number of lines of a crash message.
-const CRASH: u64 = 60;
+const MAX_CRASH_LINES: u64 = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -193,7 +193,7 @@ impl Eslint {
         }
         if is_file(text) {
             self.stray();
-            self.file = clip(text.trim_end(), LONGEST);
+            self.file = clip(text.trim_end(), MAX_LINE_BYTES);
             self.unsure = Some((line.number, self.file.clone()));
             return true;
         }
@@ -202,8 +202,8 @@ impl Eslint {
         }
         if total(text).is_some() || (text.contains(" fixable with the `--fix`") && text.starts_with("  ")) {
             self.stray();
-            if self.totals.len() < KEPT {
-                self.totals.push(Item::plain(clip(text.trim(), LONGEST)));
+            if self.totals.len() < MAX_KEPT_CRASH_LINES {
+                self.totals.push(Item::plain(clip(text.trim(), MAX_LINE_BYTES)));
             }
             return true;
         }
@@ -215,13 +215,13 @@ impl Eslint {
 
     /// Takes a line that eslint prints when it cannot run.
     fn takes_crash(&mut self, line: &Line<'_>) -> bool {
-        if is_file(line.text) || total(line.text).is_some() || self.crash_count >= CRASH {
+        if is_file(line.text) || total(line.text).is_some() || self.crash_count >= MAX_CRASH_LINES {
             self.crashed = false;
             return self.belongs(line);
         }
         self.crash_count += 1;
-        if self.crash.len() < KEPT && !line.text.trim().is_empty() {
-            self.crash.push(Item::at(line.number, line.clip(LONGEST)));
+        if self.crash.len() < MAX_KEPT_CRASH_LINES && !line.text.trim().is_empty() {
+            self.crash.push(Item::at(line.number, line.clip(MAX_LINE_BYTES)));
         }
         true
     }

@@ -12,17 +12,17 @@ use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of sorts of diagnostics.
-const SORTS: usize = 400;
+const MAX_GROUPS: usize = 400;
 /// The maximum number of diagnostics of a sort that are kept after its first.
-const OTHERS: usize = 12;
+const MAX_OTHERS_PER_GROUP: usize = 12;
 /// The maximum number of those over all sorts.
-const ALL_OTHERS: usize = 300;
+const MAX_OTHERS: usize = 300;
 /// The maximum number of names that are counted.
-const NAMES: usize = 2_000;
+const MAX_NAMES: usize = 2_000;
 /// The maximum number of bytes kept of a diagnostic's line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of bytes kept of the lines after it.
-const LONGEST_MORE: usize = 900;
+const MAX_EXPLANATION_BYTES: usize = 900;
 
 /// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,10 +132,10 @@ impl Diagnostics {
         let place = usize::from(found.severity == Severity::Warning);
         if let Some(counts) = self.files.get_mut(found.file) {
             counts[place] += 1;
-        } else if self.files.len() < NAMES {
+        } else if self.files.len() < MAX_NAMES {
             let mut counts = [0; 2];
             counts[place] = 1;
-            self.files.insert(clip(found.file, LONGEST), counts);
+            self.files.insert(clip(found.file, MAX_LINE_BYTES), counts);
         } else {
             self.more_files = true;
         }
@@ -145,20 +145,20 @@ impl Diagnostics {
         let one = |place: Option<String>, order: usize| KeptDiagnostic {
             order,
             number: found.number,
-            text: clip(found.text, LONGEST),
+            text: clip(found.text, MAX_LINE_BYTES),
             place,
             times: 1,
         };
         let Some(sort) = self.by_key.get(self.key.as_str()).and_then(|&place| self.sorts.get_mut(place)) else {
-            if self.sorts.len() < SORTS {
+            if self.sorts.len() < MAX_GROUPS {
                 self.by_key.insert(self.key.clone(), self.sorts.len());
                 self.sorts.push(DiagnosticGroup {
                     severity: found.severity,
                     code: clipped(found.code, 100).to_owned(),
-                    message: clip(found.message, LONGEST),
+                    message: clip(found.message, MAX_LINE_BYTES),
                     count: 1,
                     first: one(None, self.kept),
-                    more: clip(found.more, LONGEST_MORE),
+                    more: clip(found.more, MAX_EXPLANATION_BYTES),
                     others: Vec::new(),
                 });
                 self.kept += 1;
@@ -169,8 +169,9 @@ impl Diagnostics {
         let same = std::iter::once(&mut sort.first).chain(&mut sort.others).find(|other| other.text == found.text);
         if let Some(same) = same {
             same.times += 1;
-        } else if sort.others.len() < OTHERS && self.kept < SORTS + ALL_OTHERS {
-            let place = (sort.message == found.message && !found.place.is_empty()).then(|| clip(found.place, LONGEST));
+        } else if sort.others.len() < MAX_OTHERS_PER_GROUP && self.kept < MAX_GROUPS + MAX_OTHERS {
+            let place =
+                (sort.message == found.message && !found.place.is_empty()).then(|| clip(found.place, MAX_LINE_BYTES));
             sort.others.push(one(place, self.kept));
             self.kept += 1;
         }
@@ -233,7 +234,7 @@ impl Codes {
     fn add(&mut self, code: &str) {
         if let Some(count) = self.counts.get_mut(code) {
             *count += 1;
-        } else if self.counts.len() < NAMES {
+        } else if self.counts.len() < MAX_NAMES {
             self.counts.insert(code.to_owned(), 1);
         } else {
             self.beyond += 1;

@@ -13,13 +13,13 @@ use crate::{About, Item, Line, Page, Part, Weight};
 pub(crate) const KIND: Kind = Kind { name: "gcc", detector: Detector::Lines { opens, begin: || Box::new(Gcc::new()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
-const MORE: usize = 300;
+const MAX_EXPLANATION_BYTES: usize = 300;
 /// The maximum number of lines of code and markers after a diagnostic.
-const FOLLOW: usize = 40;
+const MAX_FOLLOWING_LINES: usize = 40;
 /// The maximum number of lines of a sort that are kept.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -103,7 +103,7 @@ fn flag(message: &str) -> (&str, &str) {
 
 /// Recognises what a linker did not find or found twice: the sort of problem, and the symbol.
 fn linker(text: &str) -> Option<(&'static str, &str)> {
-    const SAID: &[(&str, &str)] = &[
+    const LINKER_PHRASES: &[(&str, &str)] = &[
         ("undefined reference to ", "undefined reference"),
         ("undefined symbol: ", "undefined symbol"),
         ("multiple definition of ", "multiple definition"),
@@ -116,7 +116,7 @@ fn linker(text: &str) -> Option<(&'static str, &str)> {
     if !(bytes.contains(&b':') && text.len() < 2_000) || text.starts_with(' ') {
         return None;
     }
-    SAID.iter().find_map(|(words, sort)| {
+    LINKER_PHRASES.iter().find_map(|(words, sort)| {
         let at = memchr::memmem::find(bytes, words.as_bytes())?;
         let before = text.get(..at)?;
         let is_linker = before.ends_with(": ");
@@ -259,7 +259,7 @@ impl Gcc {
         if self.target_count == 1 {
             self.outcomes.line(line);
         }
-        if self.targets.len() < KEPT {
+        if self.targets.len() < MAX_LINES {
             self.targets.push(clip(target, 200));
         }
     }
@@ -271,7 +271,7 @@ impl Gcc {
             return;
         }
         self.flush();
-        self.block = Some(DiagnosticBlock::of(line.number, head, line.clip(LONGEST)));
+        self.block = Some(DiagnosticBlock::of(line.number, head, line.clip(MAX_LINE_BYTES)));
         // Without a column, the compiler shows no code, except in Java.
         self.column = column(head.place).unwrap_or(if head.file.ends_with(".java") { 0 } else { u64::MAX });
     }
@@ -312,11 +312,11 @@ impl Gcc {
         }
         let Some(block) = &mut self.block else { return false };
         block.follow += 1;
-        block.follow <= FOLLOW
+        block.follow <= MAX_FOLLOWING_LINES
     }
 
     fn more(&mut self, text: &str) {
-        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MORE) {
+        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MAX_EXPLANATION_BYTES) {
             block.more.push_str(&clip(text.trim_end(), 240));
             block.more.push('\n');
         }

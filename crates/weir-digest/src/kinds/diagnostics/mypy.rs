@@ -9,11 +9,11 @@ pub(crate) const KIND: Kind =
     Kind { name: "mypy", detector: Detector::Lines { opens, begin: || Box::new(Mypy::default()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
-const MORE: usize = 700;
+const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a diagnostic.
-const FOLLOW: usize = 40;
+const MAX_FOLLOWING_LINES: usize = 40;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     head(text).is_some() || total(text).is_some() || pyright_file(text)
@@ -160,8 +160,8 @@ impl Mypy {
             }
             self.flush();
             let complete = head.pyright || head.message.ends_with(']');
-            let (file, place) = (clip(head.file, LONGEST), clip(head.place, LONGEST));
-            let text = clip(text.trim_start(), 2 * LONGEST);
+            let (file, place) = (clip(head.file, MAX_LINE_BYTES), clip(head.place, MAX_LINE_BYTES));
+            let text = clip(text.trim_start(), 2 * MAX_LINE_BYTES);
             self.block = Some(MypyBlock {
                 severity: head.severity,
                 file,
@@ -190,7 +190,7 @@ impl Mypy {
     fn goes_on(&mut self, text: &str) -> bool {
         let Some(block) = &mut self.block else { return false };
         block.follow += 1;
-        if block.follow > FOLLOW {
+        if block.follow > MAX_FOLLOWING_LINES {
             return false;
         }
         if self.pyright && text.starts_with("  ") {
@@ -210,13 +210,13 @@ impl Mypy {
             return false;
         }
         block.text.push(' ');
-        block.text.push_str(&clip(text, LONGEST));
-        block.complete = text.ends_with(']') || block.text.len() > 2 * LONGEST;
+        block.text.push_str(&clip(text, MAX_LINE_BYTES));
+        block.complete = text.ends_with(']') || block.text.len() > 2 * MAX_LINE_BYTES;
         true
     }
 
     fn more(&mut self, text: &str) {
-        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MORE) {
+        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MAX_EXPLANATION_BYTES) {
             block.more.push_str(&clip(text.trim_end(), 300));
             block.more.push('\n');
         }

@@ -10,13 +10,13 @@ pub(crate) const KIND: Kind =
     Kind { name: "ruff", detector: Detector::Lines { opens, begin: || Box::new(Ruff::default()) } };
 
 /// The maximum number of bytes of explanation for one finding.
-const MORE: usize = 700;
+const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a finding: code, and the suggested change.
-const FOLLOW: usize = 300;
+const MAX_FOLLOWING_LINES: usize = 300;
 /// The maximum number of lines of a sort that are kept.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
@@ -192,7 +192,7 @@ impl Ruff {
         if let Some(path) = file_above(text) {
             self.flush();
             self.stray();
-            self.file = clip(path, LONGEST);
+            self.file = clip(path, MAX_LINE_BYTES);
             self.unsure = Some(line.number);
             return true;
         }
@@ -200,7 +200,7 @@ impl Ruff {
             self.flush();
             self.unsure = None;
             let (code, _) = code(rest).unwrap_or_default();
-            let text = clip(&format!("{}:{place}: {rest}", self.file), LONGEST);
+            let text = clip(&format!("{}:{place}: {rest}", self.file), MAX_LINE_BYTES);
             self.block = Some(RuffBlock { text, ..RuffBlock::new(line, code) });
             return true;
         }
@@ -244,8 +244,8 @@ impl Ruff {
     fn take_said(&mut self, said: &RunRemark, text: &str) {
         let keep = |items: &mut Vec<Item>, count: &mut u64| {
             *count += 1;
-            if items.len() < KEPT {
-                items.push(Item::plain(clip(text, LONGEST)));
+            if items.len() < MAX_LINES {
+                items.push(Item::plain(clip(text, MAX_LINE_BYTES)));
             }
         };
         match said {
@@ -307,7 +307,7 @@ fn file(place: &str) -> &str {
 
 impl RuffBlock {
     fn new(line: &Line<'_>, code: &str) -> Self {
-        let text = line.clip(LONGEST);
+        let text = line.clip(MAX_LINE_BYTES);
         Self {
             number: line.number,
             code: code.to_owned(),
@@ -340,11 +340,11 @@ impl RuffBlock {
                 rest.starts_with(['|', '+', '-', '~']) || rest.is_empty()
             });
         self.follow += 1;
-        self.follow <= FOLLOW && (shows_code || (inner.len() < text.len() && self.full))
+        self.follow <= MAX_FOLLOWING_LINES && (shows_code || (inner.len() < text.len() && self.full))
     }
 
     fn more(&mut self, before: &str, text: &str) {
-        if self.more.len() < MORE {
+        if self.more.len() < MAX_EXPLANATION_BYTES {
             self.more.push_str(before);
             self.more.push_str(&clip(text.trim_end(), 200));
             self.more.push('\n');

@@ -11,18 +11,18 @@ pub(crate) const KIND: Kind =
     Kind { name: "rustc", detector: Detector::Lines { opens, begin: || Box::new(Rustc::default()) } };
 
 /// The maximum number of lines kept about whole crates.
-const CRATES: usize = 200;
+const MAX_CRATE_LINES: usize = 200;
 /// The maximum number of bytes of explanation for one diagnostic.
-const MORE: usize = 1_200;
+const MAX_EXPLANATION_BYTES: usize = 1_200;
 /// The maximum number of messages that are remembered with their lint.
-const LINTS: usize = 1_000;
+const MAX_LINTS: usize = 1_000;
 /// The maximum number of indented lines after a message without a place: other programs begin their messages in the
 /// same way.
-const LOOSE: usize = 4;
+const MAX_LOOSE_LINES: usize = 4;
 /// The same where the message is certainly rustc's.
-const LOOSE_IN_BLOCK: usize = 60;
+const MAX_LOOSE_LINES_IN_BLOCK: usize = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -172,8 +172,8 @@ impl Rustc {
         if message.starts_with("could not compile ") {
             self.certain = true;
             self.failed_count += 1;
-            if self.failed.len() < CRATES {
-                self.failed.push(clip(text, LONGEST));
+            if self.failed.len() < MAX_CRATE_LINES {
+                self.failed.push(clip(text, MAX_LINE_BYTES));
             }
             return true;
         }
@@ -181,8 +181,8 @@ impl Rustc {
         if warned {
             self.certain = true;
             self.warned_count += 1;
-            if self.warned.len() < CRATES {
-                self.warned.push(clip(text, LONGEST));
+            if self.warned.len() < MAX_CRATE_LINES {
+                self.warned.push(clip(text, MAX_LINE_BYTES));
             }
         }
         warned
@@ -198,7 +198,7 @@ impl Rustc {
         let code = match (block.code.as_str(), block.lint.as_str()) {
             ("", "") => known.unwrap_or_default(),
             ("", lint) => {
-                if known.is_none() && self.lints.len() < LINTS {
+                if known.is_none() && self.lints.len() < MAX_LINTS {
                     self.lints.insert(message_start(message).to_owned(), lint.to_owned());
                 }
                 lint.to_owned()
@@ -234,7 +234,7 @@ fn message_start(message: &str) -> &str {
 
 impl RustcBlock {
     fn new(line: &Line<'_>, severity: Severity, code: &str, message: &str) -> Self {
-        let header = line.clip(LONGEST);
+        let header = line.clip(MAX_LINE_BYTES);
         Self {
             number: line.number,
             severity,
@@ -247,7 +247,7 @@ impl RustcBlock {
             clippy: false,
             more: String::new(),
             explains: false,
-            loose: LOOSE,
+            loose: MAX_LOOSE_LINES,
         }
     }
 
@@ -258,7 +258,7 @@ impl RustcBlock {
             return true;
         }
         if let Some(place) = inner.strip_prefix("--> ") {
-            self.loose = LOOSE_IN_BLOCK;
+            self.loose = MAX_LOOSE_LINES_IN_BLOCK;
             match self.place.is_empty() {
                 true => self.place = clip(place, 300),
                 false => self.more(text),
@@ -285,7 +285,7 @@ impl RustcBlock {
             return true;
         }
         if text == "Caused by:" {
-            self.loose = LOOSE_IN_BLOCK;
+            self.loose = MAX_LOOSE_LINES_IN_BLOCK;
         }
         let goes_on =
             self.loose > 0 && (indented || inner == "..." || text == "Caused by:" || inner.starts_with("::: "));
@@ -333,7 +333,7 @@ impl RustcBlock {
     }
 
     fn more(&mut self, text: &str) {
-        if self.more.len() < MORE {
+        if self.more.len() < MAX_EXPLANATION_BYTES {
             self.more.push_str(&clip(text.trim_end(), 300));
             self.more.push('\n');
         }

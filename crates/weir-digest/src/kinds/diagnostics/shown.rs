@@ -7,8 +7,8 @@ use super::found::{Severity, clipped};
 use crate::{Item, Part, Weight};
 
 /// How many of the most frequent sorts come before the rare ones, and how many places share one line.
-const FREQUENT: usize = 3;
-const IN_A_ROW: usize = 4;
+const FREQUENT_GROUPS_FIRST: usize = 3;
+const PLACES_PER_LINE: usize = 4;
 
 /// Diagnostics that differ only in what they quote.
 pub(super) struct DiagnosticGroup {
@@ -99,7 +99,7 @@ impl ShownDiagnostics {
         let begin = sorts.iter().map(|sort| sort.first.order).min();
         let mut counts: Vec<u64> = sorts.iter().map(count).collect();
         counts.sort_unstable_by_key(|count| u64::MAX - count);
-        let frequent = counts.get(FREQUENT).copied().unwrap_or(0).max(rare);
+        let frequent = counts.get(FREQUENT_GROUPS_FIRST).copied().unwrap_or(0).max(rare);
         sorts.sort_by_key(|sort| match count(sort) {
             // The first is often the cause of the others.
             _ if Some(sort.first.order) == begin => (0, 0),
@@ -134,7 +134,7 @@ impl ShownDiagnostics {
             std::mem::take(&mut sort.others).into_iter().partition(|one| one.place.is_some());
         let places: Vec<String> = places.into_iter().filter_map(|one| one.place).collect();
         let name = if sort.code.is_empty() { clipped(&sort.message, 70) } else { sort.code.as_str() };
-        let rows = places.chunks(IN_A_ROW).map(|row| Item::plain(format!("{name} also at {}", row.join(", "))));
+        let rows = places.chunks(PLACES_PER_LINE).map(|row| Item::plain(format!("{name} also at {}", row.join(", "))));
         self.others.extend(rows);
         self.others.extend(texts.into_iter().map(|one| explained(one.times, one, "", &mut 0)));
     }

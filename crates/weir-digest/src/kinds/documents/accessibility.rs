@@ -14,20 +14,20 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 mod group;
 mod node;
 
-use group::{ControlGroup, LINE};
+use group::{ControlGroup, LINE_BYTES};
 use node::Node;
 
 pub(crate) const KIND: Kind = Kind { name: "accessibility", detector: Detector::Whole { is, read } };
 
 /// The maximum number of facts kept of each sort.
-const KEPT: usize = 80;
+const MAX_ITEMS: usize = 80;
 /// The maximum depth to which the tree is followed.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 /// The maximum number of tables shown by their columns.
-const TABLES: usize = 4;
+const MAX_TABLES: usize = 4;
 /// The maximum number of bytes of a cell, and of cells of a row.
-const CELL: usize = 200;
-const CELLS: usize = 40;
+const MAX_CELL_BYTES: usize = 200;
+const MAX_CELLS: usize = 40;
 
 /// Returns whether this is such a tree: nearly all lines are nodes or belong to one.
 fn is(sample: &Sample<'_>) -> bool {
@@ -126,7 +126,7 @@ impl Tree {
     fn line(&mut self, line: &Line<'_>) {
         let Some(node) = Node::of(line.text) else {
             let text = line.text.trim();
-            if !text.is_empty() && !text.starts_with("```") && self.page.len() < KEPT {
+            if !text.is_empty() && !text.starts_with("```") && self.page.len() < MAX_ITEMS {
                 self.page.push(Item::at(line.number, clip(text, 300)));
             }
             return;
@@ -144,7 +144,7 @@ impl Tree {
         self.nodes += 1;
         self.roles.add(node.role);
         let sort = self.node(line, &node);
-        if self.around.len() < DEEPEST {
+        if self.around.len() < MAX_DEPTH {
             self.around.push(Ancestor { indent: node.indent, sort });
         }
     }
@@ -217,7 +217,7 @@ impl Tree {
         if node.role == "heading" {
             self.heading_total += 1;
             self.passages.cover(said);
-            if self.headings.len() < KEPT {
+            if self.headings.len() < MAX_ITEMS {
                 self.headings.push(Item::at(line.number, node.words()));
             }
             return ElementKind::Heading;
@@ -245,7 +245,7 @@ impl Tree {
 
     fn alert(&mut self, line: &Line<'_>, node: &Node<'_>) {
         self.alert_total += 1;
-        if self.alerts.len() < KEPT {
+        if self.alerts.len() < MAX_ITEMS {
             self.alerts.push(Item::at(line.number, node.words()));
         }
     }
@@ -259,7 +259,7 @@ impl Tree {
     }
 
     fn begin_group(&mut self, node: &Node<'_>) {
-        if self.groups.len() < KEPT {
+        if self.groups.len() < MAX_ITEMS {
             self.groups.push(ControlGroup { head: node.words(), items: Vec::new(), count: 0, outer: self.group });
             self.group = self.groups.len() - 1;
         }
@@ -275,7 +275,7 @@ impl Tree {
         let Some(group) = self.groups.get_mut(self.group) else { return ElementKind::Control };
         if is_option {
             // Options belong to the control before them; the selected one is marked.
-            if let Some(last) = group.items.last_mut().filter(|last| last.len() < 2 * LINE) {
+            if let Some(last) = group.items.last_mut().filter(|last| last.len() < 2 * LINE_BYTES) {
                 let name = if node.name.is_empty() { node.value } else { node.name };
                 let mark = if node.states().any(|state| state == "selected") { "*" } else { "" };
                 last.push_str(&format!(" {mark}{}", clip(name, 40)));
@@ -284,7 +284,7 @@ impl Tree {
         }
         group.count += 1;
         self.passages.cover(node.name);
-        if group.items.len() < 3 * KEPT {
+        if group.items.len() < 3 * MAX_ITEMS {
             group.items.push(node.words());
         }
         ElementKind::Control
@@ -316,8 +316,8 @@ impl Tree {
     fn cell(&mut self, node: &Node<'_>) -> ElementKind {
         let Some(table) = &mut self.table else { return ElementKind::Other };
         table.header &= node.role == "columnheader";
-        if table.cells.len() < CELLS {
-            table.cells.push(clip(node.said(), CELL));
+        if table.cells.len() < MAX_CELLS {
+            table.cells.push(clip(node.said(), MAX_CELL_BYTES));
         }
         ElementKind::Cell
     }
@@ -328,15 +328,17 @@ impl Tree {
             self.controls += u64::from(node.role != "link");
             self.links += u64::from(node.role == "link");
         }
-        if let Some(cell) =
-            table.cells.last_mut().filter(|cell| cell.len() < CELL && !said.is_empty() && !cell.contains(said))
+        if let Some(cell) = table
+            .cells
+            .last_mut()
+            .filter(|cell| cell.len() < MAX_CELL_BYTES && !said.is_empty() && !cell.contains(said))
         {
             if !cell.is_empty() {
                 cell.push(' ');
             }
-            cell.push_str(&clip(said, CELL));
+            cell.push_str(&clip(said, MAX_CELL_BYTES));
         }
-        if node.is_control() && !node.reference().is_empty() && table.text.len() < LINE {
+        if node.is_control() && !node.reference().is_empty() && table.text.len() < LINE_BYTES {
             table.text.push_str(&format!("{} ", node.words()));
         }
         ElementKind::Other
@@ -358,7 +360,7 @@ impl Tree {
 
     fn end_table(&mut self) {
         if let Some(table) = self.table.take()
-            && self.tables.len() < TABLES
+            && self.tables.len() < MAX_TABLES
         {
             self.tables.push(table.grid);
         }

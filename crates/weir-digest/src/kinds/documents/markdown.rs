@@ -21,11 +21,11 @@ use marks::{
 pub(crate) const KIND: Kind = Kind { name: "markdown", detector: Detector::Whole { is: detect::is, read } };
 
 /// The maximum number of facts kept of each sort.
-const KEPT: usize = 40;
+const MAX_ITEMS: usize = 40;
 /// The maximum number of first entries of a changelog.
-const NEWEST: usize = 12;
+const MAX_NEWEST_ENTRIES: usize = 12;
 /// The maximum number of bytes shown of a line.
-const LONGEST: usize = 420;
+const MAX_LINE_BYTES: usize = 420;
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut document = Document::new();
@@ -131,7 +131,7 @@ impl Document {
             return;
         }
         self.front_total += 1;
-        if self.front.len() < KEPT {
+        if self.front.len() < MAX_ITEMS {
             self.front.push(Item::at(line.number, clip(line.text.trim_end(), 200)));
         }
     }
@@ -203,7 +203,7 @@ impl Document {
                 self.task(line, text, task, done);
             } else if !is_contents(item) {
                 // In a changelog, readers look for what is new.
-                if (1..=3).contains(&self.outline.versions_so_far()) && self.newest.len() < NEWEST {
+                if (1..=3).contains(&self.outline.versions_so_far()) && self.newest.len() < MAX_NEWEST_ENTRIES {
                     self.newest.push(Item::at(line.number, clip(text, 240)));
                 }
                 self.paragraph.push(line.number, text);
@@ -215,14 +215,14 @@ impl Document {
             self.end_paragraph();
             self.note_total += 1;
             self.in_note = true;
-            if self.notes.len() < KEPT {
-                self.notes.push(Item::at(line.number, clip(text, LONGEST)));
+            if self.notes.len() < MAX_ITEMS {
+                self.notes.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             }
             self.passages.cover(text);
         } else if self.in_note {
-            if let Some(note) = self.notes.last_mut().filter(|note| note.text.len() < LONGEST) {
+            if let Some(note) = self.notes.last_mut().filter(|note| note.text.len() < MAX_LINE_BYTES) {
                 note.text.push(' ');
-                note.text.push_str(&clip(quoted, LONGEST));
+                note.text.push_str(&clip(quoted, MAX_LINE_BYTES));
             }
             self.passages.cover(text);
         } else {
@@ -237,7 +237,7 @@ impl Document {
             return;
         }
         self.open_tasks += 1;
-        if self.tasks.len() < KEPT {
+        if self.tasks.len() < MAX_ITEMS {
             self.tasks.push(Item::at(line.number, clip(text, 200)));
         }
     }
@@ -259,7 +259,7 @@ impl Document {
         for (place, (number, sentence)) in self.paragraph.sentences().enumerate() {
             if is_first && place < 2 {
                 self.passages.cover(sentence);
-                self.beginning.push(Item::at(number, clip(sentence, LONGEST)));
+                self.beginning.push(Item::at(number, clip(sentence, MAX_LINE_BYTES)));
             } else {
                 self.passages.add(Some(number), sentence, worth.max(marks::worth(sentence)));
             }

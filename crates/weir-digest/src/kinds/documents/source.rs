@@ -19,13 +19,13 @@ use language::{DefinitionKind, Language, LineItem};
 pub(crate) const KIND: Kind = Kind { name: "source", detector: Detector::Whole { is, read } };
 
 /// The maximum number of definitions.
-const MOST: usize = 2_000;
+const MAX_DEFINITIONS: usize = 2_000;
 /// The maximum number of other facts of each sort.
-const KEPT: usize = 60;
+const MAX_ITEMS: usize = 60;
 /// The maximum number of bytes shown of a line.
-const LONGEST: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 /// The maximum number of lines joined into a signature.
-const JOINED: usize = 12;
+const MAX_SIGNATURE_LINES: usize = 12;
 /// Returns whether this is a source file.
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     language::of(sample).is_some()
@@ -124,10 +124,10 @@ impl File {
             if !open.definition.text.ends_with('(') {
                 open.definition.text.push(' ');
             }
-            open.definition.text.push_str(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
+            open.definition.text.push_str(text.get(..text.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or_default());
             open.depth += depth(text);
             open.lines += 1;
-            if open.depth <= 0 || open.lines >= JOINED || open.definition.text.len() > LONGEST {
+            if open.depth <= 0 || open.lines >= MAX_SIGNATURE_LINES || open.definition.text.len() > MAX_LINE_BYTES {
                 self.close();
             }
             return;
@@ -143,7 +143,7 @@ impl File {
             self.comments += 1;
             let says = text.chars().filter(|c| c.is_alphabetic()).count() >= 4;
             if self.said.is_none() && says {
-                self.said = Some(Item::at(line.number, clip(text, LONGEST)));
+                self.said = Some(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             }
             return;
         }
@@ -156,13 +156,13 @@ impl File {
         match found {
             Some(LineItem::Import(name)) => {
                 self.import_total += 1;
-                if self.imports.len() < KEPT {
+                if self.imports.len() < MAX_ITEMS {
                     self.imports.push(clip(name, 80));
                 }
             }
             Some(LineItem::Definition(sort, name)) => self.define(line, text, sort, name),
             None if text.starts_with("package ") || text.starts_with("namespace ") => {
-                self.document.push(Item::at(line.number, clip(text, LONGEST)));
+                self.document.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             }
             None => {}
         }
@@ -179,8 +179,8 @@ impl File {
         }
         self.deprecated |= deprecated;
         self.mark_total += 1;
-        if self.marks.len() < KEPT {
-            self.marks.push(Item::at(line.number, clip(text, LONGEST)));
+        if self.marks.len() < MAX_ITEMS {
+            self.marks.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
         }
     }
 
@@ -206,7 +206,7 @@ impl File {
             self.define(line, &words, DefinitionKind::Constant, name);
         } else if let Some(counted) = self.counts.get_mut(DefinitionKind::Constant as usize) {
             *counted += 1;
-            if let Some(last) = self.definitions.last_mut().filter(|last| last.text.len() < LONGEST) {
+            if let Some(last) = self.definitions.last_mut().filter(|last| last.text.len() < MAX_LINE_BYTES) {
                 last.text.push_str("; ");
                 last.text.push_str(&clip(&words, 60));
             }
@@ -251,7 +251,7 @@ impl File {
         }
         let says = text.chars().filter(|c| c.is_alphabetic()).count() >= 4;
         if says && self.document.len() < 6 {
-            self.document.push(Item::at(line.number, clip(text, LONGEST)));
+            self.document.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
         }
         true
     }
@@ -260,7 +260,7 @@ impl File {
         if let Some(count) = self.counts.get_mut(sort as usize) {
             *count += 1;
         }
-        if self.definitions.len() >= MOST {
+        if self.definitions.len() >= MAX_DEFINITIONS {
             return;
         }
         if std::mem::take(&mut self.deprecated)
@@ -277,7 +277,7 @@ impl File {
             line: line.number,
             sort,
             name: clip(name, 80),
-            text: clip(text, LONGEST),
+            text: clip(text, MAX_LINE_BYTES),
             indent: line.text.len() - line.text.trim_start().len(),
             end: line.number,
             members: String::new(),
@@ -306,7 +306,7 @@ impl File {
 
     fn close(&mut self) {
         if let Some(open) = self.open.take() {
-            let text = clip(&open.definition.text, LONGEST);
+            let text = clip(&open.definition.text, MAX_LINE_BYTES);
             self.keep(Definition { text, ..open.definition }, "");
         }
     }

@@ -11,13 +11,13 @@ use crate::trouble;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of bytes kept from the beginning and from the end.
-const HEAD: usize = 64 << 10;
-const TAIL: usize = 16;
+const MAX_HEAD_BYTES: usize = 64 << 10;
+const MAX_TAIL_BYTES: usize = 16;
 /// The minimum number of characters of a text, and the maximum that is kept.
-const SHORTEST: usize = 6;
-const LONGEST: usize = 600;
+const MIN_TEXT_CHARS: usize = 6;
+const MAX_TEXT_CHARS: usize = 600;
 /// The maximum number of different texts.
-const MOST: usize = 2_000;
+const MAX_TEXTS: usize = 2_000;
 
 /// A stream of bytes.
 #[derive(Default)]
@@ -44,21 +44,21 @@ struct TextGroup {
 impl Bytes {
     /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        let room = MAX_HEAD_BYTES.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
         for &byte in bytes {
             self.count += 1;
             if matches!(byte, 0x20..=0x7e | b'\t') {
                 self.run_length += 1;
-                if self.run.len() < LONGEST {
+                if self.run.len() < MAX_TEXT_CHARS {
                     self.run.push(byte);
                 }
             } else {
                 self.end_run();
             }
         }
-        self.tail.extend_from_slice(bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default());
-        let more = self.tail.len().saturating_sub(TAIL);
+        self.tail.extend_from_slice(bytes.get(bytes.len().saturating_sub(MAX_TAIL_BYTES)..).unwrap_or_default());
+        let more = self.tail.len().saturating_sub(MAX_TAIL_BYTES);
         self.tail.drain(..more);
     }
 
@@ -76,7 +76,7 @@ impl Bytes {
     }
 
     fn end_run(&mut self) {
-        if self.run_length >= SHORTEST {
+        if self.run_length >= MIN_TEXT_CHARS {
             self.text();
         }
         self.run.clear();
@@ -86,7 +86,7 @@ impl Bytes {
     fn text(&mut self) {
         let Ok(text) = std::str::from_utf8(&self.run) else { return };
         let text = text.trim();
-        if text.len() < SHORTEST || !is_readable(text) {
+        if text.len() < MIN_TEXT_CHARS || !is_readable(text) {
             return;
         }
         self.found += 1;
@@ -98,7 +98,7 @@ impl Bytes {
         let key = hasher.finish();
         if let Some(known) = self.places.get(&key).and_then(|&place| self.texts.get_mut(place)) {
             known.count += 1;
-        } else if self.texts.len() < MOST {
+        } else if self.texts.len() < MAX_TEXTS {
             self.places.insert(key, self.texts.len());
             let at = self.count.saturating_sub(self.run_length as u64 + 1);
             self.texts.push(TextGroup { first: text.to_owned(), count: 1, at });

@@ -16,16 +16,16 @@ pub(crate) const KIND: Kind =
     Kind { name: "opaque", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
 
 /// The maximum number of blocks that are distinguished, and of lines kept around them.
-const MOST_BLOCKS: usize = 20;
-const MOST_AROUND: usize = 120;
+const MAX_BLOCKS: usize = 20;
+const MAX_SURROUNDING_LINES: usize = 120;
 /// The bases in which offsets are written.
 const BASES: [u32; 3] = [16, 10, 8];
 /// The length of the lines of a dump without offsets.
-const PLAIN: usize = 60;
+const PLAIN_LINE_BYTES: usize = 60;
 /// The maximum number of bytes taken from lines that are omitted because they repeat.
-const MOST_REPEATED: u64 = 1 << 20;
+const MAX_REPEATED_BYTES: u64 = 1 << 20;
 /// The minimum length of a line of base64.
-const SHORTEST: usize = 56;
+const MIN_LINE_BYTES: usize = 56;
 
 /// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,9 @@ fn form(sample: &Sample<'_>) -> Option<EncodedFormat> {
     if let Some(base) = base(sample) {
         return Some(EncodedFormat::Dump(base));
     }
-    if sample.full_lines().count() >= 8 && sample.mostly(90, |line| line.len() == PLAIN && plain(line).is_some()) {
+    if sample.full_lines().count() >= 8
+        && sample.mostly(90, |line| line.len() == PLAIN_LINE_BYTES && plain(line).is_some())
+    {
         return Some(EncodedFormat::Plain);
     }
     if is_base64(sample) {
@@ -72,7 +74,7 @@ impl SurroundingLines {
             return;
         }
         self.count += 1;
-        if self.items.len() < MOST_AROUND {
+        if self.items.len() < MAX_SURROUNDING_LINES {
             self.items.push(Item::at(number, clip(text, 400)));
         }
     }
@@ -112,13 +114,13 @@ fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
         }
         if !continues {
             count += 1;
-            if blocks.len() < MOST_BLOCKS {
+            if blocks.len() < MAX_BLOCKS {
                 let (decoder, bytes) = (Decoder::default(), Bytes::default());
                 blocks.push(Base64Block { first: line.number, last: line.number, decoder, bytes, left_out: 0 });
             }
         }
         inside = true;
-        if let Some(block) = blocks.last_mut().filter(|_| count as usize <= MOST_BLOCKS) {
+        if let Some(block) = blocks.last_mut().filter(|_| count as usize <= MAX_BLOCKS) {
             block.last = line.number;
             block.left_out += line.left_out;
             block.decoder.decode(text.as_bytes(), &mut block.bytes);
@@ -194,7 +196,7 @@ fn value(byte: u8) -> Option<u8> {
 
 /// Returns whether a line is long and consists only of base64.
 fn is_encoded(line: &str) -> bool {
-    if line.len() < SHORTEST {
+    if line.len() < MIN_LINE_BYTES {
         return false;
     }
     let body = line.trim_end_matches('=').as_bytes();
@@ -236,7 +238,7 @@ fn read_dump(source: &dyn Source, form: EncodedFormat) -> io::Result<Option<Page
     let mut around = SurroundingLines::default();
     let mut bytes = Bytes::default();
     let (mut first, mut last) = (Vec::new(), None);
-    let (mut end, mut folded, mut room) = (0_u64, 0_u64, MOST_REPEATED);
+    let (mut end, mut folded, mut room) = (0_u64, 0_u64, MAX_REPEATED_BYTES);
     let mut before: (Vec<u8>, bool) = (Vec::new(), false);
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
@@ -378,8 +380,8 @@ fn pairs(text: &str, data: &mut Vec<u8>) -> bool {
 
 /// Returns the bytes of a line as printed by `xxd -p`: only hex digits.
 fn plain(line: &str) -> Option<Vec<u8>> {
-    let mut data = Vec::with_capacity(PLAIN / 2);
-    (!line.is_empty() && line.len() <= PLAIN && pairs(line, &mut data)).then_some(data)
+    let mut data = Vec::with_capacity(PLAIN_LINE_BYTES / 2);
+    (!line.is_empty() && line.len() <= PLAIN_LINE_BYTES && pairs(line, &mut data)).then_some(data)
 }
 
 #[cfg(test)]

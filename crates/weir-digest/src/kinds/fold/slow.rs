@@ -4,7 +4,7 @@ use crate::Item;
 use crate::text::clip;
 
 /// The maximum number of lines kept.
-const KEPT: usize = 4;
+const MAX_LINES: usize = 4;
 
 /// The slowest operations that lines report.
 #[derive(Default)]
@@ -29,7 +29,7 @@ impl SlowOperations {
         let Some(took) = took(text) else { return };
         self.count += 1;
         self.sum += took;
-        if self.kept.len() >= KEPT && self.kept.last().is_some_and(|last| took <= last.took) {
+        if self.kept.len() >= MAX_LINES && self.kept.last().is_some_and(|last| took <= last.took) {
             return;
         }
         let alike = text
@@ -44,7 +44,7 @@ impl SlowOperations {
             self.kept.push(SlowOperation { took, number, text: clip(text, 240), alike });
         }
         self.kept.sort_by(|one, two| two.took.total_cmp(&one.took));
-        self.kept.truncate(KEPT);
+        self.kept.truncate(MAX_LINES);
     }
 
     /// Returns those that took far longer than usual, the longest first.

@@ -14,8 +14,8 @@ use crate::{Item, Lines, Page, Part, Source, Weight};
 pub(crate) const KIND: Kind = Kind { name: "git blame", detector: Detector::Whole { is, read } };
 
 /// The maximum number of lines kept of one sort.
-const KEPT: usize = 200;
-const LONGEST: usize = 200;
+const MAX_ITEMS: usize = 200;
+const MAX_LINE_BYTES: usize = 200;
 
 fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(95, |line| parse(line).is_some())
@@ -146,7 +146,7 @@ impl Blame {
         if !line.path.is_empty() {
             self.paths.add(line.path);
         }
-        let item = || Item::at(at, clip(whole, LONGEST));
+        let item = || Item::at(at, clip(whole, MAX_LINE_BYTES));
         if line.hash.trim_start_matches('^').bytes().all(|byte| byte == b'0') {
             self.all_open += 1;
             keep(&mut self.open_lines, item);
@@ -168,8 +168,8 @@ impl Blame {
         }
         if definition::is(line.text) {
             self.all_definitions += 1;
-            if self.definitions.len() < KEPT {
-                let text = format!("{} {} {}", line.hash, line.author, clip(line.text, LONGEST));
+            if self.definitions.len() < MAX_ITEMS {
+                let text = format!("{} {} {}", line.hash, line.author, clip(line.text, MAX_LINE_BYTES));
                 self.definitions.push((line.when, Item::at(at, text)));
             }
         }
@@ -208,7 +208,7 @@ impl Blame {
 }
 
 fn keep(items: &mut Vec<Item>, item: impl FnOnce() -> Item) {
-    if items.len() < KEPT {
+    if items.len() < MAX_ITEMS {
         items.push(item());
     }
 }

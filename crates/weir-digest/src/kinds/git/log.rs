@@ -14,7 +14,7 @@ pub(crate) const KIND: Kind =
     Kind { name: "git log", detector: Detector::Lines { opens, begin: || Box::new(Log::default()) } };
 
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 300;
+const MAX_LINE_BYTES: usize = 300;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     commit_line(text).is_some() || mail_line(text).is_some()
@@ -121,8 +121,12 @@ impl Stretch for Log {
 impl Log {
     fn begin(&mut self, line: &Line<'_>, hash: &str, refs: &str, place: CommitSection) -> bool {
         self.finish();
-        self.now =
-            Some(Commit { line: line.number, hash: clip(hash, 40), refs: clip(refs, LONGEST), ..Commit::default() });
+        self.now = Some(Commit {
+            line: line.number,
+            hash: clip(hash, 40),
+            refs: clip(refs, MAX_LINE_BYTES),
+            ..Commit::default()
+        });
         self.place = place;
         self.counted = false;
         self.before = self.patch.lines();
@@ -161,7 +165,7 @@ impl Log {
             // A mailed subject may continue on the next line.
             let goes_on = self.mail && text.starts_with(' ');
             if goes_on && !commit.subject.is_empty() {
-                commit.subject.push_str(&clip(text, LONGEST));
+                commit.subject.push_str(&clip(text, MAX_LINE_BYTES));
             }
             return goes_on;
         };
@@ -173,9 +177,9 @@ impl Log {
                 commit.date = clip(value, 60);
             }
             "Merge" => commit.merge = true,
-            "Subject" => commit.subject = clip(value, LONGEST),
+            "Subject" => commit.subject = clip(value, MAX_LINE_BYTES),
             "Message" => {
-                commit.subject = clip(value, LONGEST);
+                commit.subject = clip(value, MAX_LINE_BYTES);
                 self.place = CommitSection::Mail;
             }
             "Commit" | "CommitDate" | "Reflog" | "Reflog message" | "gpg" | "Primary key fingerprint" | "To" | "Cc" => {

@@ -15,8 +15,8 @@ pub(crate) const SHORT: Kind =
     Kind { name: "git status --short", detector: Detector::Whole { is: short::is, read: short::read } };
 
 /// The maximum number of paths kept of one sort.
-const KEPT: usize = 300;
-const LONGEST: usize = 300;
+const MAX_PATHS: usize = 300;
+const MAX_PATH_BYTES: usize = 300;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -104,7 +104,7 @@ impl Stretch for Status {
         }
         if is_about(text) {
             if self.about.len() < 40 {
-                self.about.push(Item::at(line.number, clip(text, LONGEST)));
+                self.about.push(Item::at(line.number, clip(text, MAX_PATH_BYTES)));
             }
             return true;
         }
@@ -168,8 +168,8 @@ impl Status {
         if !matches!(section, StatusSection::Untracked | StatusSection::Ignored) {
             extensions.add(named);
         }
-        if group.paths.len() < KEPT {
-            group.paths.push(Item::plain(clip(path, LONGEST)));
+        if group.paths.len() < MAX_PATHS {
+            group.paths.push(Item::plain(clip(path, MAX_PATH_BYTES)));
             group.names.push(named.to_owned());
         }
     }

@@ -14,11 +14,11 @@ use crate::{Item, Lines, Page, Part, Source, Weight};
 pub(crate) const KIND: Kind = Kind { name: "find", detector: Detector::Whole { is, read } };
 
 /// The maximum number of fields before the path.
-const FIELDS: usize = 6;
+const MAX_FIELDS: usize = 6;
 /// The maximum number of largest entries shown.
-const BIGGEST: usize = 30;
+const MAX_BIGGEST: usize = 30;
 /// The depth to which folders are counted together with their contents.
-const DEPTHS: usize = 5;
+const MAX_COUNTED_DEPTH: usize = 5;
 
 fn is(sample: &Sample<'_>) -> bool {
     fields_of(sample).is_some()
@@ -26,7 +26,7 @@ fn is(sample: &Sample<'_>) -> bool {
 
 /// Returns how many fields precede the path in nearly every line.
 fn fields_of(sample: &Sample<'_>) -> Option<usize> {
-    let mut counts = [0_usize; FIELDS + 1];
+    let mut counts = [0_usize; MAX_FIELDS + 1];
     let (mut all, mut like_words, mut like_code) = (0, 0, 0);
     for line in sample.full_lines() {
         all += 1;
@@ -39,7 +39,7 @@ fn fields_of(sample: &Sample<'_>) -> Option<usize> {
             like_code += usize::from(!is_rooted(path) && extension(path).is_none());
         }
     }
-    let (fields, most) = counts.iter().enumerate().max_by_key(|(place, count)| (**count, FIELDS - place))?;
+    let (fields, most) = counts.iter().enumerate().max_by_key(|(place, count)| (**count, MAX_FIELDS - place))?;
     // Names without a folder may be plain words, so some must have one.
     (all >= 5 && most * 100 >= all * 95 && like_words * 2 <= all && like_code * 5 <= all * 2).then_some(fields)
 }
@@ -59,7 +59,7 @@ fn parse(line: &str) -> Option<(usize, &str)> {
         return Some((1, path));
     }
     let mut rest = line.trim_start();
-    for fields in 0..=FIELDS {
+    for fields in 0..=MAX_FIELDS {
         if is_path(rest, fields) {
             return Some((fields, rest));
         }
@@ -119,7 +119,7 @@ struct PathSummary {
     folders: Folders,
     /// The folder of the previous line, since most lines are in the same one.
     last_folder: String,
-    tops: [Tally; DEPTHS],
+    tops: [Tally; MAX_COUNTED_DEPTH],
     extensions: Tally,
     names: Tally,
     deepest: (usize, Option<Item>),
@@ -139,13 +139,13 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         paths: 0,
         folders: Folders::default(),
         last_folder: String::new(),
-        tops: [(); DEPTHS].map(|()| Tally::of(1_000)),
+        tops: [(); MAX_COUNTED_DEPTH].map(|()| Tally::of(1_000)),
         extensions,
         names,
         deepest: (0, None),
         spread: EvenSample::of(64),
         fields,
-        biggest: LargestN::of(BIGGEST),
+        biggest: LargestN::of(MAX_BIGGEST),
         cells: (fields > 1).then(|| Cells::of(columns)),
     };
     let mut log = Fold::default();
@@ -218,7 +218,7 @@ impl PathSummary {
         let biggest = self.biggest.into_items();
         let sized = self.fields == 1 && !biggest.is_empty();
         // If other fields describe the paths, a few of the largest are enough.
-        let most = if sized { BIGGEST } else { BIGGEST / 5 };
+        let most = if sized { MAX_BIGGEST } else { MAX_BIGGEST / 5 };
         let biggest: Vec<Item> = biggest.into_iter().take(most).collect();
         if !biggest.is_empty() {
             page.push(Part::new("biggest", Weight::Fact, biggest).of(self.paths));

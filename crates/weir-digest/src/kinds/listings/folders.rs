@@ -8,7 +8,7 @@ use crate::kinds::shared::counts::template;
 use crate::{Item, Part, Weight};
 
 /// The maximum number of folders that are distinguished.
-const FOLDERS: usize = 10_000;
+const MAX_FOLDERS: usize = 10_000;
 
 /// Folders and their contents.
 #[derive(Default)]
@@ -48,7 +48,7 @@ impl Folders {
         if self.now.is_some() {
             return;
         }
-        if self.folders.len() >= FOLDERS {
+        if self.folders.len() >= MAX_FOLDERS {
             self.beyond += 1;
             return;
         }

@@ -20,13 +20,13 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 pub(crate) const KIND: Kind = Kind { name: "grep", detector: Detector::Whole { is, read } };
 
 /// The maximum number of files kept with their counts.
-const FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// The maximum number of matches kept of each top folder and extension, of each file, and in all.
-const KEPT_OF_SORT: u64 = 15;
-const KEPT_OF_FILE: u64 = 2;
-const KEPT: usize = 500;
+const MAX_MATCHES_PER_SORT: u64 = 15;
+const MAX_MATCHES_PER_FILE: u64 = 2;
+const MAX_MATCHES: usize = 500;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 
 /// The format in which matches are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,7 +204,7 @@ impl Matches {
         if is_binary(text) {
             self.all_said += 1;
             if self.said.len() < 20 {
-                self.said.push(Item::at(line.number, clip(text, LONGEST)));
+                self.said.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             }
             return true;
         }
@@ -222,7 +222,7 @@ impl Matches {
             },
             MatchFormat::Headed | MatchFormat::Single => {
                 if self.form == MatchFormat::Headed && after_blank && is_path(text) && !text.contains(':') {
-                    self.now = clip(text, LONGEST);
+                    self.now = clip(text, MAX_LINE_BYTES);
                     return true;
                 }
                 let Some((number, matched, text)) = short_hit(text) else { return false };
@@ -246,7 +246,7 @@ impl Matches {
         self.hits = self.hits.saturating_add(count);
         if let Some(known) = self.files.get_mut(path) {
             *known = known.saturating_add(count);
-        } else if self.files.len() < FILES {
+        } else if self.files.len() < MAX_FILES {
             self.files.insert(path.into(), count);
         } else {
             self.beyond += 1;
@@ -264,7 +264,7 @@ impl Matches {
         }
         self.file(hit.path, 1);
         let content = bare(hit.text);
-        let like = template(content.get(..content.floor_char_boundary(LONGEST)).unwrap_or(content));
+        let like = template(content.get(..content.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or(content));
         self.likes.add(&like);
         count_marks(&mut self.marks, content);
         let item = || {
@@ -272,18 +272,18 @@ impl Matches {
                 MatchFormat::Headed => format!("{}:{}:{}", hit.path, hit.number.unwrap_or(0), hit.text),
                 _ => line.text.to_owned(),
             };
-            Item::plain(clip(&text, LONGEST))
+            Item::plain(clip(&text, MAX_LINE_BYTES))
         };
         let defines = definition::is(hit.text);
         self.definitions += u64::from(defines);
         let sort = format!("{} {}", folder(hit.path, 1), extension(hit.path).unwrap_or_default());
         self.of_sort.add(&sort);
-        let first =
-            self.files.get(hit.path).is_some_and(|&count| count <= KEPT_OF_FILE) || self.form == MatchFormat::Single;
-        let few = self.of_sort.get(&sort) <= KEPT_OF_SORT;
-        if self.kept.len() < KEPT && (first || few) || defines && self.kept.len() < KEPT * 2 {
+        let first = self.files.get(hit.path).is_some_and(|&count| count <= MAX_MATCHES_PER_FILE)
+            || self.form == MatchFormat::Single;
+        let few = self.of_sort.get(&sort) <= MAX_MATCHES_PER_SORT;
+        if self.kept.len() < MAX_MATCHES && (first || few) || defines && self.kept.len() < MAX_MATCHES * 2 {
             let item = item();
-            self.kept.push(KeptMatch { item, sort, file: clip(hit.path, LONGEST), like, defines });
+            self.kept.push(KeptMatch { item, sort, file: clip(hit.path, MAX_LINE_BYTES), like, defines });
         }
     }
 
@@ -345,7 +345,7 @@ fn rarest(kept: Vec<KeptMatch>, of_sort: &Tally, likes: &Tally) -> Vec<Item> {
         let form = forms.entry(&hit.like).or_default();
         let sort = of_sort.get(&hit.sort);
         // All matches of a rare sort come first, then the first of each file and form.
-        let turn = if sort <= KEPT_OF_SORT { 0 } else { (*file).max(*form) + 1 };
+        let turn = if sort <= MAX_MATCHES_PER_SORT { 0 } else { (*file).max(*form) + 1 };
         ranked.push((turn, sort, likes.get(&hit.like), place));
         *file += 1;
         *form += 1;

@@ -20,7 +20,7 @@ pub(crate) const KIND: Kind =
     Kind { name: "apt", detector: Detector::Lines { opens, begin: || Box::new(Apt::default()) } };
 
 /// The maximum number of packages kept with their versions.
-const VERSIONS: usize = 3_000;
+const MAX_VERSIONS: usize = 3_000;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -265,7 +265,7 @@ impl Apt {
         let name = bare(name);
         let known = self.versions.contains_key(name);
         // The old version is stated after the new one.
-        if (known && !old.is_empty()) || (!known && self.versions.len() < VERSIONS) {
+        if (known && !old.is_empty()) || (!known && self.versions.len() < MAX_VERSIONS) {
             let change = if old.is_empty() { version.to_owned() } else { format!("{old} => {version}") };
             self.versions.insert(clip(name, 100), clip(&change, 150));
         }

@@ -10,9 +10,9 @@ pub(crate) const KIND: Kind =
     Kind { name: "cargo_build", detector: Detector::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
 
 /// The maximum number of crates kept by name.
-const CRATES: usize = 2_000;
+const MAX_CRATES: usize = 2_000;
 /// The maximum number of them that could ever be shown.
-const SHOWN: usize = 400;
+const MAX_CRATES_SHOWN: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -122,7 +122,7 @@ impl CrateList {
         self.count += 1;
         let own = said.contains(" (/") || said.contains(":\\");
         let list = if own { &mut self.own } else { &mut self.rest };
-        if list.len() < CRATES {
+        if list.len() < MAX_CRATES {
             list.push(clip(said.split(" (proc-macro)").next().unwrap_or(said), 120));
         }
     }
@@ -174,7 +174,8 @@ impl Stretch for CargoBuild {
         for (crates, name) in [(self.compiled, "compiled"), (self.checked, "checked"), (self.documented, "documented")]
         {
             // The crates of the project come first, and then the last ones built, which are closest to it.
-            let names: Vec<String> = crates.own.into_iter().chain(crates.rest.into_iter().rev()).take(SHOWN).collect();
+            let names: Vec<String> =
+                crates.own.into_iter().chain(crates.rest.into_iter().rev()).take(MAX_CRATES_SHOWN).collect();
             let left_out = crates.count - names.len() as u64;
             let name = format!("crates {name} ({}), the project's own first, then the latest", crates.count);
             page.push(rows(&name, Weight::Shape, &names, left_out));

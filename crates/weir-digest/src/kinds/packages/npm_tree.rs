@@ -8,9 +8,9 @@ use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of packages kept by name.
-const NAMES: usize = 5_000;
+const MAX_NAMES: usize = 5_000;
 /// The maximum number of direct dependencies.
-const DIRECT: usize = 1_000;
+const MAX_DIRECT: usize = 1_000;
 
 /// What was read of the tree.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl NpmTree {
         }
         if depth == 1 {
             self.direct_count += 1;
-            if self.direct.len() < DIRECT {
+            if self.direct.len() < MAX_DIRECT {
                 self.direct.push(clip(said.split(' ').next().unwrap_or(said), 120));
             }
         }
@@ -92,7 +92,7 @@ impl NpmTree {
                 if versions.len() < 50 && !versions.contains(version) {
                     versions.insert(clip(version, 60));
                 }
-            } else if self.packages.len() < NAMES {
+            } else if self.packages.len() < MAX_NAMES {
                 self.packages.insert(clip(name, 120), BTreeSet::from([clip(version, 60)]));
             }
         }

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use crate::{Item, Part, Weight};
 
 /// The maximum length of a name. Longer names are counted with those for which there was no room.
-const LONGEST: usize = 500;
+const MAX_NAME_BYTES: usize = 500;
 
 /// The count of each name.
 pub(crate) struct Tally {
@@ -32,7 +32,7 @@ impl Tally {
         self.all = self.all.saturating_add(times);
         if let Some(count) = self.counts.get_mut(name) {
             *count = count.saturating_add(times);
-        } else if self.counts.len() < self.most && name.len() <= LONGEST {
+        } else if self.counts.len() < self.most && name.len() <= MAX_NAME_BYTES {
             self.counts.insert(name.into(), times);
         } else {
             self.beyond = self.beyond.saturating_add(times);

@@ -12,7 +12,7 @@ pub(crate) const KIND: Kind =
     Kind { name: "cargo_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<CargoTest>::default()) } };
 
 /// The maximum number of binaries, targets and notes that are kept.
-const KEPT: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -247,7 +247,7 @@ impl CargoTest {
         counts.micros = text.split_once("finished in ").and_then(|(_, taken)| micros(taken)).unwrap_or_default();
         self.counts.add(&counts);
         self.binaries_total += 1;
-        if self.binaries.len() < KEPT && counts.passed + counts.failed + counts.ignored + counts.measured > 0 {
+        if self.binaries.len() < MAX_ITEMS && counts.passed + counts.failed + counts.ignored + counts.measured > 0 {
             // With `-q`, binaries have no names.
             let name = match self.binary.as_str() {
                 "" => format!("binary {}", self.binaries_total),
@@ -266,7 +266,7 @@ impl CargoTest {
             // The list at the end names all of them again.
             self.targets.add(target, 0, line.number);
         } else if text.starts_with("  ") && text.contains("process didn't exit successfully") {
-            if self.notes.len() < KEPT {
+            if self.notes.len() < MAX_ITEMS {
                 self.notes.push(Item::at(line.number, clip(text.trim(), 300)));
             }
         } else if !(text.is_empty() || text == "Caused by:" || targets_failed(text)) {
@@ -279,7 +279,7 @@ impl CargoTest {
     /// Keeps what a test printed while output was not captured. Whether the test failed is known only at the end.
     fn end_printed(&mut self) {
         if let Some((line, name, printed)) = self.test.take()
-            && self.inline.len() < KEPT
+            && self.inline.len() < MAX_ITEMS
         {
             self.inline.push((name.clone(), printed.failure(line, &name)));
         }

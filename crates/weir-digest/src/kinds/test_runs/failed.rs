@@ -10,19 +10,19 @@ use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of causes. More could not be shown.
-const CAUSES: usize = 300;
+const MAX_CAUSES: usize = 300;
 /// The maximum number of tests of a cause, of cases of a test, and of causes of a test.
-const NAMES: usize = 40;
+const MAX_NAMES: usize = 40;
 /// The maximum number of lines kept of a failure besides its message.
-const DETAILS: usize = 16;
+const MAX_DETAIL_LINES: usize = 16;
 /// The maximum number of ways to fail that are shown for the cases of one test.
-const WAYS: usize = 5;
+const MAX_MODES_SHOWN: usize = 5;
 /// The maximum number of bytes shown of a line where room is short.
-const SHORT: usize = 120;
+const MAX_BRIEF_BYTES: usize = 120;
 /// The approximate number of bytes per token in the text of failures.
 const BYTES_PER_TOKEN: usize = 3;
 /// The share of the budget, in percent, for failures with their details.
-const SHARE: usize = 55;
+const SHARE_PERCENT: usize = 55;
 
 /// One failed test.
 #[derive(Debug, Default)]
@@ -98,13 +98,13 @@ impl Failures {
         let Failure { line, test, case, place, message, mut details } = failure;
         let (place, message, test) = (clip(&place, 250), clip(message.trim(), 300), clip(&test, 250));
         let known = self.cause_places.get(&(place.clone(), message.clone())).copied();
-        let Some(cause) = known.or_else(|| (self.causes.len() < CAUSES).then_some(self.causes.len())) else {
+        let Some(cause) = known.or_else(|| (self.causes.len() < MAX_CAUSES).then_some(self.causes.len())) else {
             self.not_kept += 1;
             return;
         };
         if cause == self.causes.len() {
             self.cause_places.insert((place.clone(), message.clone()), cause);
-            details.truncate(DETAILS);
+            details.truncate(MAX_DETAIL_LINES);
             let details = details.iter().map(|line| clip(line, 200)).collect();
             let (tests, tests_not_kept) = (Vec::new(), 0);
             self.causes.push(Cause { line, place, message, details, total: 0, tests, tests_not_kept, shown: false });
@@ -117,7 +117,7 @@ impl Failures {
         found.total += 1;
         let place = match self.test_places.get(&test) {
             Some(&place) => place,
-            None if found.tests.len() >= NAMES => {
+            None if found.tests.len() >= MAX_NAMES => {
                 found.tests_not_kept += 1;
                 return;
             }
@@ -128,13 +128,13 @@ impl Failures {
             }
         };
         let causes = &mut self.tests[place].causes;
-        if causes.len() < NAMES && !causes.contains(&cause) {
+        if causes.len() < MAX_NAMES && !causes.contains(&cause) {
             causes.push(cause);
         }
         let known = found.tests.iter().rposition(|cases| cases.test == place);
         let cases = match known {
             Some(at) => &mut found.tests[at],
-            None if found.tests.len() >= NAMES => {
+            None if found.tests.len() >= MAX_NAMES => {
                 found.tests_not_kept += 1;
                 return;
             }
@@ -145,7 +145,7 @@ impl Failures {
             }
         };
         cases.total += 1;
-        if cases.names.len() < NAMES && !case.is_empty() {
+        if cases.names.len() < MAX_NAMES && !case.is_empty() {
             cases.names.push(clip(case, 120));
         }
     }
@@ -181,7 +181,7 @@ impl Failures {
             waiting -= 1;
             let item = if crowded || told.line == 0 { Item::plain(text) } else { Item::at(told.line, text) };
             // Of many ways to fail, the first; of a long message, the beginning.
-            let longest = if crowded { SHORT } else { usize::MAX };
+            let longest = if crowded { MAX_BRIEF_BYTES } else { usize::MAX };
             let brief: Vec<String> = told.brief.lines().take(2).map(|line| clip(line, longest)).collect();
             items.push(item.or(brief.join("\n")));
         }
@@ -244,7 +244,7 @@ impl Failures {
         let total: u64 = ways.iter().map(|way| way.total).sum();
         let mut text = format!("{test} ×{total}");
         let mut before = None;
-        for way in ways.iter().take(WAYS) {
+        for way in ways.iter().take(MAX_MODES_SHOWN) {
             let name = match way.names.as_slice() {
                 // A case that follows the name of its test is named with it.
                 [case] if way.total == 1 && !case.ends_with(' ') => full(test, case),
@@ -253,8 +253,8 @@ impl Failures {
             text.push_str(&format!("\n {name} {}", self.said(way, before)));
             before = Some(numbers(&self.causes[way.cause].place));
         }
-        if ways.len() > WAYS {
-            text.push_str(&format!("\n … {} more messages", ways.len() - WAYS));
+        if ways.len() > MAX_MODES_SHOWN {
+            text.push_str(&format!("\n … {} more messages", ways.len() - MAX_MODES_SHOWN));
         }
         text
     }
@@ -285,7 +285,7 @@ impl FailureMode {
 
 /// Returns the number of bytes for failures in the digest of an output of this many bytes.
 fn room(bytes: u64) -> usize {
-    crate::budget(bytes) * SHARE / 100 * BYTES_PER_TOKEN
+    crate::budget(bytes) * SHARE_PERCENT / 100 * BYTES_PER_TOKEN
 }
 
 /// Reduces other parts to their first items, and removes samples, if the failures alone exceed the room of the digest.
@@ -431,6 +431,6 @@ mod tests {
             all.push(failure(&format!("t{number}"), "", &format!("m{number}")));
         }
         let part = all.part("failures", 0);
-        assert_eq!((part.total, part.items.len()), (1000, CAUSES));
+        assert_eq!((part.total, part.items.len()), (1000, MAX_CAUSES));
     }
 }

@@ -17,9 +17,9 @@ pub(crate) const KIND: Kind =
     Kind { name: "go_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
 
 /// The maximum number of unfinished tests whose output is kept.
-const RUNNING: usize = 500;
+const MAX_RUNNING_TESTS: usize = 500;
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -105,7 +105,7 @@ impl Runner for GoTest {
         }
         if is_benchmark(text) {
             self.benchmarks_total += 1;
-            if self.benchmarks.len() < KEPT {
+            if self.benchmarks.len() < MAX_LINES {
                 self.benchmarks.push(Item::plain(text.split_whitespace().collect::<Vec<_>>().join(" ")));
             }
             return true;
@@ -172,7 +172,7 @@ impl GoTest {
     /// Takes a line that a test printed.
     pub(super) fn output(&mut self, package: &str, test: &str, text: &str, line: u64) {
         let key = (package.to_owned(), test.to_owned());
-        let room = self.outputs.len() < RUNNING && !text.trim().is_empty();
+        let room = self.outputs.len() < MAX_RUNNING_TESTS && !text.trim().is_empty();
         if let Some(output) = self.outputs.get_mut(&key) {
             output.line(text, line);
         } else if room {
@@ -190,7 +190,7 @@ impl GoTest {
         let key = (package.to_owned(), test.to_owned());
         match outcome {
             Outcome::Failed => {
-                if self.waiting < RUNNING {
+                if self.waiting < MAX_RUNNING_TESTS {
                     self.waiting += 1;
                     self.failed.entry(key.0).or_default().push((line, key.1));
                 } else {

@@ -6,7 +6,7 @@ use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 const SLOWEST: &str = "slowest tests";
 
 /// What is reported about a run.
@@ -24,14 +24,14 @@ pub(super) struct JsReport {
 impl JsReport {
     /// Takes a remark of the runner about the run as a whole.
     pub(super) fn note(&mut self, line: u64, text: &str) {
-        if self.notes.len() < KEPT {
+        if self.notes.len() < MAX_LINES {
             self.notes.push(Item::at(line, clip(text, 300)));
         }
     }
 
     /// Takes counts of the runner, in our words.
     pub(super) fn count(&mut self, counts: String) {
-        if self.counts.len() < KEPT {
+        if self.counts.len() < MAX_LINES {
             self.counts.push(counts);
         }
     }

@@ -16,9 +16,9 @@ use crate::{Item, Page, Part, Source, Weight};
 pub(crate) const KIND: Kind = Kind { name: "junit", detector: Detector::Whole { is, read } };
 
 /// The maximum number of lines before a report.
-const BEFORE: usize = 20;
+const MAX_LINES_BEFORE: usize = 20;
 /// The maximum number of lines read of a failure's text.
-const LINES: usize = 400;
+const MAX_FAILURE_LINES: usize = 400;
 
 /// Returns whether the first element is one of the two that such reports begin with. A few lines may precede it, since
 /// a runner often prints to the terminal too.
@@ -30,7 +30,7 @@ fn is(sample: &Sample<'_>) -> bool {
         Some((start, line.trim_ascii_start()))
     });
     let head = [&b"<?xml"[..], b"<testsuite"];
-    let start = begins.by_ref().take(BEFORE).find(|(_, line)| head.iter().any(|head| line.starts_with(head)));
+    let start = begins.by_ref().take(MAX_LINES_BEFORE).find(|(_, line)| head.iter().any(|head| line.starts_with(head)));
     let Some(raw) = start.and_then(|(start, _)| raw.get(start..)) else { return false };
     let mut xml = Xml::of(Box::new(raw));
     matches!(xml.read(), Ok(Some(Piece::Start { name: "testsuites" | "testsuite", .. })))
@@ -279,7 +279,7 @@ impl Case {
 
 /// Parses the text of a failure, which is in the format of the runner.
 fn told(text: &str, class: &str) -> Failure {
-    let lines = || text.lines().take(LINES);
+    let lines = || text.lines().take(MAX_FAILURE_LINES);
     if lines().any(|line| line.starts_with("E  ") || line.ends_with(": DocTestFailure")) {
         let mut block = PytestBlock::of(0, "");
         lines().for_each(|line| block.line(line));
@@ -300,7 +300,7 @@ fn told(text: &str, class: &str) -> Failure {
 
 /// Parses a Java stack trace, for the frame in the class of the test, or else the first.
 fn java(text: &str, class: &str) -> Option<Failure> {
-    let mut frames = text.lines().take(LINES).filter_map(|line| {
+    let mut frames = text.lines().take(MAX_FAILURE_LINES).filter_map(|line| {
         let frame = line.trim().strip_prefix("at ")?;
         let (method, place) = frame.strip_suffix(')')?.split_once('(')?;
         let (file, number) = place.rsplit_once(':')?;

@@ -14,7 +14,7 @@ pub(crate) const KIND: Kind =
     Kind { name: "nextest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Nextest>::default()) } };
 
 /// The maximum number of names and notes that are kept.
-const KEPT: usize = 1000;
+const MAX_ITEMS: usize = 1000;
 /// How tests end, besides signals, and what is printed while they run.
 const WORDS: &[&str] = &[
     "PASS",
@@ -149,7 +149,7 @@ impl Nextest {
         let trimmed = line.text.trim_start();
         let note = trimmed.starts_with("Cancel")
             || (trimmed.starts_with("warning: ") && trimmed.contains(" tests were not run"));
-        if note && self.notes.len() < KEPT {
+        if note && self.notes.len() < MAX_ITEMS {
             self.notes.push(Item::at(line.number, clip(trimmed, 300)));
         }
         let known = ["Nextest run ", "Starting ", "error: test run failed"];
@@ -189,12 +189,12 @@ impl Nextest {
 
     fn end_test(&mut self) {
         let Some(test) = self.test.take() else { return };
-        let room = self.failed.len() < KEPT;
+        let room = self.failed.len() < MAX_ITEMS;
         if self.failed.contains(&test.name) || (!room && self.counted) {
             return;
         }
         if test.tried && !self.counted || test.printed.is_empty() {
-            if self.waiting.len() < KEPT && !(self.counted && self.waiting.contains_key(&test.name)) {
+            if self.waiting.len() < MAX_ITEMS && !(self.counted && self.waiting.contains_key(&test.name)) {
                 self.waiting.insert(test.name.clone(), test.failure());
             }
             return;

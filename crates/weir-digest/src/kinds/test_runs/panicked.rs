@@ -4,10 +4,10 @@ use super::failed::Failure;
 use crate::text::clip;
 
 /// The maximum number of lines kept from before the panic, and from after its message.
-const BEFORE: usize = 3;
-const AFTER: usize = 12;
+const MAX_LINES_BEFORE: usize = 3;
+const MAX_LINES_AFTER: usize = 12;
 /// The maximum length of the values of an assertion that are put on the line of the message.
-const SHORT: usize = 140;
+const MAX_INLINE_BYTES: usize = 140;
 
 /// The lines that one test printed.
 #[derive(Default)]
@@ -53,7 +53,7 @@ impl TestOutput {
                 self.state = PanicState::After;
             }
             PanicState::Before => self.line_before(trimmed),
-            PanicState::Backtrace if is_expectation(trimmed) && self.after.len() < AFTER => {
+            PanicState::Backtrace if is_expectation(trimmed) && self.after.len() < MAX_LINES_AFTER => {
                 self.after.push(clip(trimmed, 300));
             }
             PanicState::Message => {
@@ -61,7 +61,9 @@ impl TestOutput {
                 self.state = PanicState::After;
             }
             PanicState::After if is_note(trimmed) => self.state = PanicState::Backtrace,
-            PanicState::After if !trimmed.is_empty() && self.after.len() < AFTER => self.after.push(clip(trimmed, 300)),
+            PanicState::After if !trimmed.is_empty() && self.after.len() < MAX_LINES_AFTER => {
+                self.after.push(clip(trimmed, 300))
+            }
             PanicState::After | PanicState::Backtrace => {}
         }
     }
@@ -86,7 +88,7 @@ impl TestOutput {
         if ends.iter().any(|end| trimmed.contains(end)) {
             self.end = clip(trimmed, 300);
         } else {
-            if self.before.len() == BEFORE {
+            if self.before.len() == MAX_LINES_BEFORE {
                 self.before.remove(0);
             }
             self.before.push(clip(trimmed, 200));
@@ -113,7 +115,7 @@ impl TestOutput {
         }
         // The values say more than the statement that they differ.
         let values = after.iter().take_while(|line| line.starts_with("left: ") || line.starts_with("right: ")).count();
-        if values == 2 && after.iter().take(2).all(|line| line.len() <= SHORT) {
+        if values == 2 && after.iter().take(2).all(|line| line.len() <= MAX_INLINE_BYTES) {
             let rest = message.strip_prefix("assertion `left == right` failed").unwrap_or(&message);
             let rest = rest.trim_start_matches(": ");
             let values: Vec<String> = after.drain(..2).collect();

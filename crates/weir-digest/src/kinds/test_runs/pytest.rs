@@ -19,7 +19,7 @@ pub(crate) const KIND: Kind =
     Kind { name: "pytest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Pytest>::default()) } };
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -172,7 +172,7 @@ impl Pytest {
 
     fn end(&mut self, text: &str) {
         self.end_block();
-        if self.counts.len() < KEPT {
+        if self.counts.len() < MAX_LINES {
             self.counts.push(counted(text));
         }
         self.section = PytestSection::Outside;
@@ -346,7 +346,7 @@ impl Pytest {
 }
 
 fn keep(items: &mut Vec<Item>, line: &Line<'_>, is: bool) {
-    if is && items.len() < KEPT {
+    if is && items.len() < MAX_LINES {
         items.push(Item::at(line.number, line.clip(300)));
     }
 }

@@ -5,7 +5,7 @@ use super::pytest_lines::is_captured;
 use crate::text::{clip, number};
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 10;
+const MAX_LINES: usize = 10;
 
 /// The lines about one failure.
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl PytestBlock {
             self.chain();
         } else if self.native && !text.starts_with(' ') {
             self.message = clip(trimmed, 400);
-        } else if self.native && !self.message.is_empty() && self.after.len() < KEPT {
+        } else if self.native && !self.message.is_empty() && self.after.len() < MAX_LINES {
             self.after.push(clip(trimmed, 200));
         }
         if self.message.is_empty() {
@@ -123,7 +123,7 @@ impl PytestBlock {
         }
         if self.message.is_empty() {
             self.message = clip(text, 400);
-        } else if self.after.len() < KEPT {
+        } else if self.after.len() < MAX_LINES {
             self.after.push(clip(text, 200));
         }
     }

@@ -14,7 +14,7 @@ pub(crate) const KIND: Kind =
     Kind { name: "vitest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Vitest>::default()) } };
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 /// The character that rules off the sections of the report.
 const RULE: char = '⎯';
 
@@ -112,7 +112,7 @@ impl Vitest {
             if !self.block.is_empty() {
                 self.end_block();
             }
-            if self.titles.len() < KEPT {
+            if self.titles.len() < MAX_LINES {
                 self.titles.push((line.number, clip(title, 300)));
             }
         } else if !self.is_note(line.text.trim_start(), line) {

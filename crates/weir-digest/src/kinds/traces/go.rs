@@ -11,7 +11,7 @@ pub(crate) const KIND: Kind =
     Kind { name: "go trace", detector: Detector::Lines { opens, begin: || Box::new(Go::default()) } };
 
 /// The maximum number of groups of goroutines.
-const MOST: usize = 500;
+const MAX_GROUPS: usize = 500;
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -96,7 +96,7 @@ impl Go {
         if let Some(group) = self.groups.get_mut(&key) {
             group.count += 1;
             group.wait = group.wait.max(wait);
-        } else if self.groups.len() < MOST {
+        } else if self.groups.len() < MAX_GROUPS {
             let frames = frames.top().map(str::to_owned).into_iter().collect();
             self.groups.insert(key, GoroutineGroup { count: 1, line, frames, wait, state });
         }

@@ -7,9 +7,9 @@ use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of locks and groups.
-const MOST: usize = 2_000;
+const MAX_GROUPS: usize = 2_000;
 /// The maximum number of lines kept about deadlocks.
-const DEADLOCK_LINES: usize = 40;
+const MAX_DEADLOCK_LINES: usize = 40;
 
 /// The threads of one or several dumps.
 #[derive(Default)]
@@ -96,7 +96,7 @@ impl Threads {
             || text.starts_with("Java stack information");
         let told = !text.is_empty() && !text.starts_with('=') && !text.starts_with("Java stack");
         let library = is_frame(text.trim_start()) && !is_own(text.trim_start());
-        if belongs && told && !library && self.deadlock.len() < DEADLOCK_LINES {
+        if belongs && told && !library && self.deadlock.len() < MAX_DEADLOCK_LINES {
             self.deadlock.push((line.number, clip(text.trim_end(), 240)));
         }
         belongs
@@ -132,7 +132,7 @@ impl Threads {
             let waiting = what.starts_with("waiting to lock") || what.starts_with("parking to wait for");
             if waiting {
                 thread.waits.get_or_insert(clip(&format!("{address}{rest}"), 160));
-            } else if (what.starts_with("locked") || what.is_empty()) && self.holders.len() < MOST {
+            } else if (what.starts_with("locked") || what.is_empty()) && self.holders.len() < MAX_GROUPS {
                 self.holders.insert(clip(address, 40), thread.name.clone());
             }
         }
@@ -160,7 +160,7 @@ impl Threads {
         if let Some(group) = self.groups.get_mut(&key) {
             group.count += 1;
             group.last = thread.name;
-        } else if self.groups.len() < MOST {
+        } else if self.groups.len() < MAX_GROUPS {
             let Thread { line, name, waits, .. } = thread;
             self.groups
                 .insert(key, ThreadGroup { count: 1, line, first: name.clone(), last: name, state, frames, waits });

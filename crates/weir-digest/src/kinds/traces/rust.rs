@@ -9,7 +9,7 @@ pub(crate) const KIND: Kind =
     Kind { name: "rust trace", detector: Detector::Lines { opens, begin: || Box::new(Rust::default()) } };
 
 /// The maximum number of lines kept of a panic message.
-const SAID: u8 = 6;
+const MAX_MESSAGE_LINES: u8 = 6;
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     line.starts_with("thread '") && line.contains("' ") && line.contains(" panicked at ")
@@ -46,7 +46,7 @@ impl Rust {
             Some((says, place)) => {
                 self.trace.push(Link::new("", says));
                 place.clone_into(&mut self.place);
-                self.state = RustTraceState::Message(SAID);
+                self.state = RustTraceState::Message(MAX_MESSAGE_LINES);
             }
             None => {
                 at.trim_end_matches(':').clone_into(&mut self.place);
@@ -98,7 +98,7 @@ impl Rust {
             self.state = RustTraceState::Ended;
             return true;
         }
-        if count >= SAID || (count > 0 && (text.trim().is_empty() || !goes_on(text))) {
+        if count >= MAX_MESSAGE_LINES || (count > 0 && (text.trim().is_empty() || !goes_on(text))) {
             self.end();
             return false;
         }

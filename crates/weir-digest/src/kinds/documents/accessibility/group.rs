@@ -3,7 +3,7 @@
 use crate::Item;
 
 /// The length of a line of controls.
-pub(super) const LINE: usize = 200;
+pub(super) const LINE_BYTES: usize = 200;
 
 /// Controls of one part of the page.
 pub(super) struct ControlGroup {
@@ -20,7 +20,7 @@ impl ControlGroup {
         let mut items = Vec::new();
         let mut line = String::new();
         for control in &self.items {
-            if line.len() > LINE {
+            if line.len() > LINE_BYTES {
                 items.push(self.item(&std::mem::take(&mut line)));
             }
             if !line.is_empty() {

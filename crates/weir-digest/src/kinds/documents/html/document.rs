@@ -13,15 +13,15 @@ use crate::trouble::{self, Trouble};
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum depth to which elements are followed.
-const DEEPEST: usize = 300;
+const MAX_DEPTH: usize = 300;
 /// How many open elements are searched for the one that an end tag closes.
-const REACH: usize = 60;
+const MAX_SEARCHED_ELEMENTS: usize = 60;
 /// The maximum number of bytes kept of a text between two tags.
-const TEXT: usize = 4_000;
+const MAX_TEXT_BYTES: usize = 4_000;
 /// The maximum number of facts kept of each sort.
-const KEPT: usize = 40;
+const MAX_ITEMS: usize = 40;
 /// The maximum length of an alert. A longer text is the content of a box with that name.
-const ALERT: usize = 400;
+const MAX_ALERT_BYTES: usize = 400;
 
 struct Element {
     name: Vec<u8>,
@@ -105,7 +105,7 @@ impl<'a> Document<'a> {
                     let blank = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                     self.text_at = at + blank as u64;
                 }
-                let room = TEXT.saturating_sub(self.text.len()).min(text.len());
+                let room = MAX_TEXT_BYTES.saturating_sub(self.text.len()).min(text.len());
                 self.text.extend_from_slice(text.get(..room).unwrap_or_default());
             }
         }
@@ -141,7 +141,7 @@ impl<'a> Document<'a> {
             b"img" => self.links.image(&tag.text("alt"), &tag.text("src")),
             _ => {}
         }
-        if is_void(name) || self.stack.len() >= DEEPEST {
+        if is_void(name) || self.stack.len() >= MAX_DEPTH {
             return;
         }
         // These elements end a preceding one of the same name.
@@ -185,7 +185,7 @@ impl<'a> Document<'a> {
             b"table" => self.tables.end(&mut self.passages),
             _ => {}
         }
-        let place = self.stack.iter().rev().take(REACH).position(|element| element.name == name);
+        let place = self.stack.iter().rev().take(MAX_SEARCHED_ELEMENTS).position(|element| element.name == name);
         if let Some(place) = place {
             self.stack.truncate(self.stack.len() - 1 - place);
         }
@@ -212,7 +212,7 @@ impl<'a> Document<'a> {
             }
             _ => return,
         };
-        if !fact.1.is_empty() && self.facts.len() < KEPT {
+        if !fact.1.is_empty() && self.facts.len() < MAX_ITEMS {
             self.facts.push(Item::plain(format!("{}: {}", fact.0, clip(&fact.1, 300))));
         }
     }
@@ -220,7 +220,7 @@ impl<'a> Document<'a> {
     fn script(&mut self, tag: &Tag) {
         self.scripts[0] += 1;
         let sort = tag.text("type");
-        if sort.contains("json") && self.embedded.len() < KEPT {
+        if sort.contains("json") && self.embedded.len() < MAX_ITEMS {
             let name = tag.text("id");
             self.embedded.push(Item::plain(format!("data in a script: {} {}", clip(&sort, 40), clip(&name, 60))));
         }
@@ -245,7 +245,7 @@ impl<'a> Document<'a> {
     fn title(&mut self) {
         let text = self.take_text();
         let in_head = !self.stack.iter().any(|element| element.name == b"svg");
-        if in_head && !text.is_empty() && self.facts.len() < KEPT {
+        if in_head && !text.is_empty() && self.facts.len() < MAX_ITEMS {
             self.passages.cover(&text);
             self.facts.insert(0, Item::plain(format!("title: {}", clip(&text, 300))));
         }
@@ -301,12 +301,12 @@ impl<'a> Document<'a> {
         let line = self.position.line(at);
         match inside {
             Region::Navigation => {}
-            Region::Alert if text.len() <= ALERT => {
+            Region::Alert if text.len() <= MAX_ALERT_BYTES => {
                 self.alert_total += 1;
                 self.passages.cover(&text);
                 keep(&mut self.alerts, line, &text);
             }
-            Region::Note if text.len() <= ALERT => {
+            Region::Note if text.len() <= MAX_ALERT_BYTES => {
                 self.note_total += 1;
                 self.passages.cover(&text);
                 keep(&mut self.notes, line, &text);
@@ -337,7 +337,7 @@ impl<'a> Document<'a> {
         let first = self.position.line(self.text_at);
         for (line, piece) in (first..).zip(text.split(|byte| *byte == b'\n')) {
             let piece = String::from_utf8_lossy(piece);
-            if is_answer && self.facts.len() < KEPT && !piece.trim().is_empty() {
+            if is_answer && self.facts.len() < MAX_ITEMS && !piece.trim().is_empty() {
                 self.facts.push(Item::at(line, clip(piece.trim(), 200)));
             } else if says_where(&piece) {
                 self.frame_total += 1;
@@ -389,7 +389,7 @@ impl<'a> Document<'a> {
 }
 
 fn keep(items: &mut Vec<Item>, line: u64, text: &str) {
-    if items.len() < KEPT && !items.iter().any(|item| item.text == text) {
-        items.push(Item::at(line, clip(text, ALERT)));
+    if items.len() < MAX_ITEMS && !items.iter().any(|item| item.text == text) {
+        items.push(Item::at(line, clip(text, MAX_ALERT_BYTES)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{LONGEST, Status, StatusSection};
+use super::{MAX_PATH_BYTES, Status, StatusSection};
 use crate::kinds::Stretch;
 use crate::kinds::fold::Fold;
 use crate::sample::Sample;
@@ -67,7 +67,7 @@ pub(super) fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Pag
         } else if let Some((index, tree, path)) = porcelain(line.text) {
             status.add_short(index, tree, &path);
         } else if is_branch(line.text) {
-            status.about.push(Item::at(line.number, line.clip(LONGEST)));
+            status.about.push(Item::at(line.number, line.clip(MAX_PATH_BYTES)));
         } else {
             log.take(&line);
         }

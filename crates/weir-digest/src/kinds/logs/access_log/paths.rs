@@ -6,9 +6,9 @@ use std::ops::Range;
 use crate::Item;
 
 /// The maximum number of paths that are distinguished.
-const MOST: usize = 4_000;
+const MAX_PATHS: usize = 4_000;
 /// The minimum number of paths that differ only in a number and are shown as one.
-const ALIKE: usize = 4;
+const MIN_GROUP: usize = 4;
 
 /// Requests by status and path.
 #[derive(Default)]
@@ -40,7 +40,7 @@ struct RequestGroup<'a> {
 impl Paths {
     /// Counts a request.
     pub(super) fn add(&mut self, key: (u16, String), line: u64, took: Option<f64>) {
-        if self.known.len() >= MOST && !self.known.contains_key(&key) {
+        if self.known.len() >= MAX_PATHS && !self.known.contains_key(&key) {
             self.beyond += 1;
             return;
         }
@@ -91,7 +91,7 @@ impl Paths {
                 seen: (*seen).clone(),
                 of: None,
             };
-            if members.len() < ALIKE {
+            if members.len() < MIN_GROUP {
                 groups.extend(members.iter().map(single));
                 continue;
             }
