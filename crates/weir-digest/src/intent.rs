@@ -40,15 +40,15 @@ pub fn find(source: &dyn Source, intent: &str) -> io::Result<IntentMatches> {
     let asked = Question::new(intent);
     let mut counts = Counts { of_term: vec![(0, 0); asked.terms.len()], ..Counts::default() };
     let mut words = SectionWords::default();
-    sections::each(source, |section| counts.add(&asked.look(section.text), &mut words, section.text))?;
+    sections::each(source, |section| counts.add(&asked.count_terms(section.text), &mut words, section.text))?;
     let mut best = TopSections::default();
     sections::each(source, |section| {
-        let score = counts.score(&asked.look(section.text));
+        let score = counts.score(&asked.count_terms(section.text));
         if score > 0.0 {
             best.keep(score, &section);
         }
     })?;
-    let named = words.telling(counts.sections, &asked);
+    let named = words.distinctive(counts.sections, &asked);
     let items = if named.is_empty() { Vec::new() } else { vec![Item::plain(named.join(" "))] };
     let sections = best.part();
     // Where nothing matches, the words that could have been asked for are the answer.
@@ -82,7 +82,7 @@ impl IntentMatches {
 
     /// Scores a fact by its words and the name of its part.
     fn score(&self, name: &str, item: &Item) -> f64 {
-        self.counts.score(&self.asked.look(&format!("{name} {}", item.text)))
+        self.counts.score(&self.asked.count_terms(&format!("{name} {}", item.text)))
     }
 }
 
@@ -172,7 +172,7 @@ impl Question {
     }
 
     /// Counts how often each term occurs in a text, and how many words the text has.
-    fn look(&self, text: &str) -> TermCounts {
+    fn count_terms(&self, text: &str) -> TermCounts {
         let mut look = TermCounts { times: vec![0; self.terms.len()], words: 0 };
         let mut seen: Vec<Option<u16>> = Vec::with_capacity(text.len() / 6);
         each_word(text, |word| seen.push(self.stems.get(word).copied()));
@@ -261,7 +261,7 @@ impl SectionWords {
     }
 
     /// Returns words that occur in more than one section but not everywhere, the most distinctive first.
-    fn telling(&self, sections: usize, asked: &Question) -> Vec<&str> {
+    fn distinctive(&self, sections: usize, asked: &Question) -> Vec<&str> {
         let mut words: Vec<(f64, &str)> = Vec::new();
         for (word, (with, _)) in &self.counts {
             if *with < 2 || *with * 4 > sections || asked.stems.contains_key(&stem(&word.to_lowercase())) {

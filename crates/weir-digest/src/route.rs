@@ -89,7 +89,7 @@ impl Route<'_> {
         }
         let line = &Line { text: self.prefix.strip(whole.text), ..*whole };
         if self.now != FOLD && self.stretches[self.now].as_mut().is_some_and(|stretch| stretch.take(line)) {
-            self.let_go(0);
+            self.release_all_but(0);
             self.ends.clear();
             return;
         }
@@ -122,7 +122,7 @@ impl Route<'_> {
         if taken {
             let kept = self.held.len() - belong;
             self.held.truncate(kept);
-            self.let_go(0);
+            self.release_all_but(0);
         }
         taken
     }
@@ -132,11 +132,11 @@ impl Route<'_> {
         text.clear();
         text.push_str(line.text);
         self.held.push_back(OwnedLine { number: line.number, text, left_out: line.left_out });
-        self.let_go(MAX_PENDING_LINES);
+        self.release_all_but(MAX_PENDING_LINES);
     }
 
     /// Gives the fold all but the last `kept` of the held lines.
-    fn let_go(&mut self, kept: usize) {
+    fn release_all_but(&mut self, kept: usize) {
         while self.held.len() > kept {
             let Some(held) = self.held.pop_front() else { return };
             stretch(&mut self.stretches, &mut self.order, FOLD).take(&held.line());
@@ -152,7 +152,7 @@ impl Route<'_> {
     }
 
     fn page(mut self) -> Page {
-        self.let_go(0);
+        self.release_all_but(0);
         let mut page = Page::default();
         for place in std::mem::take(&mut self.order) {
             if let Some(stretch) = self.stretches[place].take() {

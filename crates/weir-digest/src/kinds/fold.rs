@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_core::wording::counted;
 
-use crate::kinds::shared::{kept::BoundedItems, stamp};
+use crate::kinds::shared::{bounded_items::BoundedItems, stamp};
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::template::{COMMON, InputLine, Template, Templates};
 use crate::text::{clip, number};

@@ -46,7 +46,7 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
     {
         return Ok(Some(page));
     }
-    graph.settle();
+    graph.find_maps();
     let mut values = Values::new(&graph);
     let mut log = Fold::default();
     let walked = walk(source, before, &mut values, &mut log)?;

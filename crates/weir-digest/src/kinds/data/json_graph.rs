@@ -140,7 +140,7 @@ impl Graph {
     }
 
     /// Finds the objects whose keys are data, after everything has been read.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn find_maps(&mut self) {
         let mut seen = BTreeSet::new();
         let mut waiting = vec![ROOT];
         while let Some(place) = waiting.pop() {

@@ -35,7 +35,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     let mut graph = Graph::new();
     let mut log = Fold::default();
     walk(source, &mut graph, &mut log)?;
-    graph.settle();
+    graph.find_maps();
     let mut values = Values::new(&graph);
     let mut log = Fold::default();
     let cut = walk(source, &mut values, &mut log)?;

@@ -1,6 +1,6 @@
 //! A diagnostic whose lines are still being read: its first line, and the lines that explain it.
 
-use super::found::{Diagnostic, Severity};
+use super::diagnostic::{Diagnostic, Severity};
 use crate::text::clip;
 
 /// The maximum number of bytes kept of each.

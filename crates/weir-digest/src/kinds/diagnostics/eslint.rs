@@ -1,7 +1,7 @@
 //! Findings of eslint in the formats stylish, unix and compact, and of linters that print like it (stylelint, next
 //! lint).
 
-use super::found::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::kinds::fold::Fold;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
@@ -79,7 +79,7 @@ fn is_file(text: &str) -> bool {
 /// Reads `/a.js:1:2: message [Error/rule]` and `/a.js: line 1, col 2, Error - message (rule)`.
 fn one_line(text: &str) -> Option<(&str, Row<'_>)> {
     if let Some(inner) = text.strip_suffix(']') {
-        let place = super::found::place(text)?;
+        let place = super::diagnostic::place(text)?;
         let (_, mark) = inner.rsplit_once(" [")?;
         let (severity, rule) = mark.split_once('/').unwrap_or((mark, ""));
         let message = place.rest.strip_suffix(text.get(inner.len() - mark.len() - 2..)?)?;

@@ -3,9 +3,9 @@
 
 use super::block::{DiagnosticBlock, Head};
 use super::build_steps::{outcome, step, target};
-use super::found::{Diagnostic, Diagnostics, Severity, SourcePosition, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity, SourcePosition, named, place};
+use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::shared::kept::{BoundedItems, rows};
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};

@@ -1,6 +1,6 @@
 //! Diagnostics of Python's type checkers: mypy, plain and pretty, and pyright.
 
-use super::found::{Diagnostic, Diagnostics, Severity, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Line, Page};

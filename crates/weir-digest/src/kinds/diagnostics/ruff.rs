@@ -1,6 +1,6 @@
 //! Findings of Python's linters: ruff in all its formats, and linters that print like it (flake8, pylint).
 
-use super::found::{Diagnostic, Diagnostics, Severity, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
 use crate::kinds::fold::Fold;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
@@ -27,7 +27,7 @@ pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
         }
         Some(b'u' | b'i') if code(text).is_some() => true,
         Some(b'W' | b'A' | b'F' | b'[' | b'0'..=b'9' | b'*')
-            if said(text).is_some_and(|said| !matches!(said, RunRemark::Findings(_))) =>
+            if run_remark(text).is_some_and(|said| !matches!(said, RunRemark::Findings(_))) =>
         {
             true
         }
@@ -84,7 +84,7 @@ enum RunRemark {
     Rated,
 }
 
-fn said(text: &str) -> Option<RunRemark> {
+fn run_remark(text: &str) -> Option<RunRemark> {
     if let Some((count, rest)) = text.strip_prefix("Found ").and_then(number) {
         let ends = rest.strip_prefix(" error").map(|rest| rest.strip_prefix('s').unwrap_or(rest))?;
         return (ends == "." || ends.starts_with(" ("))
@@ -210,9 +210,9 @@ impl Ruff {
             self.block = Some(RuffBlock::new(line, code));
             return true;
         }
-        if let Some(said) = said(text) {
+        if let Some(said) = run_remark(text) {
             self.flush();
-            self.take_said(&said, text);
+            self.take_remark(&said, text);
             return true;
         }
         if let Some((code, _)) = code(text).filter(|(_, rest)| !rest.is_empty()) {
@@ -241,7 +241,7 @@ impl Ruff {
         }
     }
 
-    fn take_said(&mut self, said: &RunRemark, text: &str) {
+    fn take_remark(&mut self, said: &RunRemark, text: &str) {
         let keep = |items: &mut Vec<Item>, count: &mut u64| {
             *count += 1;
             if items.len() < MAX_LINES {

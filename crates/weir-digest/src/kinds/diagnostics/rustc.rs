@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::found::{Diagnostic, Diagnostics, Severity, place};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity, place};
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
@@ -52,7 +52,7 @@ fn header(text: &str) -> Option<(Severity, &str, &str)> {
 }
 
 /// Parses a diagnostic on one line, in a Rust file: `src/a.rs:1:2: error[E0425]: message`.
-fn short(text: &str) -> Option<(super::found::SourcePosition<'_>, Severity, &str, &str)> {
+fn short(text: &str) -> Option<(super::diagnostic::SourcePosition<'_>, Severity, &str, &str)> {
     let place = place(text).filter(|place| place.path.ends_with(".rs"))?;
     let (severity, code, message) = header(place.rest)?;
     Some((place, severity, code, message))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::found::{Severity, clipped};
+use super::diagnostic::{Severity, clipped};
 use crate::{Item, Part, Weight};
 
 /// How many of the most frequent sorts come before the rare ones, and how many places share one line.

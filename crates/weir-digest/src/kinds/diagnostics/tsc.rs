@@ -1,7 +1,7 @@
 //! Diagnostics of the TypeScript compiler, plain and pretty, and the figures it prints with `--diagnostics`.
 
 use super::block::{DiagnosticBlock, Head};
-use super::found::{Diagnostics, Severity, named};
+use super::diagnostic::{Diagnostics, Severity, named};
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};

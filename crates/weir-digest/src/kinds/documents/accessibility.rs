@@ -182,7 +182,7 @@ impl Tree {
     }
 
     fn node(&mut self, line: &Line<'_>, node: &Node<'_>) -> ElementKind {
-        let said = node.said();
+        let said = node.shown_text();
         match node.role {
             "RootWebArea" | "document" | "WebArea" if !node.name.is_empty() => {
                 self.page.push(Item::at(line.number, node.words()));
@@ -317,7 +317,7 @@ impl Tree {
         let Some(table) = &mut self.table else { return ElementKind::Other };
         table.header &= node.role == "columnheader";
         if table.cells.len() < MAX_CELLS {
-            table.cells.push(clip(node.said(), MAX_CELL_BYTES));
+            table.cells.push(clip(node.shown_text(), MAX_CELL_BYTES));
         }
         ElementKind::Cell
     }

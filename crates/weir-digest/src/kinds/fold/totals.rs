@@ -1,6 +1,6 @@
 //! Lines that state totals: `# pass 163`, `2 failing`, `ERROR SUMMARY: 8 errors`.
 
-use crate::kinds::shared::kept::BoundedItems;
+use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::text::number;
 use crate::{Line, Part, Weight};
 

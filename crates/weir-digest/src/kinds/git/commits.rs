@@ -65,7 +65,7 @@ impl Commit {
     }
 
     /// Returns the commit with everything in its header.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let refs = if self.refs.is_empty() { String::new() } else { format!(" {}", self.refs) };
         let date = if self.date.is_empty() { String::new() } else { format!(" {}", self.date) };
         let author = if self.author.is_empty() { String::new() } else { format!(" {}:", self.author) };
@@ -91,12 +91,12 @@ impl Commit {
 
     /// Returns the commit with its message.
     fn whole(&self) -> Item {
-        let mut text = self.told();
+        let mut text = self.describe();
         for line in &self.body {
             text.push('\n');
             text.push_str(line);
         }
-        Item::at(self.line, text).or(self.told())
+        Item::at(self.line, text).or(self.describe())
     }
 
     /// Returns the commit with its author and the beginning of its message, because it differs from the others.
@@ -181,7 +181,7 @@ impl Commits {
             return vec![Part::new("commits", Weight::Fact, self.kept.iter().map(Commit::whole).collect())];
         }
         let last = self.last.take().or_else(|| self.kept.pop());
-        let ends = self.kept.first().into_iter().chain(&last).map(|commit| Item::at(commit.line, commit.told()));
+        let ends = self.kept.first().into_iter().chain(&last).map(|commit| Item::at(commit.line, commit.describe()));
         let mut parts = vec![Part::new("first and last commit of the output", Weight::Fact, ends.collect())];
         parts.push(self.counts());
         let between = self.kept.get(1..).unwrap_or_default();

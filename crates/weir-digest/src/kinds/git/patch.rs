@@ -1,10 +1,10 @@
 //! Reads unified diffs, wherever they occur: the files, how they changed, and the changed lines themselves.
 
-mod told;
+mod description;
 
 use weir_core::wording::counted;
 
-use self::told::{by_folder, changes, is_made, listed, repeated, swap};
+use self::description::{by_folder, changes, is_made, listed, repeated, swap};
 use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};

@@ -113,7 +113,7 @@ impl Stretch for Status {
     }
 
     fn page(self: Box<Self>) -> Page {
-        self.told("git status")
+        self.into_page("git status")
     }
 }
 
@@ -174,7 +174,7 @@ impl Status {
         }
     }
 
-    fn told(self, command: &str) -> Page {
+    fn into_page(self, command: &str) -> Page {
         let counts: Vec<String> = self.groups.iter().map(PathGroup::what).collect();
         let counts = if counts.is_empty() { "nothing listed".to_owned() } else { counts.join(", ") };
         let mut page = Page::new(format!("{command}: {counts}"));

@@ -76,7 +76,7 @@ fn form(sample: &Sample<'_>) -> Option<MatchFormat> {
     if single(sample) {
         return Some(MatchFormat::Single);
     }
-    ((plain + numbered) * 100 >= all * 97 && again(sample)).then_some(MatchFormat::Plain)
+    ((plain + numbered) * 100 >= all * 97 && paths_repeat(sample)).then_some(MatchFormat::Plain)
 }
 
 /// Returns whether files are on separate lines, with numbered lines below them.
@@ -123,7 +123,7 @@ fn single(sample: &Sample<'_>) -> bool {
 }
 
 /// Returns whether paths repeat, as they do for files with several matches.
-fn again(sample: &Sample<'_>) -> bool {
+fn paths_repeat(sample: &Sample<'_>) -> bool {
     let mut before = "";
     let (mut same, mut all) = (0, 0);
     for line in sample.full_lines() {

@@ -187,7 +187,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
             log.take(&line);
         }
     }
-    tree.settle(0);
+    tree.count_previous(0);
     let folded = if progress > 0 { format!(", {progress} lines of progress folded") } else { String::new() };
     let page = log.beside(tree.entries, || tree.page());
     Ok(page.map(|page| Page { what: page.what + &folded, ..page }))
@@ -196,7 +196,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 impl Tree {
     /// Begins a package that others are below: the root of `cargo tree`, or one of many with `-d`.
     fn begin_package(&mut self, line: &Line<'_>) {
-        self.settle(0);
+        self.count_previous(0);
         self.path.clear();
         if let Some((name, version)) = package(line.text) {
             self.add_package(name, version);
@@ -218,7 +218,7 @@ impl Tree {
     }
 
     fn add(&mut self, line: u64, depth: usize, text: &str) {
-        self.settle(depth);
+        self.count_previous(depth);
         self.entries += 1;
         let (size, name) = sized(text);
         self.sized |= size.is_some();
@@ -250,7 +250,7 @@ impl Tree {
     }
 
     /// Counts the previous entry, now that it is known whether it is a folder.
-    fn settle(&mut self, depth: usize) {
+    fn count_previous(&mut self, depth: usize) {
         let Some(last) = self.last.take() else { return };
         self.path.truncate(last.depth - 1);
         let folder = self.path.join("/");
@@ -334,7 +334,7 @@ impl Tree {
             let fullest = Item::plain(self.per_folder.in_line(12));
             page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));
         }
-        let (folders, told) = (self.folders, inside.iter().map(FolderContents::told).collect());
+        let (folders, told) = (self.folders, inside.iter().map(FolderContents::describe).collect());
         page.push(Part::new("what is in the folders", Weight::Shape, told).of(folders));
         page
     }
@@ -347,7 +347,7 @@ impl FolderContents {
         Part::uncounted(format!("top level, {} entries", self.all), Weight::Fact, items)
     }
 
-    fn told(&self) -> Item {
+    fn describe(&self) -> Item {
         let left = self.all - self.names.len() as u64;
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
         Item::plain(format!("{} ({}): {}{more}", clip(&self.path, MAX_NAME_BYTES), self.all, self.names.join(", ")))

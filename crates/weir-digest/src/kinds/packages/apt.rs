@@ -1,17 +1,17 @@
 //! apt and dpkg: packages requested, upgraded and removed with their versions, errors in full, steps folded.
 
 mod lines;
-mod listed;
+mod listing;
 mod packages;
 
 use std::collections::HashMap;
 
 use self::lines::{List, STEPS, done, fetched, from, is_error, list_of, simulated, taken_away, totals};
-use self::listed::{PackageListing, apt_row, dpkg_row};
+use self::listing::{PackageListing, apt_row, dpkg_row};
 use self::packages::{Packages, bare};
-use crate::kinds::diagnostics::found::named;
+use crate::kinds::diagnostics::diagnostic::named;
+use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::shared::kept::BoundedItems;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
@@ -95,7 +95,7 @@ impl Stretch for Apt {
             return true;
         }
         self.list = None;
-        self.says(line) || self.does(line) || self.listed.take(line)
+        self.take_message(line) || self.take_step(line) || self.listed.take(line)
     }
 
     fn page(self: Box<Self>) -> Page {
@@ -183,7 +183,7 @@ impl Apt {
     }
 
     /// Takes a line about everything, or an error.
-    fn says(&mut self, line: &Line<'_>) -> bool {
+    fn take_message(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if let Some(totals) = totals(text) {
             self.totals = Some(totals);
@@ -216,7 +216,7 @@ impl Apt {
     }
 
     /// Takes a step.
-    fn does(&mut self, line: &Line<'_>) -> bool {
+    fn take_step(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if STEPS.iter().any(|step| text.starts_with(step))
             || text.starts_with("Listing...")

@@ -1,7 +1,7 @@
 //! The steps of cargo: crates compiled, checked, downloaded, updated. Commands of a verbose build are folded.
 
-use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::{BoundedItems, rows};
+use crate::kinds::diagnostics::diagnostic::named;
+use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Weight};

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::npm_tree::{NpmTree, branch, root};
-use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::BoundedItems;
+use crate::kinds::diagnostics::diagnostic::named;
+use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::{BoundedItems, rows};
+use crate::kinds::diagnostics::diagnostic::named;
+use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 

@@ -112,7 +112,7 @@ impl Runner for CargoTest {
     fn page(mut self, bytes: u64) -> Page {
         self.end_test();
         let Self { failures, counts, mut binaries, binaries_total, targets, ignored, slow, failed, .. } = self;
-        let mut page = Page::new(format!("cargo test: {} in {binaries_total} binaries", said(&counts)));
+        let mut page = Page::new(format!("cargo test: {} in {binaries_total} binaries", counts_text(&counts)));
         page.push(failures.part("failures", bytes));
         if page.parts.is_empty() {
             page.push(failed.part("failures", Weight::Failure, times));
@@ -125,7 +125,7 @@ impl Runner for CargoTest {
         page.push(self.benchmarks.part("benchmarks", Weight::Fact, times));
         page.push(Part::new("lines of tests that passed", Weight::Shape, Vec::new()).of(self.printed_by_passed));
         binaries.sort_by_key(|binary| std::cmp::Reverse((binary.counts.failed, binary.counts.micros)));
-        let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, said(&binary.counts)));
+        let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, counts_text(&binary.counts)));
         let items: Vec<Item> = binaries.iter().map(named).collect();
         page.push(Part::new("binaries with tests", Weight::Shape, items));
         page
@@ -311,7 +311,7 @@ impl Counts {
     }
 }
 
-fn said(counts: &Counts) -> String {
+fn counts_text(counts: &Counts) -> String {
     let Counts { passed, failed, ignored, measured, filtered, micros } = counts;
     let mut text = format!("{failed} failed, {passed} passed");
     for (count, word) in [(ignored, "ignored"), (measured, "measured"), (filtered, "filtered out")] {

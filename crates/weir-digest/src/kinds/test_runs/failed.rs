@@ -158,7 +158,7 @@ impl Failures {
         for cause in 0..self.causes.len() {
             if !self.causes[cause].shown {
                 let novel = messages.insert(without_numbers(&self.causes[cause].message));
-                let told = self.tell(cause);
+                let told = self.summarize(cause);
                 found.push(FailureSummary { novel: novel || told.total > 2, ..told });
             }
         }
@@ -192,20 +192,20 @@ impl Failures {
     }
 
     /// Describes a cause that several tests share, or a test with all its ways to fail.
-    fn tell(&mut self, cause: usize) -> FailureSummary {
+    fn summarize(&mut self, cause: usize) -> FailureSummary {
         let own = |cause: &Cause| cause.tests.len() == 1 && cause.tests_not_kept == 0;
         let found = &self.causes[cause];
         let (line, total, details) = (found.line, found.total, found.details.clone());
         let Some(first) = found.tests.first().filter(|_| own(found)) else {
             let names = found.tests.iter().map(|cases| named(&self.tests[cases.test].name, cases));
             let list = list(names, found.tests.len() as u64 + found.tests_not_kept);
-            let brief = format!("{} ×{} in {list}", said(&found.place, &found.message), found.total);
+            let brief = format!("{} ×{} in {list}", place_and_message(&found.place, &found.message), found.total);
             self.causes[cause].shown = true;
             return FailureSummary { line, total, novel: true, brief, details };
         };
         let test = &self.tests[first.test];
         if test.name.is_empty() {
-            let brief = times(&said(&found.place, &found.message), found.total);
+            let brief = times(&place_and_message(&found.place, &found.message), found.total);
             self.causes[cause].shown = true;
             return FailureSummary { line, total, novel: true, brief, details };
         }
@@ -228,13 +228,13 @@ impl Failures {
             }
         }
         let total = ways.iter().map(|way| way.total).sum();
-        FailureSummary { line, total, novel: true, brief: self.told(&test.name, &ways), details }
+        FailureSummary { line, total, novel: true, brief: self.describe_test(&test.name, &ways), details }
     }
 
     /// Describes a test with its ways to fail: on one line if there is one way, otherwise one line each.
-    fn told(&self, test: &str, ways: &[FailureMode]) -> String {
+    fn describe_test(&self, test: &str, ways: &[FailureMode]) -> String {
         let [first, others @ ..] = ways else { return test.to_owned() };
-        let alone = |way: &FailureMode| with_name(&way.named(test), &self.said(way, None));
+        let alone = |way: &FailureMode| with_name(&way.named(test), &self.describe_mode(way, None));
         if others.is_empty() {
             return alone(first);
         }
@@ -250,7 +250,7 @@ impl Failures {
                 [case] if way.total == 1 && !case.ends_with(' ') => full(test, case),
                 _ => way.named("").trim().to_owned(),
             };
-            text.push_str(&format!("\n {name} {}", self.said(way, before)));
+            text.push_str(&format!("\n {name} {}", self.describe_mode(way, before)));
             before = Some(numbers(&self.causes[way.cause].place));
         }
         if ways.len() > MAX_MODES_SHOWN {
@@ -260,11 +260,11 @@ impl Failures {
     }
 
     /// Returns the place and the message of a way. The place is omitted if its line and column are those in `before`.
-    fn said(&self, way: &FailureMode, before: Option<&str>) -> String {
+    fn describe_mode(&self, way: &FailureMode, before: Option<&str>) -> String {
         let Cause { place, message, .. } = &self.causes[way.cause];
         let place = if before.is_some_and(|before| before == numbers(place)) { "" } else { place };
         let differ = if way.alike { " (values differ)" } else { "" };
-        format!("{}{differ}", said(place, message))
+        format!("{}{differ}", place_and_message(place, message))
     }
 }
 
@@ -340,7 +340,7 @@ fn with_name(test: &str, said: &str) -> String {
     if test.is_empty() || said.starts_with(test) { said.to_owned() } else { format!("{test} {said}") }
 }
 
-fn said(place: &str, message: &str) -> String {
+fn place_and_message(place: &str, message: &str) -> String {
     // The rest of the message shows that it is an assertion.
     let message = match message.strip_prefix("AssertionError: ") {
         Some(rest) if rest.starts_with("assert ") || rest.starts_with("expected ") => rest,
@@ -395,7 +395,7 @@ mod tests {
         Failure { line: 7, test: test.to_owned(), case: case.to_owned(), place, message: message.to_owned(), details }
     }
 
-    fn told(failures: &[(&str, &str, &str)]) -> Vec<String> {
+    fn summaries(failures: &[(&str, &str, &str)]) -> Vec<String> {
         let mut all = Failures::default();
         for (test, case, message) in failures {
             all.push(failure(test, case, message));
@@ -407,11 +407,11 @@ mod tests {
     #[test]
     fn cases_of_one_test_are_one_item() {
         assert_eq!(
-            told(&[("t", "[1]", "1 is not 2"), ("t", "[2]", "2 is not 3")]),
+            summaries(&[("t", "[1]", "1 is not 2"), ("t", "[2]", "2 is not 3")]),
             ["t ×2 [1], [2]: a.py:3: 1 is not 2 (values differ)\n  more"]
         );
         assert_eq!(
-            told(&[("t", "[1]", "no"), ("t", "[2]", "never"), ("t", "[3]", "no")]),
+            summaries(&[("t", "[1]", "no"), ("t", "[2]", "never"), ("t", "[3]", "no")]),
             ["t ×3\n ×2 [1], [3]: a.py:3: no\n t[2] never\n  more"]
         );
     }
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn tests_with_one_cause_are_one_item() {
         assert_eq!(
-            told(&[("t", "", "refused"), ("u", "[1]", "refused"), ("u", "[2]", "refused"), ("v", "", "x")]),
+            summaries(&[("t", "", "refused"), ("u", "[1]", "refused"), ("u", "[2]", "refused"), ("v", "", "x")]),
             ["a.py:3: refused ×3 in t, u[1] and 1 cases more\n  more", "v a.py:3: x\n  more",]
         );
     }

@@ -110,7 +110,7 @@ impl Output {
     /// Returns the last message, for a test that was skipped.
     pub(super) fn last(&self) -> String {
         let message = self.messages.back();
-        message.map(said).unwrap_or_default()
+        message.map(message_text).unwrap_or_default()
     }
 
     /// Returns the failure of this test.
@@ -142,7 +142,7 @@ impl Output {
                 None => failure.details.extend(rest),
             }
         }
-        failure.details.extend(messages.iter().rev().map(said));
+        failure.details.extend(messages.iter().rev().map(message_text));
         if self.messages_not_kept > 0 {
             failure.details.push(format!("… {} messages before", self.messages_not_kept));
         }
@@ -150,7 +150,7 @@ impl Output {
     }
 }
 
-fn said(message: &Message) -> String {
+fn message_text(message: &Message) -> String {
     let text = message.lines.first().map(String::as_str).unwrap_or_default();
     if message.place.is_empty() { text.to_owned() } else { format!("{}: {text}", message.place) }
 }

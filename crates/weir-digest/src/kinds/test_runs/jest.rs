@@ -87,7 +87,7 @@ impl Runner for Jest {
             return true;
         }
         match self.state {
-            JestState::Failure => self.told(line),
+            JestState::Failure => self.take_failure_line(line),
             JestState::Console => self.printed(line),
             JestState::File => self.in_file(line),
             JestState::Counts => self.after(line),
@@ -142,7 +142,7 @@ impl Jest {
         }
     }
 
-    fn told(&mut self, line: &Line<'_>) -> bool {
+    fn take_failure_line(&mut self, line: &Line<'_>) -> bool {
         // A failure is indented; a coverage table or a note is not.
         if !line.text.is_empty() && !line.text.starts_with(' ') {
             self.end_block();

@@ -247,7 +247,7 @@ impl Case {
     /// Returns the failure, whichever runner reported it.
     fn failure(self) -> Failure {
         let Self { line, name, class, message, sort, text, .. } = self;
-        let told = told(&text, &class);
+        let told = parse_failure(&text, &class);
         let mut details: Vec<String> =
             message.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
         let stated = first_line(&message).unwrap_or_default();
@@ -278,7 +278,7 @@ impl Case {
 }
 
 /// Parses the text of a failure, which is in the format of the runner.
-fn told(text: &str, class: &str) -> Failure {
+fn parse_failure(text: &str, class: &str) -> Failure {
     let lines = || text.lines().take(MAX_FAILURE_LINES);
     if lines().any(|line| line.starts_with("E  ") || line.ends_with(": DocTestFailure")) {
         let mut block = PytestBlock::of(0, "");

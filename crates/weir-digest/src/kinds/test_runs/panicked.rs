@@ -173,7 +173,7 @@ fn is_frame_of_the_runner(trimmed: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(lines: &str) -> (String, String, Vec<String>) {
+    fn parse_output(lines: &str) -> (String, String, Vec<String>) {
         let mut printed = TestOutput::default();
         lines.lines().for_each(|line| printed.line(line));
         let failure = printed.failure(1, "t");
@@ -185,10 +185,10 @@ mod tests {
         let new = "asking\n\nthread 't' (12) panicked at src/a.rs:3:5:\nassertion `left == right` failed: sum\n  left: 1\n \
                    right: 2\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
         let wanted = ("src/a.rs:3:5".to_owned(), "sum: left: 1, right: 2".to_owned(), vec!["asking".to_owned()]);
-        assert_eq!(told(new), wanted);
+        assert_eq!(parse_output(new), wanted);
         let old = "thread 't' panicked at 'no', src/a.rs:3:5\nnote: run with `RUST_BACKTRACE=1`\n";
-        assert_eq!(told(old), ("src/a.rs:3:5".to_owned(), "no".to_owned(), Vec::new()));
-        assert_eq!(told("Error: NotFound\n").1, "Error: NotFound");
-        assert_eq!(told("note: test did not panic as expected\n").1, "note: test did not panic as expected");
+        assert_eq!(parse_output(old), ("src/a.rs:3:5".to_owned(), "no".to_owned(), Vec::new()));
+        assert_eq!(parse_output("Error: NotFound\n").1, "Error: NotFound");
+        assert_eq!(parse_output("note: test did not panic as expected\n").1, "note: test did not panic as expected");
     }
 }

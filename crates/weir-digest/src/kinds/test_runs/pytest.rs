@@ -112,7 +112,7 @@ impl Runner for Pytest {
             return true;
         }
         match self.section {
-            PytestSection::Failures | PytestSection::Errors => self.told(line),
+            PytestSection::Failures | PytestSection::Errors => self.take_failure_line(line),
             PytestSection::Warnings => self.warning(text, line.number),
             PytestSection::Slow => keep(
                 &mut self.slow,
@@ -271,7 +271,7 @@ impl Pytest {
         }
     }
 
-    fn told(&mut self, line: &Line<'_>) {
+    fn take_failure_line(&mut self, line: &Line<'_>) {
         if let Some(title) = heading(line.text, '_') {
             self.end_block();
             let is_error = self.section == PytestSection::Errors;

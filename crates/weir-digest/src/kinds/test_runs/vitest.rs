@@ -86,7 +86,7 @@ impl Runner for Vitest {
             return true;
         }
         match self.state {
-            VitestState::Failures => self.told(line),
+            VitestState::Failures => self.take_failure_line(line),
             VitestState::Printed => self.printed(line),
             VitestState::Tests => self.test(line),
             VitestState::End => self.after(line),
@@ -106,7 +106,7 @@ impl Runner for Vitest {
 }
 
 impl Vitest {
-    fn told(&mut self, line: &Line<'_>) -> bool {
+    fn take_failure_line(&mut self, line: &Line<'_>) -> bool {
         if let Some(title) = line.text.strip_prefix(" FAIL  ") {
             // Several tests may fail with one error, which follows them.
             if !self.block.is_empty() {
@@ -235,7 +235,7 @@ impl Vitest {
         }
         if text.starts_with(" FAIL  ") {
             self.state = VitestState::Failures;
-            return self.told(line);
+            return self.take_failure_line(line);
         }
         let covered =
             text.contains('|') && (self.report.coverage.row(line.number, text) || text.starts_with(['F', '-', ' ']));

@@ -128,7 +128,7 @@ impl Python {
                 true
             }
             PythonTraceState::Fault => self.fault(text),
-            PythonTraceState::AfterMessage => self.said(text),
+            PythonTraceState::AfterMessage => self.take_after_message(text),
         }
     }
 
@@ -149,7 +149,7 @@ impl Python {
         belongs
     }
 
-    fn said(&mut self, text: &str) -> bool {
+    fn take_after_message(&mut self, text: &str) -> bool {
         if text.is_empty() || text.starts_with("  ") || text.starts_with("[SQL") || text.starts_with("(Background on") {
             return true;
         }

@@ -73,7 +73,7 @@ pub(super) fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Pag
         }
         status.about.truncate(20);
     }
-    Ok(log.beside(count, || status.told("git status --short")))
+    Ok(log.beside(count, || status.into_page("git status --short")))
 }
 
 impl Status {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::shown::{DiagnosticGroup, KeptDiagnostic, ShownDiagnostics};
-use crate::kinds::shared::kept::rows;
+use crate::kinds::shared::bounded_items::rows;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 

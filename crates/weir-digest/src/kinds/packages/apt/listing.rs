@@ -1,8 +1,8 @@
 //! Installed and available packages: `apt list`, `dpkg -l` and `apt-cache policy`.
 
 use super::packages::Packages;
+use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::shared::kept::BoundedItems;
 use crate::{Item, Line, Page, Part, Weight};
 
 /// Packages listed with their state.
