@@ -8,7 +8,7 @@ use weir_core::wording::size;
 use crate::outputs::{digest, one, project};
 
 /// The outputs shown, in this order.
-const SHOWN: [(&str, &str); 10] = [
+const SHOWN_OUTPUTS: [(&str, &str); 10] = [
     ("pytest-billing", "pytest"),
     ("rustc-depot", "cargo check"),
     ("git-diff-shop", "git diff"),
@@ -34,7 +34,7 @@ set](benchmarks.md), each with its first lines and its whole digest. This page i
 `UPDATE_EXPECT=1 cargo test -p weir-digest gallery` and checked by every run of the tests.
 "
     .to_owned();
-    for (name, command) in SHOWN {
+    for (name, command) in SHOWN_OUTPUTS {
         let output = one(name);
         let raw = String::from_utf8_lossy(&output.raw);
         let tokens = weir_tokens::count(&raw);

@@ -27,7 +27,7 @@ const OF_GO: &[&str] = &[
 
 /// The lines that one test printed.
 #[derive(Default)]
-pub(super) struct Output {
+pub(super) struct GoTestOutput {
     messages: VecDeque<Message>,
     messages_not_kept: u64,
     panic: String,
@@ -45,7 +45,7 @@ struct Message {
     lines: Vec<String>,
 }
 
-impl Output {
+impl GoTestOutput {
     /// Returns whether nothing was printed.
     pub(super) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.panic.is_empty()

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::chatter::Chatter;
 use super::failed::{Failure, Failures};
-use super::go_output::{Output, placed};
+use super::go_output::{GoTestOutput, placed};
 use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, micros};
 use super::run::{Runner, Runs};
 use crate::kinds::{Detector, Kind};
@@ -43,7 +43,7 @@ pub(super) struct GoTest {
     over: bool,
     /// The running test, or the one that ended last.
     test: String,
-    outputs: BTreeMap<(String, String), Output>,
+    outputs: BTreeMap<(String, String), GoTestOutput>,
     /// The failed tests of packages that have not ended, with the lines that reported them.
     failed: BTreeMap<String, Vec<(u64, String)>>,
     waiting: usize,

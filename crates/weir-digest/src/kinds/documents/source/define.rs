@@ -54,15 +54,15 @@ pub(super) fn python(text: &str, top: bool) -> Option<LineItem<'_>> {
 
 /// Returns what a line of Rust defines.
 pub(super) fn rust(text: &str) -> Option<LineItem<'_>> {
-    const BEFORE: [&str; 9] =
+    const MODIFIERS: [&str; 9] =
         ["pub ", "pub(crate) ", "pub(super) ", "pub(in ", "unsafe ", "async ", "const ", "default ", "extern \"C\" "];
     if let Some(rest) = text.strip_prefix("use ").or_else(|| text.strip_prefix("pub use ")) {
         return Some(LineItem::Import(rest.trim_end_matches(';')));
     }
-    if let Some(rest) = after(text, &BEFORE, &["fn "]) {
+    if let Some(rest) = after(text, &MODIFIERS, &["fn "]) {
         return definition(DefinitionKind::Function, rest);
     }
-    if let Some(rest) = after(text, &BEFORE, &["struct ", "enum ", "trait ", "type ", "union ", "macro_rules! "]) {
+    if let Some(rest) = after(text, &MODIFIERS, &["struct ", "enum ", "trait ", "type ", "union ", "macro_rules! "]) {
         return definition(DefinitionKind::Type, rest);
     }
     let rest = after(text, &["pub ", "pub(crate) ", "pub(super) "], &["const ", "static mut ", "static "])?;
@@ -71,20 +71,20 @@ pub(super) fn rust(text: &str) -> Option<LineItem<'_>> {
 
 /// Returns what a line of JavaScript or TypeScript defines.
 pub(super) fn script<'a>(text: &'a str, line: &str) -> Option<LineItem<'a>> {
-    const BEFORE: [&str; 6] = ["export ", "default ", "async ", "declare ", "abstract ", "public "];
+    const MODIFIERS: [&str; 6] = ["export ", "default ", "async ", "declare ", "abstract ", "public "];
     if text.starts_with("import ") || text.contains(" = require(") {
         let from = text.rsplit(['\'', '"']).nth(1);
         return from.map(LineItem::Import);
     }
-    if let Some(rest) = after(text, &BEFORE, &["function* ", "function "]) {
+    if let Some(rest) = after(text, &MODIFIERS, &["function* ", "function "]) {
         return definition(DefinitionKind::Function, rest);
     }
-    if let Some(rest) = after(text, &BEFORE, &["class ", "interface ", "enum ", "type ", "namespace "]) {
+    if let Some(rest) = after(text, &MODIFIERS, &["class ", "interface ", "enum ", "type ", "namespace "]) {
         let named = definition(DefinitionKind::Type, rest);
         return named.filter(|_| text.ends_with(['{', '=', '|', ';', '>', '&']) || text.contains(" = "));
     }
     let indent = line.len() - line.trim_start().len();
-    if let Some(rest) = after(text, &BEFORE, &["const ", "let ", "var "]) {
+    if let Some(rest) = after(text, &MODIFIERS, &["const ", "let ", "var "]) {
         let found = name(rest)?;
         let is_function =
             text.contains("=>") || text.contains("function") || text.ends_with("= (") || text.contains("= async");
@@ -96,13 +96,13 @@ pub(super) fn script<'a>(text: &'a str, line: &str) -> Option<LineItem<'a>> {
 
 /// Recognises `  name(arguments): Type {` in a class.
 fn method(text: &str, indent: usize) -> Option<LineItem<'_>> {
-    const BEFORE: [&str; 9] =
+    const MODIFIERS: [&str; 9] =
         ["public ", "private ", "protected ", "static ", "async ", "readonly ", "override ", "get ", "set "];
     if indent == 0 || indent > 4 || !text.ends_with(['{', '(', ',']) {
         return None;
     }
     let mut rest = text;
-    while let Some(after) = BEFORE.iter().find_map(|word| rest.strip_prefix(word)) {
+    while let Some(after) = MODIFIERS.iter().find_map(|word| rest.strip_prefix(word)) {
         rest = after;
     }
     let found = name(rest.trim_start_matches(['#', '*']))?;
@@ -138,7 +138,7 @@ pub(super) fn go(text: &str, top: bool) -> Option<LineItem<'_>> {
 
 /// Returns what a line of Java, or of a similar language, defines.
 pub(super) fn java(text: &str) -> Option<LineItem<'_>> {
-    const BEFORE: [&str; 16] = [
+    const MODIFIERS: [&str; 16] = [
         "public ",
         "private ",
         "protected ",
@@ -159,10 +159,11 @@ pub(super) fn java(text: &str) -> Option<LineItem<'_>> {
     if let Some(rest) = text.strip_prefix("import ").or_else(|| text.strip_prefix("using ")) {
         return text.ends_with(';').then(|| LineItem::Import(rest.trim_end_matches(';')));
     }
-    if let Some(rest) = after(text, &BEFORE, &["class ", "interface ", "enum ", "record ", "@interface ", "struct "]) {
+    if let Some(rest) = after(text, &MODIFIERS, &["class ", "interface ", "enum ", "record ", "@interface ", "struct "])
+    {
         return definition(DefinitionKind::Type, rest);
     }
-    let modified = BEFORE.iter().any(|word| text.starts_with(word));
+    let modified = MODIFIERS.iter().any(|word| text.starts_with(word));
     if !modified {
         return None;
     }
