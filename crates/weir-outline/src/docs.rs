@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::languages::{Class, Table};
+use crate::languages::{NodeClass, Table};
 use crate::spec::Spec;
 
 /// Maximum length of a sentence in characters. A longer one is cut.
@@ -17,7 +17,7 @@ pub(crate) fn of_file(spec: &Spec, table: &Table, root: Node<'_>, text: &str) ->
     let mut block = String::new();
     let mut end = None;
     for node in root.children(&mut cursor) {
-        if !matches!(table.class(node), Class::Comment) {
+        if !matches!(table.class(node), NodeClass::Comment) {
             break;
         }
         let comment = text.get(node.byte_range()).unwrap_or_default();

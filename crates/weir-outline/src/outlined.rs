@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::languages::{How, Language};
+use crate::languages::{Language, ReadMethod};
 use crate::model::Outline;
 use crate::parse::Parsing;
 use crate::walk::Source;
@@ -52,12 +52,12 @@ pub fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOut
         return Err(NoOutline::Unfit);
     }
     let mut made = Outline::empty(language, text);
-    let spec = match &language.how {
-        How::Own(reader) => {
+    let spec = match &language.method {
+        ReadMethod::Own(reader) => {
             (reader.read)(text, &mut made);
             return Ok(made);
         }
-        How::Walk(spec) => spec,
+        ReadMethod::Walk(spec) => spec,
     };
     let table = language.table(spec);
     let parsed = mended(text, spec.hooks.mend);

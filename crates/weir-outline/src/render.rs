@@ -5,7 +5,7 @@
 mod lines;
 mod names;
 
-use crate::model::{Item, Kind, Outline, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 /// Maximum share of the file's tokens. A level above it gives way to the next smaller one.
 const LARGEST_SHARE: f64 = 0.7;
@@ -69,8 +69,8 @@ impl Outline {
             Level::Minimal => names::write(&self.items, least, &mut text),
             Level::Standard | Level::Verbose => lines::write(&self.items, (level, least), &mut text),
         }
-        let left = Left::of(&self.items, least);
-        left.write(&mut text);
+        let omitted = OmittedCounts::of(&self.items, least);
+        omitted.write(&mut text);
         text
     }
 
@@ -89,31 +89,31 @@ impl Outline {
 }
 
 fn has_interface(item: &Item) -> bool {
-    item.is_offered() && item.kind != Kind::Implementation || item.children.iter().any(has_interface)
+    item.is_offered() && item.kind != ItemKind::Implementation || item.children.iter().any(has_interface)
 }
 
 /// Returns whether an item is shown.
 fn is_shown(item: &Item, least: Visibility) -> bool {
-    item.visibility >= least && item.place != Place::Test
+    item.visibility >= least && item.place != ItemOrigin::Test
 }
 
 /// Numbers of items left out.
 #[derive(Default)]
-struct Left {
+struct OmittedCounts {
     private: usize,
     tests: usize,
 }
 
-impl Left {
+impl OmittedCounts {
     fn of(items: &[Item], least: Visibility) -> Self {
-        let mut left = Self::default();
-        left.count(items, least);
-        left
+        let mut omitted = Self::default();
+        omitted.count(items, least);
+        omitted
     }
 
     fn count(&mut self, items: &[Item], least: Visibility) {
         for item in items {
-            if item.place == Place::Test {
+            if item.place == ItemOrigin::Test {
                 self.tests += total(item);
             } else if item.visibility < least {
                 self.private += total(item);

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, TreeCursor};
 
-use crate::languages::{Class, Table};
+use crate::languages::{NodeClass, Table};
 use crate::spec::Spec;
 
 /// Values of more bytes are omitted.
@@ -17,14 +17,14 @@ const DEEPEST: usize = 200;
 
 /// What to omit from a signature.
 #[derive(Default)]
-pub(crate) struct Without {
+pub(crate) struct Omissions {
     /// Ranges to omit without a trace.
     pub bodies: Vec<Range<usize>>,
     /// Ranges to replace by `…`.
     pub values: Vec<Range<usize>>,
 }
 
-impl Without {
+impl Omissions {
     /// Omits a value if it is long.
     pub(crate) fn long_value(&mut self, node: Node<'_>) {
         if node.end_byte() - node.start_byte() > LONG_VALUE {
@@ -34,8 +34,8 @@ impl Without {
 }
 
 /// Returns the signature of a node.
-pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), without: &Without) -> String {
-    let mut writer = Writer { spec, table, text, without, line: String::new(), end: node.start_byte(), owed: false };
+pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), omissions: &Omissions) -> String {
+    let mut writer = Writer { spec, table, text, omissions, line: String::new(), end: node.start_byte(), owed: false };
     writer.node(&mut node.walk(), 0);
     let line = writer.line.trim_end();
     let line = line.trim_end_matches([';', ',']).trim_end();
@@ -47,7 +47,7 @@ struct Writer<'a> {
     spec: &'a Spec,
     table: &'a Table,
     text: &'a str,
-    without: &'a Without,
+    omissions: &'a Omissions,
     line: String,
     /// Where the last token ended.
     end: usize,
@@ -58,22 +58,22 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn node(&mut self, cursor: &mut TreeCursor<'_>, depth: usize) {
         let node = cursor.node();
-        if self.without.bodies.contains(&node.byte_range()) {
+        if self.omissions.bodies.contains(&node.byte_range()) {
             return;
         }
-        if self.without.values.contains(&node.byte_range()) {
+        if self.omissions.values.contains(&node.byte_range()) {
             self.token(node.start_byte(), node.end_byte(), "…");
             return;
         }
         match self.table.class(node) {
-            Class::Comment => return,
+            NodeClass::Comment => return,
             // Attributes of the item itself are kept separately; inside it, as on a parameter, they are part of the
             // signature.
-            Class::Attribute if matches!(depth, 1 | 2) && self.line.is_empty() => {
+            NodeClass::Attribute if matches!(depth, 1 | 2) && self.line.is_empty() => {
                 self.end = node.end_byte();
                 return;
             }
-            Class::Atom => return self.copy(node),
+            NodeClass::Atom => return self.copy(node),
             _ if node.child_count() == 0 || depth > DEEPEST => return self.copy(node),
             _ => {}
         }

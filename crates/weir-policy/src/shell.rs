@@ -110,7 +110,7 @@ pub fn split(script: &str) -> Split {
 /// assignment, expansion, second command or comment.
 pub fn simple_literal(script: &str) -> Option<Vec<String>> {
     let found = walk::walk(script).ok()?;
-    let [walk::Found::Command { words, .. }] = &found.found[..] else { return None };
+    let [walk::ScriptPart::Command { words, .. }] = &found.found[..] else { return None };
     if !found.plain {
         return None;
     }
@@ -136,14 +136,14 @@ impl Collector {
         };
         for found in walked.found {
             match found {
-                walk::Found::Command { words, input } => {
+                walk::ScriptPart::Command { words, input } => {
                     self.command(Command { words, inside: inside.to_vec(), input });
                 }
-                walk::Found::Script { text, inside: name } => {
+                walk::ScriptPart::Script { text, inside: name } => {
                     let inside: Vec<String> = inside.iter().cloned().chain([name]).collect();
                     self.script(&text, &inside);
                 }
-                walk::Found::Unclear(kind, text, why) => self.unclear(kind, &text, why),
+                walk::ScriptPart::Unclear(kind, text, why) => self.unclear(kind, &text, why),
             }
         }
     }
@@ -167,9 +167,11 @@ impl Collector {
             let inside: Vec<String> =
                 command.inside.iter().cloned().chain(command.program().map(str::to_owned)).collect();
             match inner {
-                unwrap::Inner::Words(words) => self.command(Command { words, inside, input: command.input.clone() }),
-                unwrap::Inner::Script(text) => self.script(&text, &inside),
-                unwrap::Inner::Unclear(kind, why) => self.unclear(kind, &command.source(), why),
+                unwrap::CarriedCommand::Words(words) => {
+                    self.command(Command { words, inside, input: command.input.clone() })
+                }
+                unwrap::CarriedCommand::Script(text) => self.script(&text, &inside),
+                unwrap::CarriedCommand::Unclear(kind, why) => self.unclear(kind, &command.source(), why),
             }
         }
     }

@@ -94,9 +94,9 @@ pub fn system_resolver() -> Resolver {
 
 /// Starts the proxy. `listener` is a listening TCP socket, usually in another network namespace.
 pub fn serve(listener: OwnedFd, rules: Rules) -> io::Result<Egress> {
-    let record = Record::default();
+    let record = HostRecord::default();
     let shared = record.clone();
-    let handle = move |client: &TcpStream, stop: &listen::Stop| session::serve(client, &rules, &shared, stop);
+    let handle = move |client: &TcpStream, stop: &listen::ShutdownSignal| session::serve(client, &rules, &shared, stop);
     let server = Server::start(listener, CONNECTIONS, handle, session::busy)?;
     Ok(Egress { record, _server: server })
 }
@@ -104,30 +104,30 @@ pub fn serve(listener: OwnedFd, rules: Rules) -> io::Result<Egress> {
 /// A running proxy. Dropping it stops it.
 #[derive(Debug)]
 pub struct Egress {
-    record: Record,
+    record: HostRecord,
     _server: Server,
 }
 
 impl Egress {
     /// Returns the record of requests, which stays readable after the proxy is dropped.
-    pub fn record(&self) -> Record {
+    pub fn record(&self) -> HostRecord {
         self.record.clone()
     }
 }
 
 /// The hosts that a run asked for. Clones share the same record.
 #[derive(Debug, Clone, Default)]
-pub struct Record(Arc<Mutex<Recorded>>);
+pub struct HostRecord(Arc<Mutex<RecordedHosts>>);
 
 #[derive(Debug, Default)]
-struct Recorded {
+struct RecordedHosts {
     asked: BTreeMap<(String, u16, Option<String>), u64>,
     left_out: u64,
 }
 
 /// A host that a run asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedHost {
     /// The name or address, as the run gave it.
     pub host: String,
     /// The port.
@@ -138,11 +138,11 @@ pub struct Asked {
     pub times: u64,
 }
 
-impl Record {
+impl HostRecord {
     /// Returns the requests so far, sorted by name.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<RequestedHost> {
         let recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = |((host, port, refused), times): (&(String, u16, Option<String>), &u64)| Asked {
+        let one = |((host, port, refused), times): (&(String, u16, Option<String>), &u64)| RequestedHost {
             host: host.clone(),
             port: *port,
             refused: refused.clone(),

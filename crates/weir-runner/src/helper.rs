@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::spec::Ground;
+use crate::spec::Isolation;
 use crate::{HELPER, Streams};
 
 /// Pipe size in bytes. It is larger than the default, so large outputs need fewer reads.
@@ -24,18 +24,18 @@ pub struct Ready {
     pub(crate) helper: Child,
     pub(crate) control: UnixStream,
     pub(crate) pipes: Pipes,
-    ground: Ground,
+    isolation: Isolation,
     streams: Streams,
 }
 
 impl Ready {
     /// Starts a helper ahead of a run in a full sandbox, so the run does not have to wait for it.
     pub fn new(helper: &Path) -> io::Result<Self> {
-        Self::start(helper, Ground::Namespaces, Streams::Merged)
+        Self::start(helper, Isolation::Namespaces, Streams::Merged)
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the runner")]
-    pub(crate) fn start(helper: &Path, ground: Ground, streams: Streams) -> io::Result<Self> {
+    pub(crate) fn start(helper: &Path, isolation: Isolation, streams: Streams) -> io::Result<Self> {
         let (control, theirs) = UnixStream::pair()?;
         let (output, output_end) = new_pipe()?;
         let (error, error_end) = match streams {
@@ -43,15 +43,15 @@ impl Ready {
             Streams::Apart => new_pipe().map(|(error, end)| (Some(error), end))?,
         };
         let mut command = Command::new(helper);
-        command.args([HELPER, ground.as_str()]).env_clear();
+        command.args([HELPER, isolation.as_str()]).env_clear();
         // The command holds copies of the pipes' write ends. It must go out of scope here, or the pipes would never
         // report end of file.
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(output_end).stderr(error_end);
-        Ok(Self { helper: command.spawn()?, control, pipes: [Some(output), error], ground, streams })
+        Ok(Self { helper: command.spawn()?, control, pipes: [Some(output), error], isolation, streams })
     }
 
     /// Returns whether the helper has the given isolation and streams and is still alive.
-    pub(crate) fn fits(&self, ground: Ground, streams: Streams) -> bool {
+    pub(crate) fn fits(&self, isolation: Isolation, streams: Streams) -> bool {
         let pid = rustix::process::Pid::from_child(&self.helper);
         let alive = rustix::process::waitid(
             rustix::process::WaitId::Pid(pid),
@@ -59,7 +59,7 @@ impl Ready {
                 | rustix::process::WaitIdOptions::NOHANG
                 | rustix::process::WaitIdOptions::NOWAIT,
         );
-        self.ground == ground && self.streams == streams && matches!(alive, Ok(None))
+        self.isolation == isolation && self.streams == streams && matches!(alive, Ok(None))
     }
 
     /// Ends a helper that was not used.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::common::Lines;
-use crate::model::{Item, Kind, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Visibility};
 
 /// Maximum depth. Deeper values are shown by their size.
 const DEEPEST: usize = 3;
@@ -175,11 +175,11 @@ fn joined(values: Vec<Value>) -> Value {
 fn item((name, signature): (String, String), bytes: Range<usize>, children: Vec<Item>, lines: &Lines) -> Item {
     Item {
         // A small member is shown on the line of its parent.
-        kind: if children.is_empty() { Kind::Field } else { Kind::Key },
+        kind: if children.is_empty() { ItemKind::Field } else { ItemKind::Key },
         names: if name.is_empty() { Vec::new() } else { vec![name] },
         signature,
         visibility: Visibility::Public,
-        place: Place::Program,
+        place: ItemOrigin::Program,
         doc: None,
         attributes: Vec::new(),
         lines: (lines.at(bytes.start), lines.at(bytes.end.saturating_sub(1).max(bytes.start))),

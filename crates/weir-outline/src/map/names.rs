@@ -68,21 +68,23 @@ pub(super) fn is_telling(name: &str, is_member: bool) -> bool {
 /// endings. Repeated words are given repeatedly.
 pub fn words_of(text: &str, mut give: impl FnMut(&str)) {
     let mut word = String::new();
-    let mut before = Class::Other;
+    let mut before = LetterClass::Other;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let class = Class::of(letter);
-        let next = letters.peek().map_or(Class::Other, |next| Class::of(*next));
+        let class = LetterClass::of(letter);
+        let next = letters.peek().map_or(LetterClass::Other, |next| LetterClass::of(*next));
         let breaks = match (before, class) {
-            (_, Class::Other) | (Class::Lower, Class::Upper) | (Class::Digit, Class::Lower | Class::Upper) => true,
+            (_, LetterClass::Other)
+            | (LetterClass::Lower, LetterClass::Upper)
+            | (LetterClass::Digit, LetterClass::Lower | LetterClass::Upper) => true,
             // The last capital of HTTPServer begins the next word.
-            (Class::Upper, Class::Upper) => next == Class::Lower,
+            (LetterClass::Upper, LetterClass::Upper) => next == LetterClass::Lower,
             _ => false,
         };
         if breaks {
             emit(&mut word, &mut give);
         }
-        if class != Class::Other {
+        if class != LetterClass::Other {
             word.extend(letter.to_lowercase());
         }
         before = class;
@@ -107,14 +109,14 @@ fn stem(word: &str) -> &str {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum LetterClass {
     Lower,
     Upper,
     Digit,
     Other,
 }
 
-impl Class {
+impl LetterClass {
     fn of(letter: char) -> Self {
         match letter {
             _ if letter.is_uppercase() => Self::Upper,

@@ -83,14 +83,14 @@ fn finished(text: String, chosen: &BTreeMap<usize, BTreeSet<usize>>) -> Map {
 }
 
 /// A line that may be shown.
-struct Wanted {
+struct CandidateLine {
     entry: usize,
     symbol: Option<usize>,
     gain: f64,
 }
 
 /// Returns all lines that could be shown, best first.
-fn wanted(entries: &[Entry<'_>], heat: &Heat) -> Vec<Wanted> {
+fn wanted(entries: &[Entry<'_>], heat: &Heat) -> Vec<CandidateLine> {
     let mut all = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         let mut symbols: Vec<(usize, f64)> =
@@ -98,10 +98,14 @@ fn wanted(entries: &[Entry<'_>], heat: &Heat) -> Vec<Wanted> {
         symbols.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         // A file deserves a line even if none of its symbols stands out.
         let strongest = symbols.first().map_or(1.0, |(_, heat)| heat.max(f64::MIN_POSITIVE));
-        all.push(Wanted { entry: at, symbol: symbols.first().map(|(place, _)| *place), gain: entry.ranked.score });
+        all.push(CandidateLine {
+            entry: at,
+            symbol: symbols.first().map(|(place, _)| *place),
+            gain: entry.ranked.score,
+        });
         for (nth, (place, heat)) in symbols.into_iter().enumerate().skip(1) {
             let gain = entry.ranked.score * (heat / strongest) * FADES.powi(i32::try_from(nth).unwrap_or(i32::MAX));
-            all.push(Wanted { entry: at, symbol: Some(place), gain });
+            all.push(CandidateLine { entry: at, symbol: Some(place), gain });
         }
     }
     all.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.entry.cmp(&b.entry)).then(a.symbol.cmp(&b.symbol)));

@@ -31,13 +31,14 @@ pub(super) fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: Syste
     }
     masks.left_out = tree.left_out();
     let (hidden, read_only) = (BTreeSet::new(), BTreeSet::new());
-    let mut work = Work { tree, places: &places, now, listings: Listings::default(), masks, hidden, read_only };
-    work.defaults(rules);
-    work.denials(rules);
-    work.finish()
+    let mut builder =
+        MaskBuilder { tree, places: &places, now, listings: Listings::default(), masks, hidden, read_only };
+    builder.defaults(rules);
+    builder.denials(rules);
+    builder.finish()
 }
 
-struct Work<'a> {
+struct MaskBuilder<'a> {
     tree: &'a mut Tree,
     places: &'a Places,
     now: SystemTime,
@@ -47,7 +48,7 @@ struct Work<'a> {
     read_only: BTreeSet<PathBuf>,
 }
 
-impl Work<'_> {
+impl MaskBuilder<'_> {
     /// Applies the default lists of secrets and of names that run code later.
     fn defaults(&mut self, rules: &Rules) {
         let places = self.places;

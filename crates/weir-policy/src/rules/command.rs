@@ -175,7 +175,7 @@ enum Token {
 
 /// Whether an unquoted expansion may be empty, so the space before it is gone as well.
 #[derive(Clone, Copy, PartialEq)]
-enum Gone {
+enum EmptyExpansion {
     No,
     Perhaps,
 }
@@ -184,8 +184,9 @@ enum Gone {
 /// script.
 fn texts(command: &Command) -> Vec<Vec<Token>> {
     let programs = [None, command.program()];
-    let each = programs.iter().flat_map(|program| [Gone::No, Gone::Perhaps].map(|gone| (program, gone)));
-    let each = each.map(|(program, gone)| tokens(&command.words, *program, gone)).chain([as_written(command)]);
+    let each =
+        programs.iter().flat_map(|program| [EmptyExpansion::No, EmptyExpansion::Perhaps].map(|empty| (program, empty)));
+    let each = each.map(|(program, empty)| tokens(&command.words, *program, empty)).chain([as_written(command)]);
     let mut texts: Vec<Vec<Token>> = Vec::new();
     for text in each {
         if !texts.contains(&text) {
@@ -195,11 +196,11 @@ fn texts(command: &Command) -> Vec<Vec<Token>> {
     texts
 }
 
-fn tokens(words: &[Word], program: Option<&str>, gone: Gone) -> Vec<Token> {
+fn tokens(words: &[Word], program: Option<&str>, empty: EmptyExpansion) -> Vec<Token> {
     let mut all = Vec::new();
     let mut vanished = false;
     for (at, word) in words.iter().enumerate() {
-        let vanishes = gone == Gone::Perhaps && word.splits() && word.pieces() == [Piece::Unknown];
+        let vanishes = empty == EmptyExpansion::Perhaps && word.splits() && word.pieces() == [Piece::Unknown];
         let space = at > 0 && !vanishes && !vanished;
         vanished = vanishes;
         if space {

@@ -15,11 +15,11 @@ pub(super) const MOST: usize = 64 << 10;
 pub(super) struct Head {
     pub(super) host: String,
     pub(super) port: u16,
-    pub(super) kind: Kind,
+    pub(super) kind: RequestKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// A tunnel for arbitrary bytes.
     Connect,
     /// A plain request, with the head to send to the server and the length of its body.
@@ -67,7 +67,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
         let (host, port) = authority(target)?;
         let port = port.ok_or("CONNECT needs a port")?;
         agrees(&headers, &host, port, None)?;
-        return Ok(Head { host, port, kind: Kind::Connect });
+        return Ok(Head { host, port, kind: RequestKind::Connect });
     }
     let scheme = target.get(..7).ok_or(ABSOLUTE)?;
     if !scheme.eq_ignore_ascii_case("http://") {
@@ -80,7 +80,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
     agrees(&headers, &host, port, Some(80))?;
     let length = length(&headers)?;
     let head = rewritten(&[method, name, path], &headers);
-    Ok(Head { host, port, kind: Kind::Plain { head, length } })
+    Ok(Head { host, port, kind: RequestKind::Plain { head, length } })
 }
 
 const ABSOLUTE: &str = "this is a proxy: use CONNECT, or a full URL that starts with http://";
@@ -181,8 +181,8 @@ mod tests {
 
     fn check(head: &str, expected: Expect) {
         let shown = match parse(head.as_bytes()) {
-            Ok(Head { host, port, kind: Kind::Connect }) => format!("connect to {host} port {port}"),
-            Ok(Head { host, port, kind: Kind::Plain { head, length } }) => {
+            Ok(Head { host, port, kind: RequestKind::Connect }) => format!("connect to {host} port {port}"),
+            Ok(Head { host, port, kind: RequestKind::Plain { head, length } }) => {
                 format!("to {host} port {port}, {length:?}:\n{}", head.replace('\r', ""))
             }
             Err(wrong) => wrong.to_owned(),

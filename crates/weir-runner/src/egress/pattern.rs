@@ -48,21 +48,21 @@ impl HostPattern {
     }
 
     /// Returns whether the pattern names this exact address, and whether it names the port as well.
-    pub(super) fn names(&self, address: IpAddr, port: u16) -> Named {
+    pub(super) fn names(&self, address: IpAddr, port: u16) -> PatternPrecision {
         match self.host {
             Host::Address(named) if named == canonical(address) => match self.port {
-                Some(only) if only == port => Named::WithPort,
-                None if USUAL.contains(&port) => Named::Address,
-                _ => Named::No,
+                Some(only) if only == port => PatternPrecision::WithPort,
+                None if USUAL.contains(&port) => PatternPrecision::Address,
+                _ => PatternPrecision::No,
             },
-            _ => Named::No,
+            _ => PatternPrecision::No,
         }
     }
 }
 
 /// How precisely a pattern names an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Named {
+pub(super) enum PatternPrecision {
     No,
     Address,
     WithPort,

@@ -10,13 +10,19 @@ use std::time::{Duration, Instant};
 use rustix::event::PollFlags;
 
 use super::body::Body;
-use super::listen::{Stop, is_passing};
+use super::listen::{ShutdownSignal, is_passing};
 
 const BUFFER: usize = 128 << 10;
 
 /// Copies data between both sides. `body` tells how much of the client's data belongs to the request. The end of one
 /// direction is forwarded, and the other direction continues.
-pub(super) fn relay(client: &TcpStream, server: &TcpStream, body: Body, idle: Duration, stop: &Stop) -> io::Result<()> {
+pub(super) fn relay(
+    client: &TcpStream,
+    server: &TcpStream,
+    body: Body,
+    idle: Duration,
+    stop: &ShutdownSignal,
+) -> io::Result<()> {
     client.set_nonblocking(true)?;
     server.set_nonblocking(true)?;
     let mut up = Direction::new(client, server, body);

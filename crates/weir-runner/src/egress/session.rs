@@ -5,17 +5,17 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::body::Body;
-use super::connect::{NoWay, connect};
-use super::head::{self, Kind};
-use super::listen::Stop;
+use super::connect::{ConnectError, connect};
+use super::head::{self, RequestKind};
+use super::listen::ShutdownSignal;
 use super::relay::relay;
-use super::{Record, Rules};
+use super::{HostRecord, Rules};
 
 /// How long a client may take to read a refusal.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Serves one request. An error on the connection ends it and is not reported.
-pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &Record, stop: &Stop) {
+pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &HostRecord, stop: &ShutdownSignal) {
     let _ = client.set_nodelay(true);
     if client.set_nonblocking(true).is_err() {
         return;
@@ -62,14 +62,14 @@ impl std::fmt::Display for Refusal {
 }
 
 /// The error response to send, or `None` if the connection is unusable.
-type Told = Option<Refusal>;
+type ErrorResponse = Option<Refusal>;
 
-fn bad(text: &str) -> Told {
+fn bad(text: &str) -> ErrorResponse {
     Some(Refusal { status: "400 Bad Request", text: text.to_owned() })
 }
 
 /// Reads the head of a request, with one deadline for all of it, so a client cannot stall by sending single bytes.
-fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head, Vec<u8>), Told> {
+fn request(client: &TcpStream, rules: &Rules, stop: &ShutdownSignal) -> Result<(head::Head, Vec<u8>), ErrorResponse> {
     let until = Instant::now() + rules.patience.head;
     let mut bytes = Vec::new();
     let mut buffer = [0; 8192];
@@ -97,20 +97,26 @@ fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head
     }
 }
 
-fn answer(client: &TcpStream, request: &Request, rules: &Rules, record: &Record, stop: &Stop) -> Result<(), Told> {
+fn answer(
+    client: &TcpStream,
+    request: &Request,
+    rules: &Rules,
+    record: &HostRecord,
+    stop: &ShutdownSignal,
+) -> Result<(), ErrorResponse> {
     let (host, port) = (&request.head.host, request.head.port);
     let server = match connect(rules, host, port, stop) {
         Ok(server) => {
             record.add(host, port, None);
             server
         }
-        Err(NoWay::Stopped) => return Err(None),
-        Err(NoWay::Failed(why)) => {
+        Err(ConnectError::Stopped) => return Err(None),
+        Err(ConnectError::Failed(why)) => {
             record.add(host, port, None);
             let text = format!("cannot reach {host} port {port}: {why}");
             return Err(Some(Refusal { status: "502 Bad Gateway", text }));
         }
-        Err(NoWay::Refused { why, add }) => {
+        Err(ConnectError::Refused { why, add }) => {
             let mut text = format!("{host} port {port} is refused: {why}");
             if let Some(add) = add {
                 text +=
@@ -124,15 +130,21 @@ fn answer(client: &TcpStream, request: &Request, rules: &Rules, record: &Record,
 }
 
 /// Forwards the request and what follows it.
-fn pass(client: &TcpStream, server: &TcpStream, request: &Request, rules: &Rules, stop: &Stop) -> Result<(), Told> {
+fn pass(
+    client: &TcpStream,
+    server: &TcpStream,
+    request: &Request,
+    rules: &Rules,
+    stop: &ShutdownSignal,
+) -> Result<(), ErrorResponse> {
     let until = Instant::now() + rules.patience.idle;
     let send = |to: &TcpStream, bytes: &[u8]| stop.write_all(to, bytes, until).map_err(|_| None);
     let (body, rest) = match &request.head.kind {
-        Kind::Connect => {
+        RequestKind::Connect => {
             send(client, b"HTTP/1.1 200 Connection established\r\n\r\n")?;
             (Body::endless(), request.rest.as_slice())
         }
-        Kind::Plain { head, length } => {
+        RequestKind::Plain { head, length } => {
             let mut body = Body::new(*length);
             let taken = body.take(&request.rest).map_err(|_| bad("the body is not chunked"))?;
             send(server, head.as_bytes())?;
@@ -147,7 +159,7 @@ fn pass(client: &TcpStream, server: &TcpStream, request: &Request, rules: &Rules
 
 /// Sends a refusal and waits until the client has read it: closing a connection with unread data resets it, and the
 /// text may be lost.
-fn farewell(client: &TcpStream, refusal: &Refusal, stop: &Stop) -> io::Result<()> {
+fn farewell(client: &TcpStream, refusal: &Refusal, stop: &ShutdownSignal) -> io::Result<()> {
     let until = Instant::now() + FAREWELL;
     stop.write_all(client, refusal.to_string().as_bytes(), until)?;
     client.shutdown(Shutdown::Write)?;

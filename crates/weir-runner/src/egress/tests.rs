@@ -310,7 +310,7 @@ fn dropping_it_ends_everything_at_once() {
 
 #[test]
 fn what_is_recorded_is_bounded() {
-    let record = super::Record::default();
+    let record = super::HostRecord::default();
     for number in 0..150 {
         record.add(&format!("host-{number}.test"), 443, None);
         record.add("host-0.test", 443, None);

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use super::{Doing as _, Failure, fence, filter};
+use super::{Failure, FailureContext as _, fence, filter};
 use crate::control::{self, Message};
 use crate::{Level, Spec};
 

@@ -138,11 +138,11 @@ fn compile(families: &[i32], denied: &[libc::c_long]) -> Result<BpfProgram, Box<
     Ok([guard(), main].concat())
 }
 
-type Rules = Vec<(i64, Vec<SeccompRule>)>;
+type FilterRules = Vec<(i64, Vec<SeccompRule>)>;
 
 /// Returns the system calls that are denied only with certain arguments.
-fn looked_into(families: &[i32]) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules: Rules = Vec::new();
+fn looked_into(families: &[i32]) -> Result<FilterRules, seccompiler::BackendError> {
+    let mut rules: FilterRules = Vec::new();
     let namespaces = [
         libc::CLONE_NEWNS,
         libc::CLONE_NEWCGROUP,

@@ -19,7 +19,7 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, mount, move_mount, open_tree,
 };
 
-use super::{AboutFiles as _, Doing as _, Failure};
+use super::{Failure, FailureContext as _, FileFailure as _};
 use crate::Spec;
 
 /// Devices that every program expects.

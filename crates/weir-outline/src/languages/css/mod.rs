@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, first_of};
-use crate::model::{Item, Kind};
+use crate::model::{Item, ItemKind};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -18,14 +18,14 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &[],
     grammar: || tree_sitter_css::LANGUAGE.into(),
     rows: &[
-        ("rule_set", item(Kind::Key).open_kind("block").row()),
-        ("media_statement", item(Kind::Module).open_kind("block").row()),
-        ("supports_statement", item(Kind::Module).open_kind("block").row()),
-        ("scope_statement", item(Kind::Module).open_kind("block").row()),
-        ("at_rule", item(Kind::Module).open_kind("block").row()),
-        ("keyframes_statement", item(Kind::Key).body_kind("keyframe_block_list").row()),
-        ("import_statement", item(Kind::Export).row()),
-        ("declaration", item(Kind::Field).row()),
+        ("rule_set", item(ItemKind::Key).open_kind("block").row()),
+        ("media_statement", item(ItemKind::Module).open_kind("block").row()),
+        ("supports_statement", item(ItemKind::Module).open_kind("block").row()),
+        ("scope_statement", item(ItemKind::Module).open_kind("block").row()),
+        ("at_rule", item(ItemKind::Module).open_kind("block").row()),
+        ("keyframes_statement", item(ItemKind::Key).body_kind("keyframe_block_list").row()),
+        ("import_statement", item(ItemKind::Export).row()),
+        ("declaration", item(ItemKind::Field).row()),
         ("block", Row::Through),
     ],
     comments: &["comment", "js_comment"],
@@ -76,11 +76,11 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
 fn refine(_: &Site<'_>, item: &mut Item) -> bool {
     /// Values of more characters are omitted.
     const LONG: usize = 80;
-    if item.kind == Kind::Module {
+    if item.kind == ItemKind::Module {
         // As written: the tree may come from a modified text.
         item.signature = item.names.join("");
     }
-    if item.kind != Kind::Field {
+    if item.kind != ItemKind::Field {
         return true;
     }
     // A custom property is an interface; a standard one is not.

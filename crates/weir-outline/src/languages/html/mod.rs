@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, first_of};
-use crate::model::{Item, Kind};
+use crate::model::{Item, ItemKind};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -18,8 +18,8 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     grammar: || tree_sitter_html::LANGUAGE.into(),
     rows: &[
         ("element", Row::Through),
-        ("script_element", item(Kind::Export).row()),
-        ("style_element", item(Kind::Key).row()),
+        ("script_element", item(ItemKind::Export).row()),
+        ("style_element", item(ItemKind::Key).row()),
     ],
     comments: &["comment"],
     attributes: &[],
@@ -45,11 +45,13 @@ fn row(site: &Site<'_>) -> Option<Row> {
     }
     let tag = tag(site.node, site.text)?;
     let kind = match tag {
-        "title" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return Some(item(Kind::Heading).row()),
-        "link" | "iframe" => return Some(item(Kind::Export).row()),
-        _ if FIELDS.contains(&tag) => return Some(item(Kind::Field).row()),
+        "title" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return Some(item(ItemKind::Heading).row()),
+        "link" | "iframe" => return Some(item(ItemKind::Export).row()),
+        _ if FIELDS.contains(&tag) => return Some(item(ItemKind::Field).row()),
         // Custom elements have a hyphen in their name.
-        _ if PARTS.contains(&tag) || tag.contains('-') || attribute(site.node, site.text, "id").is_some() => Kind::Key,
+        _ if PARTS.contains(&tag) || tag.contains('-') || attribute(site.node, site.text, "id").is_some() => {
+            ItemKind::Key
+        }
         _ => return None,
     };
     Some(item(kind).open_by(|node| Some(node)).row())
@@ -94,14 +96,14 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
             signature.push_str(&format!(" {name}={value}"));
         }
     }
-    if item.kind == Kind::Heading {
+    if item.kind == ItemKind::Heading {
         let said = words(site.node, site.text);
         item.names = vec![said.clone()];
         signature = format!("{signature} {said}");
     }
     item.signature = signature;
     // A plain style sheet or an empty script: nothing that others use.
-    item.kind != Kind::Export
+    item.kind != ItemKind::Export
         || tag == "script" && site.text_of(site.node).len() > "<script></script>".len()
         || item.signature.contains('=')
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::declared::unquoted;
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::Site;
 
 /// A local name, and the name that it is exported by.
@@ -127,7 +127,7 @@ fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str)
             item.names = pairs.into_iter().map(|(_, name)| name).collect();
         }
     }
-    pairs.extend(items.iter().filter(|item| item.kind == Kind::Export).flat_map(|item| pairs_of(&item.signature)));
+    pairs.extend(items.iter().filter(|item| item.kind == ItemKind::Export).flat_map(|item| pairs_of(&item.signature)));
     let locals: HashSet<&str> = pairs.iter().map(|(local, _)| local.as_str()).collect();
     let mut declared = HashSet::new();
     for item in items.iter_mut().filter(|item| !is_export(item)) {
@@ -149,7 +149,7 @@ fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str)
         });
     }
     items.retain(|item| !item.names.is_empty());
-    for item in items.iter_mut().filter(|item| item.kind == Kind::Module) {
+    for item in items.iter_mut().filter(|item| item.kind == ItemKind::Module) {
         let before = text.get(..item.bytes.start).unwrap_or_default().trim_end();
         let declared = scope == Scope::Declared || scope == Scope::DeclaredByName || before.ends_with("declare")
             // Without any export it would be useless, so it must be in a declaration file.
@@ -165,7 +165,7 @@ fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str)
 }
 
 fn is_export(item: &Item) -> bool {
-    item.kind == Kind::Export
+    item.kind == ItemKind::Export
 }
 
 /// Returns what an `export` without a declaration and without a source exports.

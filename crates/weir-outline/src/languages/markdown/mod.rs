@@ -9,7 +9,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use super::common::Lines;
 use super::{Language, Reader};
 use crate::docs;
-use crate::model::{Item, Kind, Outline, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "markdown",
@@ -27,22 +27,22 @@ fn read(text: &str, into: &mut Outline) {
         | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS
         | Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS;
-    let mut seen = Seen::default();
+    let mut scan = MarkdownScan::default();
     for (event, bytes) in Parser::new_ext(text, options).into_offset_iter() {
-        seen.event(event, bytes);
+        scan.event(event, bytes);
     }
     let lines = Lines::of(text);
-    into.purpose = docs::first_sentence(&seen.purpose);
-    into.items.extend(seen.keys.take().map(|(keys, bytes)| line(Kind::Key, keys, bytes, &lines)));
-    into.items.extend(nested(seen.headings, text, &lines));
-    for (what, counts) in [("code", &seen.code), ("links", &seen.links)] {
-        into.items.extend(counted(what, counts).map(|(said, bytes)| line(Kind::Key, said, bytes, &lines)));
+    into.purpose = docs::first_sentence(&scan.purpose);
+    into.items.extend(scan.keys.take().map(|(keys, bytes)| line(ItemKind::Key, keys, bytes, &lines)));
+    into.items.extend(nested(scan.headings, text, &lines));
+    for (what, counts) in [("code", &scan.code), ("links", &scan.links)] {
+        into.items.extend(counted(what, counts).map(|(said, bytes)| line(ItemKind::Key, said, bytes, &lines)));
     }
 }
 
 /// What was found in the text so far.
 #[derive(Default)]
-struct Seen {
+struct MarkdownScan {
     keys: Option<(String, Range<usize>)>,
     headings: Vec<Heading>,
     code: Vec<Count>,
@@ -75,7 +75,7 @@ struct Heading {
     bytes: Range<usize>,
 }
 
-impl Seen {
+impl MarkdownScan {
     fn event(&mut self, event: Event<'_>, bytes: Range<usize>) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
@@ -175,7 +175,7 @@ fn nested(headings: Vec<Heading>, text: &str, lines: &Lines) -> Vec<Item> {
     for heading in headings {
         close(&mut open, &mut items, |level| level >= heading.level, (heading.bytes.start, lines));
         let signature = format!("{} {}", "#".repeat(heading.level as usize), heading.title.trim());
-        let mut item = line(Kind::Heading, signature, heading.bytes, lines);
+        let mut item = line(ItemKind::Heading, signature, heading.bytes, lines);
         item.names = vec![heading.title.trim().to_owned()];
         open.push((heading.level, item));
     }
@@ -201,13 +201,13 @@ fn close(
     }
 }
 
-fn line(kind: Kind, signature: String, bytes: Range<usize>, lines: &Lines) -> Item {
+fn line(kind: ItemKind, signature: String, bytes: Range<usize>, lines: &Lines) -> Item {
     Item {
         kind,
         names: signature.split(':').next().map(str::to_owned).into_iter().collect(),
         signature,
         visibility: Visibility::Public,
-        place: Place::Program,
+        place: ItemOrigin::Program,
         doc: None,
         attributes: Vec::new(),
         lines: (lines.at(bytes.start), lines.at(bytes.end.saturating_sub(1).max(bytes.start))),

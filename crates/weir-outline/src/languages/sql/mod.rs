@@ -12,7 +12,7 @@ use lex::Token;
 use super::common::Lines;
 use super::{Language, Reader};
 use crate::docs;
-use crate::model::{Item, Kind, Outline, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "sql",
@@ -154,7 +154,7 @@ impl File<'_> {
 
     fn column(&self, part: &[&Token]) -> Option<Item> {
         let (first, last) = (part.first()?, part.last()?);
-        let mut item = self.line(Kind::Field, self.flat(part), first.bytes.start..last.bytes.end);
+        let mut item = self.line(ItemKind::Field, self.flat(part), first.bytes.start..last.bytes.end);
         let is_rule = self.is_one_of(first, &RULES);
         let named = if is_rule { part.get(1).filter(|_| first.is(self.text, "constraint")) } else { Some(first) };
         item.names = named.map(|token| token.text(self.text).trim_matches(['"', '`']).to_owned()).into_iter().collect();
@@ -204,13 +204,13 @@ impl File<'_> {
         line
     }
 
-    fn line(&self, kind: Kind, signature: String, bytes: Range<usize>) -> Item {
+    fn line(&self, kind: ItemKind, signature: String, bytes: Range<usize>) -> Item {
         Item {
             kind,
             names: Vec::new(),
             signature,
             visibility: Visibility::Public,
-            place: Place::Program,
+            place: ItemOrigin::Program,
             doc: None,
             attributes: Vec::new(),
             lines: (self.lines.at(bytes.start), self.lines.at(bytes.end.saturating_sub(1))),
@@ -220,12 +220,12 @@ impl File<'_> {
     }
 }
 
-fn kind(what: &str, is_creation: bool) -> Kind {
+fn kind(what: &str, is_creation: bool) -> ItemKind {
     match what {
-        _ if !is_creation => Kind::Key,
-        "table" | "view" | "type" | "domain" => Kind::Type,
-        "function" | "procedure" | "proc" | "trigger" | "aggregate" => Kind::Function,
-        "extension" => Kind::Export,
-        _ => Kind::Key,
+        _ if !is_creation => ItemKind::Key,
+        "table" | "view" | "type" | "domain" => ItemKind::Type,
+        "function" | "procedure" | "proc" | "trigger" | "aggregate" => ItemKind::Function,
+        "extension" => ItemKind::Export,
+        _ => ItemKind::Key,
     }
 }
