@@ -13,7 +13,7 @@ use crate::spec::Spec;
 use crate::walk::{self, Source, WalkedItems};
 
 /// Maximum number of members of one part to parse. Code written by people has fewer.
-const MOST_MEMBERS: usize = 1_000;
+const MAX_MEMBERS: usize = 1_000;
 
 /// Returns the items of a broken file, parsed part by part if that finds more than parsing it as a whole.
 pub(crate) fn look_again(
@@ -49,7 +49,7 @@ impl Recovery<'_> {
             return Some(whole);
         }
         let mut items: Vec<Item> = Vec::new();
-        for member in members.iter().take(MOST_MEMBERS) {
+        for member in members.iter().take(MAX_MEMBERS) {
             let ranges: Vec<Range> =
                 member.iter().filter(|lines| !lines.is_empty()).map(|lines| range(lines)).collect();
             for item in self.seen(&ranges)?.items {

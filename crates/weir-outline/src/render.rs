@@ -8,9 +8,9 @@ mod names;
 use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 /// Maximum share of the file's tokens. A level above it gives way to the next smaller one.
-const LARGEST_SHARE: f64 = 0.7;
+const MAX_TOKEN_SHARE: f64 = 0.7;
 /// Below this share of the file's non-whitespace bytes, an outline certainly has fewer tokens than that.
-const SURELY_SMALLER: f64 = 0.1;
+const QUICK_ACCEPT_SHARE: f64 = 0.1;
 
 /// How much of a file is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,11 +47,11 @@ pub fn show(outline: &Outline, text: &str, level: Level) -> Shown {
 fn is_smaller(shown: &str, text: &str) -> bool {
     // White space costs hardly any tokens.
     let dense = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
-    if (shown.len() as f64) < dense as f64 * SURELY_SMALLER {
+    if (shown.len() as f64) < dense as f64 * QUICK_ACCEPT_SHARE {
         return true;
     }
     let [shown, whole] = [shown, text].map(|text| weir_tokens::count(text) as f64);
-    shown <= whole * LARGEST_SHARE
+    shown <= whole * MAX_TOKEN_SHARE
 }
 
 impl Outline {

@@ -11,9 +11,9 @@ use crate::languages::{NodeClass, Table};
 use crate::spec::Spec;
 
 /// Values of more bytes are omitted.
-const LONG_VALUE: usize = 80;
+const MAX_VALUE_BYTES: usize = 80;
 /// Maximum nesting of a signature. Only hostile files exceed it.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 /// What to omit from a signature.
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(crate) struct Omissions {
 impl Omissions {
     /// Omits a value if it is long.
     pub(crate) fn long_value(&mut self, node: Node<'_>) {
-        if node.end_byte() - node.start_byte() > LONG_VALUE {
+        if node.end_byte() - node.start_byte() > MAX_VALUE_BYTES {
             self.values.push(node.byte_range());
         }
     }
@@ -74,7 +74,7 @@ impl Writer<'_> {
                 return;
             }
             NodeClass::Atom => return self.copy(node),
-            _ if node.child_count() == 0 || depth > DEEPEST => return self.copy(node),
+            _ if node.child_count() == 0 || depth > MAX_DEPTH => return self.copy(node),
             _ => {}
         }
         let by_lines = self.spec.by_lines.contains(&node.kind());

@@ -14,7 +14,7 @@ use crate::signature::{self, Omissions};
 use crate::spec::{ItemRow, Row, Site, Spec};
 
 /// Maximum nesting of items. Only hostile files exceed it.
-const DEEPEST: usize = 120;
+const MAX_DEPTH: usize = 120;
 
 /// The items found in a file.
 pub(crate) struct WalkedItems {
@@ -82,7 +82,7 @@ impl Walk<'_> {
         inside: Option<&Item>,
         into: &mut Vec<Item>,
     ) {
-        if self.depth > DEEPEST || !cursor.goto_first_child() {
+        if self.depth > MAX_DEPTH || !cursor.goto_first_child() {
             return;
         }
         self.depth += 1;

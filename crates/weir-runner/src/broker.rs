@@ -32,14 +32,14 @@ use weir_core::run::Stream;
 
 use crate::Stopper;
 use crate::egress::listen::{Server, ShutdownSignal};
-use frame::{Answer, MOST_REQUEST};
+use frame::{Answer, MAX_REQUEST_BYTES};
 
 /// Maximum number of concurrent calls.
-const CALLS: usize = 8;
+const MAX_CALLS: usize = 8;
 /// Maximum number of recorded calls.
-const RECORDED: usize = 100;
+const MAX_RECORDED_CALLS: usize = 100;
 /// Time limit for receiving a request, and for a client to accept an answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A secret that identifies the processes of one run.
 #[derive(Clone)]
@@ -111,7 +111,7 @@ pub fn serve(
     let state = BrokerState { used: AtomicU32::new(0), grant, record: record.clone(), stopper: stopper.clone() };
     let handle = move |client: &TcpStream, stop: &ShutdownSignal| state.serve(client, stop, &run);
     // A call beyond the maximum is closed, which the client notices.
-    let server = Server::start(listener, CALLS, handle, drop)?;
+    let server = Server::start(listener, MAX_CALLS, handle, drop)?;
     Ok(Broker { record, stopper, _server: server })
 }
 
@@ -163,7 +163,7 @@ impl CallRecord {
 
     fn add(&self, argv: Vec<OsString>, refused: Option<String>) {
         let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if recorded.0.len() < RECORDED {
+        if recorded.0.len() < MAX_RECORDED_CALLS {
             recorded.0.push(BrokeredCall { argv, refused });
         } else {
             recorded.1 += 1;
@@ -186,7 +186,7 @@ impl BrokerState {
         stop: &ShutdownSignal,
         run: &impl Fn(&Call<'_>, &mut Sink<'_>) -> io::Result<i32>,
     ) {
-        let send = |answer: &Answer<'_>| stop.write_all(client, &answer.encode(), Instant::now() + PATIENCE);
+        let send = |answer: &Answer<'_>| stop.write_all(client, &answer.encode(), Instant::now() + CLIENT_TIMEOUT);
         if client.set_nonblocking(true).is_err() {
             return;
         }
@@ -232,7 +232,7 @@ impl BrokerState {
 
 /// Reads a request, with one deadline for all of it.
 fn request(client: &TcpStream, stop: &ShutdownSignal) -> io::Result<(Vec<u8>, Vec<OsString>)> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + CLIENT_TIMEOUT;
     let read = |size: usize| -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; size];
         let mut filled = 0;
@@ -245,7 +245,7 @@ fn request(client: &TcpStream, stop: &ShutdownSignal) -> io::Result<(Vec<u8>, Ve
         Ok(bytes)
     };
     let size = frame::number(&read(4)?)?;
-    if size > MOST_REQUEST {
+    if size > MAX_REQUEST_BYTES {
         return Err(io::ErrorKind::InvalidData.into());
     }
     frame::decode_request(&read(size)?)

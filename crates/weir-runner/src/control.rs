@@ -16,7 +16,7 @@ use rustix::net::{
 use crate::codec::{Reader, Writer};
 
 /// Maximum size of a message from the helper in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
 /// A message from the helper.
 #[derive(Debug)]
@@ -139,7 +139,7 @@ impl Inbox {
     pub(crate) fn next(&mut self) -> io::Result<Option<Message>> {
         let Some((length, rest)) = self.bytes.split_first_chunk::<8>() else { return Ok(None) };
         let length = u64::from_le_bytes(*length) as usize;
-        if length > LONGEST {
+        if length > MAX_MESSAGE_BYTES {
             return Err(io::Error::other("the helper sent too much data"));
         }
         let Some(frame) = rest.get(..length) else { return Ok(None) };

@@ -36,9 +36,9 @@ pub use pattern::{BadPattern, HostPattern};
 use listen::Server;
 
 /// Maximum number of concurrent connections of a run.
-const CONNECTIONS: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 /// Maximum number of different hosts recorded for a run.
-const RECORDED: usize = 100;
+const MAX_RECORDED_HOSTS: usize = 100;
 
 /// What a run may reach, and how.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ pub fn serve(listener: OwnedFd, rules: Rules) -> io::Result<Egress> {
     let record = HostRecord::default();
     let shared = record.clone();
     let handle = move |client: &TcpStream, stop: &listen::ShutdownSignal| session::serve(client, &rules, &shared, stop);
-    let server = Server::start(listener, CONNECTIONS, handle, session::busy)?;
+    let server = Server::start(listener, MAX_CONNECTIONS, handle, session::busy)?;
     Ok(Egress { record, _server: server })
 }
 
@@ -161,7 +161,7 @@ impl HostRecord {
         let key = (host.to_owned(), port, refused);
         if let Some(times) = recorded.asked.get_mut(&key) {
             *times += 1;
-        } else if recorded.asked.len() < RECORDED {
+        } else if recorded.asked.len() < MAX_RECORDED_HOSTS {
             recorded.asked.insert(key, 1);
         } else {
             recorded.left_out += 1;

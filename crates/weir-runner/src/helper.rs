@@ -12,7 +12,7 @@ use crate::spec::Isolation;
 use crate::{HELPER, Streams};
 
 /// Pipe size in bytes. It is larger than the default, so large outputs need fewer reads.
-const PIPE: usize = 256 << 10;
+const PIPE_BYTES: usize = 256 << 10;
 /// Number of seconds that a helper has to exit by itself.
 const GRACE_SECONDS: i64 = 2;
 
@@ -106,7 +106,7 @@ fn end(helper: &mut Child) {
 fn new_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // If the user's pipe quota is used up, the default size is good enough.
-    let _ = rustix::pipe::fcntl_setpipe_size(&writer, PIPE);
+    let _ = rustix::pipe::fcntl_setpipe_size(&writer, PIPE_BYTES);
     let flags = rustix::fs::fcntl_getfl(&reader)?;
     rustix::fs::fcntl_setfl(&reader, flags | rustix::fs::OFlags::NONBLOCK)?;
     Ok((reader, writer))

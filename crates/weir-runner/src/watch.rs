@@ -15,7 +15,7 @@ use crate::{Level, Outcome, Problem, Run, RunError, Stopper};
 
 /// How long a run's pipes may stay open after its end. By then they are closed, unless there was no sandbox and a
 /// process escaped.
-const GRACE: Duration = Duration::from_secs(2);
+const OPEN_PIPE_GRACE: Duration = Duration::from_secs(2);
 
 /// A run being watched.
 pub(crate) struct Watch {
@@ -54,7 +54,7 @@ impl Watch {
             let ready = self.wait(run.stopper, listening).map_err(RunError::Helper)?;
             if ready.control && !self.hear(run).map_err(RunError::Helper)? {
                 listening = false;
-                self.deadline = self.deadline.min(Instant::now() + GRACE);
+                self.deadline = self.deadline.min(Instant::now() + OPEN_PIPE_GRACE);
             }
             for (number, stream) in [Stream::Out, Stream::Err].into_iter().enumerate() {
                 if ready.pipes[number] {

@@ -10,13 +10,13 @@ use super::common::Lines;
 use crate::model::{Item, ItemKind, ItemOrigin, Visibility};
 
 /// Maximum depth. Deeper values are shown by their size.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 /// Maximum number of keys of one map to show. Further ones are counted.
-const MOST_KEYS: usize = 60;
+const MAX_KEYS: usize = 60;
 /// Minimum number of maps with the same keys to show as one.
-const ALIKE: usize = 8;
+const MIN_ALIKE_MAPS: usize = 8;
 /// Maximum number of names of such maps to show.
-const NAMED: usize = 6;
+const MAX_NAMED: usize = 6;
 
 /// A key with its value, and their position.
 #[derive(Clone)]
@@ -80,10 +80,10 @@ pub(super) fn items(value: &Value, text: &str) -> Vec<Item> {
 }
 
 fn of_map(entries: &[Entry], depth: usize, lines: &Lines) -> Vec<Item> {
-    let mut items: Vec<Item> = entries.iter().take(MOST_KEYS).map(|entry| of_entry(entry, depth, lines)).collect();
-    if let Some(next) = entries.get(MOST_KEYS) {
+    let mut items: Vec<Item> = entries.iter().take(MAX_KEYS).map(|entry| of_entry(entry, depth, lines)).collect();
+    if let Some(next) = entries.get(MAX_KEYS) {
         let end = entries.last().map_or(next.bytes.end, |last| last.bytes.end);
-        let rest = format!("… {} more keys", entries.len() - MOST_KEYS);
+        let rest = format!("… {} more keys", entries.len() - MAX_KEYS);
         items.push(item((String::new(), rest), next.bytes.start..end, Vec::new(), lines));
     }
     items
@@ -91,13 +91,13 @@ fn of_map(entries: &[Entry], depth: usize, lines: &Lines) -> Vec<Item> {
 
 fn of_entry(entry: &Entry, depth: usize, lines: &Lines) -> Item {
     let key = entry.key.as_str();
-    let is_deep = depth >= DEEPEST;
+    let is_deep = depth >= MAX_DEPTH;
     let inside = |entries: &[Entry]| of_map(entries, depth + 1, lines);
     let (signature, children) = match &entry.value {
         Value::Map(entries) if is_deep && !entries.is_empty() => (labelled(key, &size(entries.len())), Vec::new()),
         Value::Map(entries) if !entries.is_empty() => match alike(entries) {
             Some(merged) => {
-                let names: Vec<&str> = entries.iter().take(NAMED).map(|entry| entry.key.as_str()).collect();
+                let names: Vec<&str> = entries.iter().take(MAX_NAMED).map(|entry| entry.key.as_str()).collect();
                 (format!("{key}: {{{}, …}} × {}, each", names.join(", "), entries.len()), inside(&merged))
             }
             None => (key.to_owned(), inside(entries)),
@@ -130,7 +130,7 @@ fn as_map(value: &Value) -> Option<&[Entry]> {
 /// Returns the merged keys of many maps with the same keys, as in a table indexed by name.
 fn alike(entries: &[Entry]) -> Option<Vec<Entry>> {
     let maps: Vec<&[Entry]> = entries.iter().filter_map(|entry| as_map(&entry.value)).collect();
-    if entries.len() < ALIKE || maps.len() < entries.len() {
+    if entries.len() < MIN_ALIKE_MAPS || maps.len() < entries.len() {
         return None;
     }
     let merged = merge(&maps);

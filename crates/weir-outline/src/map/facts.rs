@@ -11,9 +11,9 @@ const IN_NAME: u32 = 3;
 const IN_SIGNATURE: u32 = 1;
 const IN_DOC: u32 = 1;
 /// Maximum weight of a word, however often it occurs in a file.
-const MOST: u32 = 12;
+const MAX_WEIGHT: u32 = 12;
 /// Maximum length of a stored signature in characters.
-const LONGEST: usize = 240;
+const MAX_SIGNATURE_CHARS: usize = 240;
 
 /// What the map knows about one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -137,7 +137,7 @@ fn plain(name: &str) -> &str {
 fn add(words: &mut BTreeMap<u32, u32>, text: &str, weight: u32) {
     words_of(text, |word| {
         let count = words.entry(word_number(word)).or_default();
-        *count = (*count + weight).min(MOST);
+        *count = (*count + weight).min(MAX_WEIGHT);
     });
 }
 
@@ -147,7 +147,7 @@ fn one_line(text: &str) -> String {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_SIGNATURE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -241,7 +241,7 @@ fn offered(files: &[Known]) -> (Vec<f64>, Numbers<f64>) {
 /// Scores how well files match the words of a query, and returns the weight of each word.
 fn by_words(files: &[Known], query: &str) -> (Vec<f64>, Numbers<f64>) {
     /// The weight in a file at which a word reaches half of its maximum score.
-    const HALF: f64 = 3.0;
+    const HALF_SCORE_WEIGHT: f64 = 3.0;
     let mut asked: Vec<u32> = Vec::new();
     words_of(query, |word| asked.push(word_number(word)));
     asked.sort_unstable();
@@ -256,7 +256,7 @@ fn by_words(files: &[Known], query: &str) -> (Vec<f64>, Numbers<f64>) {
         let rare = ((files.len() + 1) as f64 / have.len().max(1) as f64).ln();
         weights.insert(word, rare);
         for (at, weight) in have {
-            scores[at] += rare * weight / (weight + HALF);
+            scores[at] += rare * weight / (weight + HALF_SCORE_WEIGHT);
         }
     }
     (scores, weights)

@@ -9,9 +9,9 @@ use super::facts::Symbol;
 use super::rank::{Heat, Ranked};
 
 /// Maximum length of a signature in characters. A longer one is cut.
-const LONGEST: usize = 110;
+const MAX_SIGNATURE_CHARS: usize = 110;
 /// The factor by which each further symbol of a file counts less.
-const FADES: f64 = 0.75;
+const SYMBOL_DECAY: f64 = 0.75;
 
 /// A ranked file with its symbols.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +104,8 @@ fn wanted(entries: &[Entry<'_>], heat: &Heat) -> Vec<CandidateLine> {
             gain: entry.ranked.score,
         });
         for (nth, (place, heat)) in symbols.into_iter().enumerate().skip(1) {
-            let gain = entry.ranked.score * (heat / strongest) * FADES.powi(i32::try_from(nth).unwrap_or(i32::MAX));
+            let gain =
+                entry.ranked.score * (heat / strongest) * SYMBOL_DECAY.powi(i32::try_from(nth).unwrap_or(i32::MAX));
             all.push(CandidateLine { entry: at, symbol: Some(place), gain });
         }
     }
@@ -123,7 +124,7 @@ fn write(entries: &[Entry<'_>], chosen: &BTreeMap<usize, BTreeSet<usize>>) -> St
 
 /// Formats a symbol on one line: its enclosing name, its signature and its line number.
 fn line(symbol: &Symbol) -> String {
-    let signature = match symbol.signature.char_indices().nth(LONGEST) {
+    let signature = match symbol.signature.char_indices().nth(MAX_SIGNATURE_CHARS) {
         Some((end, _)) => format!("{}…", &symbol.signature[..end]),
         None => symbol.signature.clone(),
     };

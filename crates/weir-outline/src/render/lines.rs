@@ -6,7 +6,7 @@ use super::{Level, is_shown};
 use crate::model::{Item, ItemKind, Visibility};
 
 /// Maximum length of an attribute to show, in bytes. The arguments of a longer one are not worth their length.
-const LONGEST_MARK: usize = 24;
+const MAX_ATTRIBUTE_BYTES: usize = 24;
 
 /// Writes items and their contents.
 pub(super) fn write(items: &[Item], (level, least): (Level, Visibility), text: &mut String) {
@@ -110,7 +110,7 @@ fn is_empty_impl(item: &Item, least: Visibility) -> bool {
 
 /// Returns whether an attribute is a short marker that says what an item is: `@property`, `@Override`.
 fn is_short_mark(attribute: &str) -> bool {
-    attribute.starts_with('@') && attribute.len() <= LONGEST_MARK
+    attribute.starts_with('@') && attribute.len() <= MAX_ATTRIBUTE_BYTES
 }
 
 /// Returns the traits that a type derives.

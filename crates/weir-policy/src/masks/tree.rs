@@ -20,7 +20,7 @@ pub const MAX_ENTRIES: usize = 1_000_000;
 
 /// How long the times of a folder are not trusted after a change: some file systems only store times to one or two
 /// seconds.
-const UNSETTLED: Duration = Duration::from_secs(2);
+const MIN_SETTLED_AGE: Duration = Duration::from_secs(2);
 
 /// Why a tree could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -171,7 +171,7 @@ impl Stamp {
         let seconds = u64::try_from(self.touched.0).unwrap_or(0);
         let touched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
         let last = self.changed.max(touched);
-        now.duration_since(last).is_ok_and(|age| age > UNSETTLED)
+        now.duration_since(last).is_ok_and(|age| age > MIN_SETTLED_AGE)
     }
 }
 

@@ -38,7 +38,7 @@ impl Body {
         Self(match length {
             Length::Bytes(0) => BodyState::Over,
             Length::Bytes(bytes) => BodyState::Bytes(bytes),
-            Length::Chunked => NEXT,
+            Length::Chunked => CHUNK_START,
         })
     }
 
@@ -77,7 +77,7 @@ impl Body {
     }
 }
 
-const NEXT: BodyState = BodyState::Size { size: 0, digits: 0, in_number: true };
+const CHUNK_START: BodyState = BodyState::Size { size: 0, digits: 0, in_number: true };
 
 fn less(size: u64, left: usize) -> (u64, usize) {
     let taken = usize::try_from(size).unwrap_or(usize::MAX).min(left);
@@ -104,7 +104,7 @@ fn one(state: BodyState, byte: u8) -> Result<BodyState, MalformedBody> {
         (BodyState::SizeEnd(0), b'\n') => Ok(BodyState::Trailer(2)),
         (BodyState::SizeEnd(size), b'\n') => Ok(BodyState::Chunk(size)),
         (BodyState::ChunkEnd { in_it: false }, b'\r') => Ok(BodyState::ChunkEnd { in_it: true }),
-        (BodyState::ChunkEnd { in_it: true }, b'\n') => Ok(NEXT),
+        (BodyState::ChunkEnd { in_it: true }, b'\n') => Ok(CHUNK_START),
         (BodyState::Trailer(2), b'\r') => Ok(BodyState::Trailer(3)),
         (BodyState::Trailer(3), b'\n') => Ok(BodyState::Over),
         (BodyState::Trailer(3), _) => Err(MalformedBody),

@@ -158,7 +158,7 @@ fn through(rules: &Rules, upstream: &Upstream, target: &str, stop: &ShutdownSign
     // Byte by byte, since what follows the head belongs to the client.
     while head::end(&answer).is_none() {
         let read = stop.read(&stream, &mut byte, until).map_err(|error| connect_error(&error))?;
-        if read == 0 || answer.len() >= head::MOST {
+        if read == 0 || answer.len() >= head::MAX_HEAD_BYTES {
             return Err(ConnectError::Failed("the user's own proxy gave no answer".to_owned()));
         }
         answer.push(byte[0]);

@@ -1,11 +1,11 @@
 //! Fuzzing entry point for the proxy's request parser.
 
 use super::body::Body;
-use super::head::{MOST, RequestKind, end, parse};
+use super::head::{MAX_HEAD_BYTES, RequestKind, end, parse};
 
 /// Parses bytes as the head of a request with its body, and checks that the server would read them the same way.
 pub fn proxy(data: &[u8]) {
-    let Some(at) = end(data).filter(|at| *at <= MOST) else { return };
+    let Some(at) = end(data).filter(|at| *at <= MAX_HEAD_BYTES) else { return };
     let (head, rest) = data.split_at(at);
     let Ok(read) = parse(head) else { return };
     assert!(!read.host.is_empty() && !read.host.contains(char::is_whitespace), "{read:?}");

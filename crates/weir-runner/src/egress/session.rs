@@ -12,7 +12,7 @@ use super::relay::relay;
 use super::{HostRecord, Rules};
 
 /// How long a client may take to read a refusal.
-const FAREWELL: Duration = Duration::from_secs(2);
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves one request. An error on the connection ends it and is not reported.
 pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &HostRecord, stop: &ShutdownSignal) {
@@ -90,8 +90,8 @@ fn request(client: &TcpStream, rules: &Rules, stop: &ShutdownSignal) -> Result<(
             let rest = bytes.split_off(end);
             return Ok((head::parse(&bytes).map_err(bad)?, rest));
         }
-        if bytes.len() >= head::MOST {
-            let text = format!("the request head is larger than {} bytes", head::MOST);
+        if bytes.len() >= head::MAX_HEAD_BYTES {
+            let text = format!("the request head is larger than {} bytes", head::MAX_HEAD_BYTES);
             return Err(Some(Refusal { status: "431 Request Header Fields Too Large", text }));
         }
     }
@@ -160,7 +160,7 @@ fn pass(
 /// Sends a refusal and waits until the client has read it: closing a connection with unread data resets it, and the
 /// text may be lost.
 fn farewell(client: &TcpStream, refusal: &Refusal, stop: &ShutdownSignal) -> io::Result<()> {
-    let until = Instant::now() + FAREWELL;
+    let until = Instant::now() + REFUSAL_TIMEOUT;
     stop.write_all(client, refusal.to_string().as_bytes(), until)?;
     client.shutdown(Shutdown::Write)?;
     let mut buffer = [0; 8192];

@@ -20,9 +20,9 @@ use crate::spec::Isolation;
 use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
 
 /// Time for leftover processes to exit by themselves. It must be below one second, since only its nanoseconds are used.
-const GRACE: Duration = Duration::from_millis(300);
+const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
 /// Interval between memory checks.
-const LOOK: Duration = Duration::from_millis(200);
+const MEMORY_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Executes the run and ends this process.
 pub(super) fn run(socket: &UnixStream, isolation: Isolation) -> Result<(), Failure> {
@@ -105,7 +105,7 @@ fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, sources: &EventSources) 
     loop {
         let mut waiting = vec![PollFd::new(socket, PollFlags::IN), PollFd::new(&sources.children, PollFlags::IN)];
         waiting.extend(sources.mounts.as_ref().map(|mounts| PollFd::new(mounts, PollFlags::PRI)));
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(MEMORY_CHECK_INTERVAL.subsec_nanos()) };
         let _ = poll(&mut waiting, Some(&timeout));
         if !waiting[0].revents().is_empty() {
             // Nothing is sent to this process after the spec, so an event means that the socket was closed.
@@ -118,7 +118,7 @@ fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, sources: &EventSources) 
         if let Some(status) = reap(pid) {
             return RunEnd { code: status.exit_status(), signal: status.terminating_signal(), ..RunEnd::default() };
         }
-        if looked.elapsed() >= LOOK {
+        if looked.elapsed() >= MEMORY_CHECK_INTERVAL {
             looked = Instant::now();
             if memory_of(&processes(spec.level)) + shared_memory(spec.level) > spec.caps.memory_bytes {
                 return RunEnd { memory: true, ..RunEnd::default() };
@@ -129,7 +129,7 @@ fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, sources: &EventSources) 
 
 /// Waits briefly for processes that the program left behind: the last process of a pipeline may end just after it.
 fn wait_for_others(spec: &Spec, socket: &UnixStream, sources: &EventSources) {
-    let until = Instant::now() + GRACE;
+    let until = Instant::now() + LEFTOVER_GRACE;
     while count_left(spec.level) > 0 {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {

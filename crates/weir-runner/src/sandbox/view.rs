@@ -28,9 +28,9 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 const LINKS: &[(&str, &str)] =
     &[("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx")];
 /// Parts of `/run` from which some systems start programs; the rest of it is sockets.
-const KEPT_OF_RUN: &[&str] = &["/run/current-system", "/run/wrappers", "/run/opengl-driver"];
+const RUN_PROGRAM_FOLDERS: &[&str] = &["/run/current-system", "/run/wrappers", "/run/opengl-driver"];
 /// Maximum number of masks. Mounting more would take longer than the run.
-const MOST_MASKS: usize = 5_000;
+const MAX_MASKS: usize = 5_000;
 /// The folders that are private to the run.
 const OWN: [&str; 3] = ["/tmp", "/run", "/dev"];
 
@@ -83,7 +83,7 @@ pub(super) fn limit_processes(most_processes: u64) {
 
 /// Opens the visible paths that have to be restored, since something else will be mounted over them.
 fn visible(spec: &Spec) -> Result<Vec<(&Path, OwnedFd)>, Failure> {
-    let kept = KEPT_OF_RUN.iter().map(Path::new);
+    let kept = RUN_PROGRAM_FOLDERS.iter().map(Path::new);
     let mut paths: Vec<&Path> = spec.visible.iter().map(PathBuf::as_path).chain(kept).collect();
     paths.retain(|path| is_own(path) || is_covered(spec, path));
     // Sorted by components, a folder comes right before its contents, which are visible with it.
@@ -236,8 +236,8 @@ fn protect(spec: &Spec) -> Result<(), Failure> {
 }
 
 fn hide(spec: &Spec) -> Result<(), Failure> {
-    if spec.hidden.len() > MOST_MASKS {
-        let why = format!("there are {} paths to hide, and the limit is {MOST_MASKS}", spec.hidden.len());
+    if spec.hidden.len() > MAX_MASKS {
+        let why = format!("there are {} paths to hide, and the limit is {MAX_MASKS}", spec.hidden.len());
         return Err(Failure::refused("hide what the rules hide", why));
     }
     if !spec.hidden.is_empty() || !spec.programs.is_empty() {

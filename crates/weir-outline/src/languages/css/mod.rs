@@ -75,7 +75,7 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
 
 fn refine(_: &Site<'_>, item: &mut Item) -> bool {
     /// Values of more characters are omitted.
-    const LONG: usize = 80;
+    const MAX_VALUE_CHARS: usize = 80;
     if item.kind == ItemKind::Module {
         // As written: the tree may come from a modified text.
         item.signature = item.names.join("");
@@ -87,7 +87,7 @@ fn refine(_: &Site<'_>, item: &mut Item) -> bool {
     let Some((name, value)) = item.signature.split_once(':').filter(|(name, _)| name.starts_with("--")) else {
         return false;
     };
-    if value.chars().count() > LONG {
+    if value.chars().count() > MAX_VALUE_CHARS {
         item.signature = format!("{name}: …");
     }
     true

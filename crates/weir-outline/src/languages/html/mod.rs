@@ -36,7 +36,7 @@ const FIELDS: [&str; 5] = ["input", "select", "textarea", "button", "output"];
 /// Attributes that say what an element is.
 const TELLING: [&str; 9] = ["action", "method", "name", "type", "src", "href", "rel", "for", "role"];
 /// Maximum length of a text in characters. A longer one is cut.
-const LONGEST: usize = 80;
+const MAX_TEXT_CHARS: usize = 80;
 
 /// Returns the row of an element that is shown.
 fn row(site: &Site<'_>) -> Option<Row> {
@@ -92,7 +92,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let id = attribute(site.node, site.text, "id").map(|id| format!("#{id}"));
     let mut signature = format!("{tag}{}", id.unwrap_or_default());
     for (name, value) in attributes(site.node, site.text) {
-        if TELLING.contains(&name) && value.len() < LONGEST {
+        if TELLING.contains(&name) && value.len() < MAX_TEXT_CHARS {
             signature.push_str(&format!(" {name}={value}"));
         }
     }
@@ -118,7 +118,7 @@ fn words(element: Node<'_>, text: &str) -> String {
     }
     plain.push_str(rest);
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    match plain.char_indices().nth(LONGEST) {
+    match plain.char_indices().nth(MAX_TEXT_CHARS) {
         Some((end, _)) => format!("{}…", &plain[..end]),
         None => plain,
     }

@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum nesting of values. Deeper ones, which only hostile files have, are skipped.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '/');
@@ -60,8 +60,8 @@ impl Scan<'_> {
     fn value(&mut self, depth: usize) -> Value {
         self.space();
         match self.peek() {
-            Some(b'{') if depth < DEEPEST => self.map(depth),
-            Some(b'[') if depth < DEEPEST => self.list(depth),
+            Some(b'{') if depth < MAX_DEPTH => self.map(depth),
+            Some(b'[') if depth < MAX_DEPTH => self.list(depth),
             Some(b'{' | b'[') => self.pass(),
             Some(b'"' | b'\'') => {
                 self.string();

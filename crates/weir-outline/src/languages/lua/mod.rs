@@ -114,10 +114,10 @@ fn offer(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
 /// Creates an item for a value whose only name is its key in the returned table.
 fn given_back(field: Node<'_>, name: String, value: String) -> Item {
     /// Values of more bytes are omitted.
-    const LONG: usize = 80;
+    const MAX_VALUE_BYTES: usize = 80;
     let is_function = value.starts_with("function");
     let value = if is_function { value.split_inclusive(')').next().unwrap_or_default() } else { value.as_str() };
-    let shown = if value.len() > LONG || value.contains('\n') { "…" } else { value };
+    let shown = if value.len() > MAX_VALUE_BYTES || value.contains('\n') { "…" } else { value };
     let line = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
     Item {
         kind: if is_function { ItemKind::Function } else { ItemKind::Constant },

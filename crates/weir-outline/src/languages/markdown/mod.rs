@@ -20,7 +20,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum number of link targets to name.
-const NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 fn read(text: &str, into: &mut Outline) {
     let options = Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
@@ -156,12 +156,12 @@ fn counted(what: &str, counts: &[Count]) -> Option<(String, Range<usize>)> {
     let first = counts.first()?.first.clone();
     let mut sorted: Vec<&Count> = counts.iter().collect();
     sorted.sort_by_key(|count| std::cmp::Reverse(count.times));
-    let named = sorted.iter().take(NAMED).map(|count| match count.times {
+    let named = sorted.iter().take(MAX_NAMED).map(|count| match count.times {
         1 => count.what.clone(),
         times => format!("{} × {times}", count.what),
     });
     let mut said = format!("{what}: {}", named.collect::<Vec<_>>().join(", "));
-    if sorted.len() > NAMED {
+    if sorted.len() > MAX_NAMED {
         let total: usize = counts.iter().map(|count| count.times).sum();
         said.push_str(&format!(", … {total} in all"));
     }

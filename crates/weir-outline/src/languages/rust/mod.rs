@@ -57,7 +57,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     match site.node.kind() {
         "use_declaration" => {
             let mut names = Vec::new();
-            used(site.node.child_by_field_name("argument")?, site, DEEPEST_USE, &mut names);
+            used(site.node.child_by_field_name("argument")?, site, MAX_USE_DEPTH, &mut names);
             Some(names)
         }
         _ => None,
@@ -65,7 +65,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
 }
 
 /// Maximum nesting of a `use` list. Only hostile files exceed it.
-const DEEPEST_USE: usize = 50;
+const MAX_USE_DEPTH: usize = 50;
 
 /// Collects the names that a `use` imports.
 fn used(node: Node<'_>, site: &Site<'_>, depth: usize, names: &mut Vec<String>) {

@@ -94,8 +94,8 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
 /// Returns the comment that ends directly before an item. The grammar may put it in the preceding block.
 fn doc(node: Node<'_>, text: &str) -> Option<String> {
     // Maximum length of a comment in bytes. A hostile file may have an end without a beginning.
-    const LONGEST: usize = 16_384;
-    let from = text.floor_char_boundary(node.start_byte().saturating_sub(LONGEST));
+    const MAX_COMMENT_BYTES: usize = 16_384;
+    let from = text.floor_char_boundary(node.start_byte().saturating_sub(MAX_COMMENT_BYTES));
     let before = text.get(from..node.start_byte()).unwrap_or_default().trim_end();
     let start = before.strip_suffix("*/")?.rfind("/*")?;
     let comment = before.get(start..).filter(|comment| comment.starts_with("/**"))?;

@@ -23,7 +23,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum length of a statement in characters. A longer one is cut.
-const LONGEST: usize = 160;
+const MAX_STATEMENT_CHARS: usize = 160;
 /// Words between `CREATE` and what is created.
 const PASSED: [&str; 24] = [
     "or",
@@ -194,8 +194,8 @@ impl File<'_> {
             }
             line.push_str(&text.lines().map(str::trim).collect::<Vec<_>>().join(" "));
             end = Some(token.bytes.end);
-            if line.len() > LONGEST {
-                let cut = line.char_indices().nth(LONGEST).map_or(line.len(), |(cut, _)| cut);
+            if line.len() > MAX_STATEMENT_CHARS {
+                let cut = line.char_indices().nth(MAX_STATEMENT_CHARS).map_or(line.len(), |(cut, _)| cut);
                 line.truncate(cut);
                 line.push('…');
                 break;

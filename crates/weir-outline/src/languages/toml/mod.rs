@@ -17,12 +17,12 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum number of invalid lines. A file with more is something else.
-const MOST_BROKEN: usize = 8;
+const MAX_BROKEN_LINES: usize = 8;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '#');
     let mut mended = text.to_owned();
-    for _ in 0..=MOST_BROKEN {
+    for _ in 0..=MAX_BROKEN_LINES {
         match Document::parse(mended.as_str()) {
             Ok(document) => {
                 into.items = shape::items(&Value::Map(entries(document.as_table())), text);

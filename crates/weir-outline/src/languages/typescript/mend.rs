@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 /// Maximum length of an `import("…")` to replace, in bytes.
-const LONGEST_IMPORT: usize = 300;
+const MAX_IMPORT_BYTES: usize = 300;
 
 /// Returns a text that the grammar can read, or `None` if nothing has to change.
 pub(super) fn mend(text: &str) -> Option<String> {
@@ -38,7 +38,7 @@ fn write_over(mended: &mut [u8], at: usize, with: u8) {
 fn imports(text: &str, mended: &mut [u8]) {
     for (at, _) in text.match_indices("import(") {
         // Module names are short, and searching to the end of the file for each would be slow.
-        let Some(length) = text.as_bytes()[at..].iter().take(LONGEST_IMPORT).position(|byte| *byte == b')') else {
+        let Some(length) = text.as_bytes()[at..].iter().take(MAX_IMPORT_BYTES).position(|byte| *byte == b')') else {
             continue;
         };
         let call = &text[at..at + length];

@@ -21,7 +21,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum nesting of values. Deeper ones, which only hostile files have, are skipped.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '#');
@@ -73,7 +73,7 @@ fn scalar_at(value: &Value, path: &[&str]) -> Option<std::ops::Range<usize>> {
 }
 
 fn value(node: Node<'_>, text: &str, depth: usize) -> Value {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Value::scalar("…");
     }
     match node.kind() {
