@@ -16,7 +16,7 @@ use crate::walk::{self, Source, WalkedItems};
 const MAX_MEMBERS: usize = 1_000;
 
 /// Returns the items of a broken file, parsed part by part if that finds more than parsing it as a whole.
-pub(crate) fn look_again(
+pub(crate) fn recover_items(
     spec: &Spec,
     table: &Table,
     parsing: &mut Parsing,
@@ -43,7 +43,7 @@ struct Recovery<'a> {
 impl Recovery<'_> {
     /// Parses a part, or its members one by one if that finds more. Returns `None` when time is up.
     fn part(&mut self, part: &[SourceLine<'_>]) -> Option<WalkedItems> {
-        let whole = self.seen(&[range(part)])?;
+        let whole = self.parse_ranges(&[range(part)])?;
         let members = members(part);
         if whole.broken == 0 || members.is_empty() {
             return Some(whole);
@@ -52,7 +52,7 @@ impl Recovery<'_> {
         for member in members.iter().take(MAX_MEMBERS) {
             let ranges: Vec<Range> =
                 member.iter().filter(|lines| !lines.is_empty()).map(|lines| range(lines)).collect();
-            for item in self.seen(&ranges)?.items {
+            for item in self.parse_ranges(&ranges)?.items {
                 // The head is parsed again with each member.
                 match items.iter_mut().find(|other| other.bytes.start == item.bytes.start) {
                     Some(same) => same.children.extend(item.children),
@@ -63,7 +63,7 @@ impl Recovery<'_> {
         Some(if worth(&items) > worth(&whole.items) { WalkedItems { items, broken: whole.broken } } else { whole })
     }
 
-    fn seen(&mut self, ranges: &[Range]) -> Option<WalkedItems> {
+    fn parse_ranges(&mut self, ranges: &[Range]) -> Option<WalkedItems> {
         let tree = self.parsing.parts(self.source.parsed, ranges)?;
         Some(walk::items(self.spec, self.table, self.parsing, (&tree, self.source)))
     }

@@ -179,7 +179,7 @@ pub(crate) struct Hooks {
     pub claims: fn(&str) -> bool,
     /// Replaces syntax that the grammar cannot read. The result must have the same number of bytes and the same
     /// newlines.
-    pub mend: fn(&str) -> Option<String>,
+    pub preprocess: fn(&str) -> Option<String>,
     /// The row of a node whose kind does not determine it, or determines it wrongly.
     pub row: fn(&Site<'_>) -> Option<Row>,
     /// Further parts of an item to omit if they are long: the values of a declaration with several names.
@@ -203,7 +203,7 @@ pub(crate) struct Hooks {
 impl Hooks {
     pub(crate) const NONE: Self = Self {
         claims: |_| true,
-        mend: |_| None,
+        preprocess: |_| None,
         row: |_| None,
         values: |_| Vec::new(),
         bodies: |_| Vec::new(),

@@ -120,7 +120,7 @@ impl Walk<'_> {
                 let from = into.len();
                 self.children(cursor, inside, into);
                 self.through.pop();
-                adopt(std::mem::take(pending), node, into.get_mut(from..).and_then(<[Item]>::first_mut));
+                attach_preamble(std::mem::take(pending), node, into.get_mut(from..).and_then(<[Item]>::first_mut));
             }
             NodeClass::Row(Row::Macro) => {
                 *pending = ItemPreamble::default();
@@ -160,12 +160,12 @@ impl Walk<'_> {
         self.attributes(node, &mut preamble.attributes);
         let opened = row.open.and_then(|part| part.of(node));
         let opened = opened.filter(|node| matches!(self.table.class(*node), NodeClass::Row(Row::Through)));
-        let signature = signature::write(self.spec, self.table, (node, self.text), &self.without(node, row, opened));
+        let signature = signature::write(self.spec, self.table, (node, self.text), &self.omissions(node, row, opened));
         let site = self.site(node, &preamble.attributes, inside);
         let names = (self.spec.hooks.names)(&site)
             .unwrap_or_else(|| site.field(row.name).map(str::to_owned).into_iter().collect());
         let doc = (self.spec.hooks.doc)(node, self.text).or_else(|| {
-            let near = pending_is_near(&preamble, node);
+            let near = preamble_is_near(&preamble, node);
             (near && !preamble.doc.is_empty()).then(|| docs::bare(&preamble.doc))
         });
         let mut item = Item {
@@ -221,7 +221,7 @@ impl Walk<'_> {
         pending
     }
 
-    fn without(&self, node: Node<'_>, row: ItemRow, opened: Option<Node<'_>>) -> Omissions {
+    fn omissions(&self, node: Node<'_>, row: ItemRow, opened: Option<Node<'_>>) -> Omissions {
         let mut omissions = Omissions::default();
         omissions.bodies.extend(row.body.and_then(|part| part.of(node)).map(|node| node.byte_range()));
         omissions.bodies.extend(opened.map(|node| node.byte_range()));
@@ -260,18 +260,18 @@ fn lines(node: Node<'_>, text: &str) -> (u32, u32) {
 }
 
 /// Returns whether the pending documentation or attributes are directly before an item.
-fn pending_is_near(preamble: &ItemPreamble, node: Node<'_>) -> bool {
+fn preamble_is_near(preamble: &ItemPreamble, node: Node<'_>) -> bool {
     !preamble.attributes.is_empty() || preamble.row + 2 > node.start_position().row
 }
 
 /// Gives an item what was found before the node that contains it.
-fn adopt(preamble: ItemPreamble, around: Node<'_>, item: Option<&mut Item>) {
+fn attach_preamble(preamble: ItemPreamble, around: Node<'_>, item: Option<&mut Item>) {
     let Some(item) = item else { return };
     // Only if the item fills the node: a comment before a list does not describe its first member.
     if item.bytes.end < around.end_byte().saturating_sub(2) {
         return;
     }
-    if item.doc.is_none() && pending_is_near(&preamble, around) && !preamble.doc.is_empty() {
+    if item.doc.is_none() && preamble_is_near(&preamble, around) && !preamble.doc.is_empty() {
         item.doc = docs::first_sentence(&docs::bare(&preamble.doc));
     }
     if item.kind != ItemKind::Export {

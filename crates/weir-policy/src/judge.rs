@@ -72,7 +72,7 @@ pub fn judge_tool(rules: &Rules, tool: &str) -> Judgement {
         command: tool.to_owned(),
         inside: Vec::new(),
         rule: Some(DecidingRule::of(rule)),
-        why: said(rule.verdict).to_owned(),
+        why: verdict_text(rule.verdict).to_owned(),
     }));
     let verdict = reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow);
     Judgement { verdict, reasons }
@@ -117,7 +117,8 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
             (_, Match::Perhaps) => Some(Verdict::Ask),
         };
         let guessed = found == Some(Verdict::Ask) && rule.verdict == Verdict::Deny;
-        let why = if guessed { "needs confirmation, because it could match a deny rule" } else { said(rule.verdict) };
+        let why =
+            if guessed { "needs confirmation, because it could match a deny rule" } else { verdict_text(rule.verdict) };
         if let Some(verdict) = found
             && best.as_ref().is_none_or(|(strictest, ..)| verdict > *strictest)
         {
@@ -131,7 +132,7 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
     Reason { verdict, command: command.source(), inside: command.inside.clone(), rule, why: why.to_owned() }
 }
 
-fn said(verdict: Verdict) -> &'static str {
+fn verdict_text(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Allow => "is allowed",
         Verdict::Ask => "needs confirmation",

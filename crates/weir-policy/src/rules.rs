@@ -108,7 +108,7 @@ pub struct RuleProblem {
     /// What is wrong, as a sentence.
     pub wrong: String,
     /// How to fix it, as a sentence.
-    pub mend: String,
+    pub fix: String,
     /// Whether every run asks until it is fixed.
     pub asks: bool,
 }
@@ -170,7 +170,7 @@ impl Rules {
                     path: own.path.clone(),
                     rule: Some(text.clone()),
                     wrong,
-                    mend: "Fix the pattern; until then it lifts no mask.".to_owned(),
+                    fix: "Fix the pattern; until then it lifts no mask.".to_owned(),
                     asks: false,
                 }),
             }
@@ -184,7 +184,7 @@ impl Rules {
             path: path.to_owned(),
             rule: None,
             wrong: format!("Cannot read the file: {why}."),
-            mend: "Fix or remove it; until then every run needs confirmation.".to_owned(),
+            fix: "Fix or remove it; until then every run needs confirmation.".to_owned(),
             asks: true,
         });
     }
@@ -237,7 +237,7 @@ impl Rules {
 
     fn problem(&mut self, origin: &settings::RuleOrigin<'_>, verdict: Verdict, rule: Option<&str>, wrong: String) {
         let asks = verdict > Verdict::Allow;
-        let mend = if asks {
+        let fix = if asks {
             "Fix it; until then every run needs confirmation."
         } else {
             "Fix it; until then it allows nothing."
@@ -246,7 +246,7 @@ impl Rules {
             path: origin.path.to_owned(),
             rule: rule.map(str::to_owned),
             wrong,
-            mend: mend.to_owned(),
+            fix: fix.to_owned(),
             asks,
         });
     }

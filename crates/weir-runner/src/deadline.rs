@@ -25,7 +25,7 @@ pub fn set_deadline(seconds: u32, log: &Path, line: String) {
     // require valid pointers.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = over as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        action.sa_sigaction = on_deadline as extern "C" fn(libc::c_int) as libc::sighandler_t;
         libc::sigaction(libc::SIGALRM, &raw const action, null_mut());
         // The parent process may have blocked the signal.
         let mut signals: libc::sigset_t = std::mem::zeroed();
@@ -46,7 +46,7 @@ pub fn call_off_deadline() {
 }
 
 #[expect(unsafe_code, reason = "what is safe in a signal are system calls only")]
-extern "C" fn over(_signal: libc::c_int) {
+extern "C" fn on_deadline(_signal: libc::c_int) {
     let log_line = LOG_LINE.load(Ordering::Acquire);
     // SAFETY: the log line is never freed once it is set, and every call here is async-signal-safe.
     unsafe {

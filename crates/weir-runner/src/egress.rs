@@ -97,7 +97,7 @@ pub fn serve(listener: OwnedFd, rules: Rules) -> io::Result<Egress> {
     let record = HostRecord::default();
     let shared = record.clone();
     let handle = move |client: &TcpStream, stop: &listen::ShutdownSignal| session::serve(client, &rules, &shared, stop);
-    let server = Server::start(listener, MAX_CONNECTIONS, handle, session::busy)?;
+    let server = Server::start(listener, MAX_CONNECTIONS, handle, session::refuse_excess)?;
     Ok(Egress { record, _server: server })
 }
 

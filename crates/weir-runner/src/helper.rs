@@ -80,7 +80,7 @@ impl Farewell {
     }
 
     /// Returns a value that waits for nothing.
-    pub(crate) fn said() -> Self {
+    pub(crate) fn done() -> Self {
         Self(None)
     }
 }

@@ -62,7 +62,7 @@ pub fn run(
     }
     drop(farewell);
     watch.drain(run.most_output, sink)?;
-    Ok((watch.outcome(run.spec.level, started.elapsed())?, Farewell::said()))
+    Ok((watch.outcome(run.spec.level, started.elapsed())?, Farewell::done()))
 }
 
 fn start(run: &mut Run<'_>) -> io::Result<Ready> {

@@ -108,7 +108,7 @@ pub struct Found {
 
 /// No suitable runtime for a language is installed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no runtime for {language} found{}; to install one: {}", seen(.unfit), .install.join(", or "))]
+#[error("no runtime for {language} found{}; to install one: {}", unfit_text(.unfit), .install.join(", or "))]
 pub struct Missing {
     /// The name of the language.
     pub language: &'static str,
@@ -118,7 +118,7 @@ pub struct Missing {
     pub install: &'static [&'static str],
 }
 
-fn seen(unfit: &[String]) -> String {
+fn unfit_text(unfit: &[String]) -> String {
     if unfit.is_empty() { String::new() } else { format!(" ({})", unfit.join("; ")) }
 }
 

@@ -42,11 +42,11 @@ pub fn show(entries: &[Entry<'_>], heat: &Heat, budget: usize) -> Map {
     let mut chosen: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     let mut order: Vec<(usize, Option<usize>)> = Vec::new();
     let mut left = budget;
-    for wanted in wanted(entries, heat) {
-        let Some(entry) = entries.get(wanted.entry) else { continue };
-        let is_new = !chosen.contains_key(&wanted.entry);
+    for candidate in candidate_lines(entries, heat) {
+        let Some(entry) = entries.get(candidate.entry) else { continue };
+        let is_new = !chosen.contains_key(&candidate.entry);
         let head = if is_new { cost(entry.path) } else { 0 };
-        let line = wanted.symbol.and_then(|at| entry.symbols.get(at)).map_or(0, |symbol| cost(&line(symbol)));
+        let line = candidate.symbol.and_then(|at| entry.symbols.get(at)).map_or(0, |symbol| cost(&line(symbol)));
         if head + line > left {
             // A shorter line may still fit, but stop when the budget is nearly used up.
             if left < 12 {
@@ -55,8 +55,8 @@ pub fn show(entries: &[Entry<'_>], heat: &Heat, budget: usize) -> Map {
             continue;
         }
         left -= head + line;
-        chosen.entry(wanted.entry).or_default().extend(wanted.symbol);
-        order.push((wanted.entry, wanted.symbol));
+        chosen.entry(candidate.entry).or_default().extend(candidate.symbol);
+        order.push((candidate.entry, candidate.symbol));
     }
     loop {
         let text = write(entries, &chosen);
@@ -90,7 +90,7 @@ struct CandidateLine {
 }
 
 /// Returns all lines that could be shown, best first.
-fn wanted(entries: &[Entry<'_>], heat: &Heat) -> Vec<CandidateLine> {
+fn candidate_lines(entries: &[Entry<'_>], heat: &Heat) -> Vec<CandidateLine> {
     let mut all = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         let mut symbols: Vec<(usize, f64)> =

@@ -147,7 +147,7 @@ impl<'a> Marks<'a> {
                 waiting.extend(entries.map(|entry| (entry.path(), target.clone())));
             } else if kind.is_symlink() && target.is_none() {
                 // The target of a dangling link may still be created.
-                let Some(end) = where_it_leads(&path) else { continue };
+                let Some(end) = link_target(&path) else { continue };
                 if self.roots.iter().any(|root| end.starts_with(root) && end != *root) {
                     waiting.push((end.clone(), Some(end)));
                 }
@@ -208,7 +208,7 @@ fn is_in_repository(folder: &Path) -> bool {
 }
 
 /// Returns the path that a link points to, whether it exists or not.
-fn where_it_leads(link: &Path) -> Option<PathBuf> {
+fn link_target(link: &Path) -> Option<PathBuf> {
     if let Ok(end) = fs::canonicalize(link) {
         return Some(end);
     }

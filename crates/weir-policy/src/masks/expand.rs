@@ -94,7 +94,7 @@ impl MaskBuilder<'_> {
                 Subject::Read(pattern) | Subject::Edit(pattern) if is_deep(pattern) => deep.extend(self.roots(pattern)),
                 Subject::Read(pattern) | Subject::Edit(pattern) => {
                     for path in self.matching(pattern) {
-                        self.obey(rule, &path);
+                        self.apply_rule(rule, &path);
                     }
                 }
                 Subject::Command(_) | Subject::Tool(_) => {}
@@ -115,7 +115,7 @@ impl MaskBuilder<'_> {
                     for (rule, path) in
                         found.iter().flat_map(|(rules, path)| rules.iter().map(move |rule| (rule, path)))
                     {
-                        self.obey(rule, path);
+                        self.apply_rule(rule, path);
                     }
                 }
                 Err(error) => {
@@ -127,7 +127,7 @@ impl MaskBuilder<'_> {
     }
 
     /// Hides or protects a path, as a rule requires.
-    fn obey(&mut self, rule: &Rule, path: &Path) {
+    fn apply_rule(&mut self, rule: &Rule, path: &Path) {
         match rule.subject {
             Subject::Read(_) => self.hide(path, Origin::Rule),
             _ => self.protect(path),

@@ -254,12 +254,12 @@ impl Tree {
             let (root, interest) = (root.to_path_buf(), interest.clone());
             *self = Self { most: self.most, nearest: self.nearest.take(), root, interest, ..Self::default() };
         }
-        self.again(now)
+        self.update(now)
     }
 
     /// Updates the index with the root and interest of the last refresh. If there are too many entries, the index holds
     /// those nearest to the root.
-    pub fn again(&mut self, now: SystemTime) -> Result<Refreshed, TreeError> {
+    pub fn update(&mut self, now: SystemTime) -> Result<Refreshed, TreeError> {
         let mut old = std::mem::take(&mut self.folders);
         self.unreadable.clear();
         self.left_out = false;
@@ -363,12 +363,12 @@ impl Tree {
         if root == self.root {
             return Ok(self);
         }
-        let (tree, error) = self.other_in_part(root, now);
+        let (tree, error) = self.other_partial(root, now);
         error.map_or(Ok(tree), Err)
     }
 
     /// Like [`Self::other`], but also returns an index that could only be read in part.
-    pub(crate) fn other_in_part(&mut self, root: &Path, now: SystemTime) -> (&Self, Option<TreeError>) {
+    pub(crate) fn other_partial(&mut self, root: &Path, now: SystemTime) -> (&Self, Option<TreeError>) {
         if root == self.root {
             return (self, None);
         }

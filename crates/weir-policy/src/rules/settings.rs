@@ -95,7 +95,7 @@ fn additional(folders: Option<&Value>, origin: &RuleOrigin<'_>, rules: &mut Rule
             path: origin.path.to_owned(),
             rule: None,
             wrong: "`permissions.additionalDirectories` is not a list of strings.".to_owned(),
-            mend: "Fix it; until then it adds no folder.".to_owned(),
+            fix: "Fix it; until then it adds no folder.".to_owned(),
             asks: false,
         });
         return;

@@ -130,7 +130,7 @@ fn env(words: &[Word]) -> Vec<CarriedCommand> {
         let start = word.known_start();
         if let Some((name, value)) = start.split_once('=').filter(|_| wrappers::is_assignment(start)) {
             let value = if word.literal().is_some() { Word::known(value) } else { Word::unknown(word.source()) };
-            found.extend(variables::assigned(name, Some(&value)).into_iter().map(from_found));
+            found.extend(variables::assigned(name, Some(&value)).into_iter().map(from_script_part));
             continue;
         }
         if !start.starts_with('-') {
@@ -150,7 +150,7 @@ fn env(words: &[Word]) -> Vec<CarriedCommand> {
     found
 }
 
-fn from_found(found: ScriptPart) -> CarriedCommand {
+fn from_script_part(found: ScriptPart) -> CarriedCommand {
     match found {
         ScriptPart::Script { text, .. } => CarriedCommand::Script(text),
         ScriptPart::Command { words, .. } => CarriedCommand::Words(words),

@@ -26,16 +26,20 @@ const METADATA: [IpAddr; 6] = [
 ];
 
 /// Classifies an address.
-pub(super) fn kind(address: IpAddr) -> AddressClass {
+pub(super) fn classify(address: IpAddr) -> AddressClass {
     let address = canonical(address);
     if METADATA.contains(&address) {
         return AddressClass::Never("a cloud's metadata service");
     }
-    let kind = match address {
-        IpAddr::V4(address) => kind_of_v4(address),
-        IpAddr::V6(address) => kind_of_v6(address),
+    let class = match address {
+        IpAddr::V4(address) => classify_v4(address),
+        IpAddr::V6(address) => classify_v6(address),
     };
-    if kind == AddressClass::Public && is_own(address) { AddressClass::Own("an address of this machine") } else { kind }
+    if class == AddressClass::Public && is_own(address) {
+        AddressClass::Own("an address of this machine")
+    } else {
+        class
+    }
 }
 
 /// Converts an IPv4-mapped IPv6 address to the IPv4 address that it spells.
@@ -46,7 +50,7 @@ pub(super) fn canonical(address: IpAddr) -> IpAddr {
     }
 }
 
-fn kind_of_v4(address: Ipv4Addr) -> AddressClass {
+fn classify_v4(address: Ipv4Addr) -> AddressClass {
     match address.octets() {
         [0, ..] => AddressClass::Never("an unspecified address"),
         [127, ..] => AddressClass::Own("a loopback address"),
@@ -61,14 +65,14 @@ fn kind_of_v4(address: Ipv4Addr) -> AddressClass {
     }
 }
 
-fn kind_of_v6(address: Ipv6Addr) -> AddressClass {
+fn classify_v6(address: Ipv6Addr) -> AddressClass {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => AddressClass::Never("an unspecified address"),
         [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Own("a loopback address"),
         // An embedded IPv4 address: in the last 32 bits (an old form, and NAT64), or in the second and third part
         // (6to4).
         [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
-            inside(high, low)
+            classify_embedded(high, low)
         }
         [0x64, 0xff9b, 1, ..] => AddressClass::Never("an address of a local translation to IPv4"),
         [0x2001, 0, ..] => AddressClass::Never("an address of a Teredo tunnel"),
@@ -81,9 +85,9 @@ fn kind_of_v6(address: Ipv6Addr) -> AddressClass {
 }
 
 /// Classifies an embedded IPv4 address. No pattern can name it in this form, so it is refused unless it is public.
-fn inside(high: u16, low: u16) -> AddressClass {
+fn classify_embedded(high: u16, low: u16) -> AddressClass {
     let bits = (u32::from(high) << 16) | u32::from(low);
-    match kind(IpAddr::V4(Ipv4Addr::from_bits(bits))) {
+    match classify(IpAddr::V4(Ipv4Addr::from_bits(bits))) {
         AddressClass::Public => AddressClass::Public,
         AddressClass::Private(reason) | AddressClass::Own(reason) | AddressClass::Never(reason) => {
             AddressClass::Never(reason)
@@ -122,7 +126,7 @@ mod tests {
 
     fn check(addresses: &str, expected: fn(&'static str) -> AddressClass) {
         for text in addresses.split_whitespace() {
-            let found = kind(text.parse().unwrap());
+            let found = classify(text.parse().unwrap());
             let reason = match found {
                 AddressClass::Public => "",
                 AddressClass::Private(reason) | AddressClass::Own(reason) | AddressClass::Never(reason) => reason,

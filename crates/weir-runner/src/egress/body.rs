@@ -70,7 +70,7 @@ impl Body {
                     let (size, taken) = less(size, left);
                     (if size == 0 { BodyState::ChunkEnd { in_it: false } } else { BodyState::Chunk(size) }, at + taken)
                 }
-                state => (one(state, bytes[at])?, at + 1),
+                state => (next_state(state, bytes[at])?, at + 1),
             };
         }
         Ok(at)
@@ -85,7 +85,7 @@ fn less(size: u64, left: usize) -> (u64, usize) {
 }
 
 /// Returns the state after one byte outside the chunks.
-fn one(state: BodyState, byte: u8) -> Result<BodyState, MalformedBody> {
+fn next_state(state: BodyState, byte: u8) -> Result<BodyState, MalformedBody> {
     match (state, byte) {
         (BodyState::Size { size, digits: 0..15, in_number: true }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
             let digit = u64::from(char::from(byte).to_digit(16).ok_or(MalformedBody)?);

@@ -12,7 +12,7 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use super::address::{AddressClass, canonical, kind};
+use super::address::{AddressClass, canonical, classify};
 use super::listen::ShutdownSignal;
 use super::pattern::PatternPrecision;
 use super::{Rules, Upstream, head};
@@ -66,7 +66,7 @@ fn check(rules: &Rules, address: SocketAddr) -> Result<(), ConnectError> {
     let refused = |reason: &str, add: Option<String>| {
         Err(ConnectError::Refused { why: format!("it resolves to {ip}, {reason}"), add })
     };
-    match kind(ip) {
+    match classify(ip) {
         AddressClass::Public => Ok(()),
         AddressClass::Private(_) if named >= PatternPrecision::Address => Ok(()),
         AddressClass::Own(_) if named == PatternPrecision::WithPort => Ok(()),

@@ -66,7 +66,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
     if method == "CONNECT" {
         let (host, port) = authority(target)?;
         let port = port.ok_or("CONNECT needs a port")?;
-        agrees(&headers, &host, port, None)?;
+        check_host_header(&headers, &host, port, None)?;
         return Ok(Head { host, port, kind: RequestKind::Connect });
     }
     let scheme = target.get(..7).ok_or(ABSOLUTE)?;
@@ -77,7 +77,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
     let (name, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let (host, port) = authority(name)?;
     let port = port.unwrap_or(80);
-    agrees(&headers, &host, port, Some(80))?;
+    check_host_header(&headers, &host, port, Some(80))?;
     let length = length(&headers)?;
     let head = rewritten(&[method, name, path], &headers);
     Ok(Head { host, port, kind: RequestKind::Plain { head, length } })
@@ -126,7 +126,7 @@ fn values<'a>(headers: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = 
 
 /// Checks that the `Host` header names the target: the server uses the header, but the proxy checked the target.
 /// Without a port, the header means the default port or, for `CONNECT`, any port.
-fn agrees(headers: &[Header<'_>], host: &str, port: u16, usual: Option<u16>) -> Result<(), &'static str> {
+fn check_host_header(headers: &[Header<'_>], host: &str, port: u16, usual: Option<u16>) -> Result<(), &'static str> {
     let mut hosts = values(headers, "host");
     let Some(named) = hosts.next() else { return Ok(()) };
     if hosts.next().is_some() {

@@ -25,12 +25,12 @@ pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &HostRecord, stop
         Err(refusal) => Err(refusal),
     };
     if let Err(Some(refusal)) = refusal {
-        let _ = farewell(client, &refusal, stop);
+        let _ = send_refusal(client, &refusal, stop);
     }
 }
 
 /// Refuses a connection because there are too many at once.
-pub(super) fn busy(client: TcpStream) {
+pub(super) fn refuse_excess(client: TcpStream) {
     let refusal = Refusal { status: "503 Service Unavailable", text: "too many connections at once".to_owned() };
     let _ = client.set_nonblocking(true);
     let _ = (&client).write(refusal.to_string().as_bytes());
@@ -159,7 +159,7 @@ fn pass(
 
 /// Sends a refusal and waits until the client has read it: closing a connection with unread data resets it, and the
 /// text may be lost.
-fn farewell(client: &TcpStream, refusal: &Refusal, stop: &ShutdownSignal) -> io::Result<()> {
+fn send_refusal(client: &TcpStream, refusal: &Refusal, stop: &ShutdownSignal) -> io::Result<()> {
     let until = Instant::now() + REFUSAL_TIMEOUT;
     stop.write_all(client, refusal.to_string().as_bytes(), until)?;
     client.shutdown(Shutdown::Write)?;

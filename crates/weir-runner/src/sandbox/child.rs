@@ -46,8 +46,8 @@ fn prepare(spec: &Spec, filter: &[u8]) -> Result<(), Failure> {
     drop_capabilities().doing("drop capabilities")?;
     rustix::thread::set_no_new_privs(true).doing("set no_new_privs")?;
     match spec.level {
-        Level::Full => fence::second_wall(spec).doing("use Landlock")?,
-        _ => fence::only_wall(spec).doing("use Landlock")?,
+        Level::Full => fence::restrict_writes(spec).doing("use Landlock")?,
+        _ => fence::restrict_all(spec).doing("use Landlock")?,
     }
     if filter.is_empty() {
         return Err("not supported on this processor").doing("apply the system call filter");

@@ -36,7 +36,7 @@ const OWN: [&str; 3] = ["/tmp", "/run", "/dev"];
 
 /// Builds the view in the mount namespace of this process. The current mount on `/proc` becomes part of it.
 pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
-    refuse_second_names(spec).about_files()?;
+    refuse_covered_hard_links(spec).about_files()?;
     let writable = spec.writable.iter().map(|path| Ok((path.as_path(), clone(path)?)));
     let writable = writable.collect::<Result<Vec<_>, Failure>>().about_files()?;
     let visible = visible(spec)?;
@@ -148,17 +148,17 @@ fn make_place_for(tree: &OwnedFd, path: &Path) -> io::Result<()> {
 }
 
 /// Refuses hidden files inside covered folders that have another hard link, just as for files with a mask of their own.
-fn refuse_second_names(spec: &Spec) -> Result<(), Failure> {
+fn refuse_covered_hard_links(spec: &Spec) -> Result<(), Failure> {
     for path in spec.hidden.iter().filter(|path| is_covered(spec, path)) {
         if let Some(file) = open_if_there(path)? {
-            only_name(&file, path)?;
+            refuse_hard_links(&file, path)?;
         }
     }
     Ok(())
 }
 
 /// Refuses a file with another hard link, through which it could be read.
-fn only_name(file: &OwnedFd, path: &Path) -> Result<(), Failure> {
+fn refuse_hard_links(file: &OwnedFd, path: &Path) -> Result<(), Failure> {
     let doing = || format!("hide {}", path.display());
     let about = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).doing(doing())?;
     if FileType::from_raw_mode(about.stx_mode.into()) != FileType::Directory && about.stx_nlink > 1 {
@@ -244,7 +244,7 @@ fn hide(spec: &Spec) -> Result<(), Failure> {
         let masks = Masks::new().doing("make masks")?;
         for path in &spec.hidden {
             if let Some(target) = open_if_there(path)? {
-                only_name(&target, path)?;
+                refuse_hard_links(&target, path)?;
                 masks.cover(&target).doing(format!("hide {}", path.display()))?;
             }
         }

@@ -44,7 +44,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     docs: Docs { item: |_| true, file: |_| true },
     hooks: Hooks {
         claims: |text| !looks_like_cpp(text),
-        mend: c_macros::mend,
+        preprocess: c_macros::preprocess,
         names: c_family::names,
         values: c_family::values,
         visibility,

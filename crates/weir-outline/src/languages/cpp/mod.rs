@@ -52,7 +52,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     by_lines: &[],
     docs: Docs { item: |_| true, file: |_| true },
     hooks: Hooks {
-        mend: c_macros::mend,
+        preprocess: c_macros::preprocess,
         names: c_family::names,
         values,
         bodies,
@@ -114,7 +114,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
 
 fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
     c_family::without_announcements(items);
-    items.iter_mut().for_each(judge);
+    items.iter_mut().for_each(apply_visibility);
     items.retain(has_something);
 }
 
@@ -124,7 +124,7 @@ fn has_something(item: &Item) -> bool {
 }
 
 /// Applies the access specifiers in a class to its members.
-fn judge(item: &mut Item) {
+fn apply_visibility(item: &mut Item) {
     let mut word = None;
     for mut child in std::mem::take(&mut item.children) {
         if child.kind == ItemKind::Key {
@@ -140,7 +140,7 @@ fn judge(item: &mut Item) {
             Some(_) => child.visibility = Visibility::Private,
             None => {}
         }
-        judge(&mut child);
+        apply_visibility(&mut child);
         if has_something(&child) {
             item.children.push(child);
         }

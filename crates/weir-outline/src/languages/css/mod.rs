@@ -34,24 +34,24 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     atoms: &["string_value", "color_value", "integer_value", "float_value"],
     by_lines: &[],
     docs: Docs { item: |_| true, file: |_| true },
-    hooks: Hooks { mend, names, values, refine, ..Hooks::NONE },
+    hooks: Hooks { preprocess, names, values, refine, ..Hooks::NONE },
 });
 
 /// Replaces the comparison in a range query by the colon that the grammar knows.
-fn mend(text: &str) -> Option<String> {
+fn preprocess(text: &str) -> Option<String> {
     let is_query = |line: &str| line.trim_start().starts_with("@media") || line.trim_start().starts_with("@container");
     if !text.lines().any(|line| is_query(line) && line.contains(['<', '>'])) {
         return None;
     }
-    let mut mended = String::with_capacity(text.len());
+    let mut preprocessed = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         if is_query(line) && line.matches(['<', '>']).count() == 1 {
-            mended.push_str(&line.replace("<=", ": ").replace(">=", ": ").replace(['<', '>'], ":"));
+            preprocessed.push_str(&line.replace("<=", ": ").replace(">=", ": ").replace(['<', '>'], ":"));
         } else {
-            mended.push_str(line);
+            preprocessed.push_str(line);
         }
     }
-    Some(mended)
+    Some(preprocessed)
 }
 
 fn names(site: &Site<'_>) -> Option<Vec<String>> {

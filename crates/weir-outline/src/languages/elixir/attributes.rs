@@ -39,8 +39,9 @@ pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     match word(site) {
         Some("typep") => item.visibility = Visibility::Private,
         Some("doc" | "typedoc") => {
-            item.doc =
-                given(site.node).and_then(|node| said(node, site.text)).and_then(|doc| docs::first_sentence(&doc));
+            item.doc = given(site.node)
+                .and_then(|node| quoted_text(node, site.text))
+                .and_then(|doc| docs::first_sentence(&doc));
         }
         _ => {}
     }
@@ -48,7 +49,7 @@ pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
 }
 
 /// Returns a text in quotes.
-fn said(node: Node<'_>, text: &str) -> Option<String> {
+fn quoted_text(node: Node<'_>, text: &str) -> Option<String> {
     let content = match node.kind() {
         "string" | "sigil" => first_of(node, &["quoted_content"])?,
         _ => return None,
@@ -62,7 +63,7 @@ pub(super) fn module_doc(module: Node<'_>, text: &str) -> Option<String> {
         .into_iter()
         .take(4)
         .find(|node| text.get(node.byte_range()).is_some_and(|text| text.starts_with("@moduledoc")))?;
-    said(given(documents)?, text)
+    quoted_text(given(documents)?, text)
 }
 
 /// What was found on the way to a declaration.
@@ -75,16 +76,16 @@ struct PendingAttributes {
 }
 
 pub(super) fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
-    gather(items);
+    attach_attributes(items);
 }
 
 /// Gives each declaration the attributes before it, and merges the clauses of a function.
-fn gather(items: &mut Vec<Item>) {
+fn attach_attributes(items: &mut Vec<Item>) {
     let mut pending = PendingAttributes::default();
     for mut item in std::mem::take(items) {
-        gather(&mut item.children);
+        attach_attributes(&mut item.children);
         if item.kind == ItemKind::Key {
-            if !note(&mut pending, &item) {
+            if !record_attribute(&mut pending, &item) {
                 items.append(&mut item.children);
             }
             continue;
@@ -109,7 +110,7 @@ fn gather(items: &mut Vec<Item>) {
 }
 
 /// Records an attribute. Returns false if the item is not one.
-fn note(pending: &mut PendingAttributes, item: &Item) -> bool {
+fn record_attribute(pending: &mut PendingAttributes, item: &Item) -> bool {
     match item.names.first().map(String::as_str) {
         Some("doc" | "typedoc") => {
             pending.hidden |= item.signature.ends_with("doc false");

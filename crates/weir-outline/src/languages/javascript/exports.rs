@@ -87,7 +87,7 @@ pub(in crate::languages) fn finish(items: &mut Vec<Item>, root: Node<'_>, text: 
         }
     }
     let scope = if is_module { Scope::ByName } else { Scope::Script };
-    settle(items, pairs, scope, text);
+    apply_exports(items, pairs, scope, text);
 }
 
 fn pairs_of_assignment(node: Node<'_>, text: &str) -> Vec<Pair> {
@@ -120,7 +120,7 @@ enum Scope {
 }
 
 /// Applies the exports among some items to their siblings.
-fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str) {
+fn apply_exports(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str) {
     for item in items.iter_mut().filter(|item| is_export(item)) {
         // The grammar does not accept a keyword as a name: `export { null_ as null }`.
         if let Some((pairs, _)) = specifiers(&item.signature) {
@@ -160,7 +160,7 @@ fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str)
             true if item.children.iter().any(|child| child.signature.starts_with("export")) => Scope::DeclaredByName,
             true => Scope::Declared,
         };
-        settle(&mut item.children, Vec::new(), inside, text);
+        apply_exports(&mut item.children, Vec::new(), inside, text);
     }
 }
 

@@ -33,13 +33,13 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     atoms: &["string_literal", "character_literal", "multiline_string_literal"],
     by_lines: &[],
     docs: Docs { item: |comment| comment.starts_with("/**"), file: |_| false },
-    hooks: Hooks { mend, names, values, bodies, visibility, refine, ..Hooks::NONE },
+    hooks: Hooks { preprocess, names, values, bodies, visibility, refine, ..Hooks::NONE },
 });
 
 const ANNOTATION: &str = "\nannotation class ";
 
 /// Blanks `annotation` before `class`: after an annotation, the grammar takes `annotation class` for an expression.
-fn mend(text: &str) -> Option<String> {
+fn preprocess(text: &str) -> Option<String> {
     text.contains(ANNOTATION).then(|| text.replace(ANNOTATION, "\n           class "))
 }
 

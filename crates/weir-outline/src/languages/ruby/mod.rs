@@ -166,18 +166,18 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
 }
 
 fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
-    judge(items);
+    apply_visibility(items);
 }
 
 /// Applies the visibility words among items, and replaces a word or a block by its contents.
-fn judge(items: &mut Vec<Item>) {
+fn apply_visibility(items: &mut Vec<Item>) {
     let mut current = Visibility::Public;
-    let mut said = HashMap::new();
+    let mut stated = HashMap::new();
     for mut item in std::mem::take(items) {
-        judge(&mut item.children);
+        apply_visibility(&mut item.children);
         if item.kind == ItemKind::Key {
             let inside = std::mem::take(&mut item.children);
-            current = obey(&item.names, inside, (current, &mut said), items);
+            current = apply_visibility_word(&item.names, inside, (current, &mut stated), items);
             continue;
         }
         let is_of_class = item.signature.starts_with("def self.");
@@ -187,13 +187,13 @@ fn judge(items: &mut Vec<Item>) {
         items.push(item);
     }
     for item in items.iter_mut() {
-        let named = item.names.iter().find_map(|name| said.get(name));
+        let named = item.names.iter().find_map(|name| stated.get(name));
         item.visibility = named.copied().unwrap_or(item.visibility);
     }
 }
 
 /// Applies a visibility word to the items it names or contains. Returns the visibility of what follows.
-fn obey(
+fn apply_visibility_word(
     names: &[String],
     inside: Vec<Item>,
     (current, of_names): (Visibility, &mut HashMap<String, Visibility>),
@@ -204,14 +204,14 @@ fn obey(
         items.extend(inside);
         return current;
     }
-    let said = match word.as_str() {
+    let stated = match word.as_str() {
         "private" | "protected" | "private_class_method" | "private_constant" => Visibility::Private,
         _ => Visibility::Public,
     };
     if inside.is_empty() && named.is_empty() {
-        return said;
+        return stated;
     }
-    of_names.extend(named.iter().map(|name| (name.clone(), said)));
-    items.extend(inside.into_iter().map(|item| Item { visibility: said, ..item }));
+    of_names.extend(named.iter().map(|name| (name.clone(), stated)));
+    items.extend(inside.into_iter().map(|item| Item { visibility: stated, ..item }));
     current
 }

@@ -21,9 +21,9 @@ const MAX_BROKEN_LINES: usize = 8;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '#');
-    let mut mended = text.to_owned();
+    let mut blanked = text.to_owned();
     for _ in 0..=MAX_BROKEN_LINES {
-        match Document::parse(mended.as_str()) {
+        match Document::parse(blanked.as_str()) {
             Ok(document) => {
                 into.items = shape::items(&Value::Map(entries(document.as_table())), text);
                 return;
@@ -31,7 +31,7 @@ fn read(text: &str, into: &mut Outline) {
             Err(error) => {
                 into.broken += 1;
                 let Some(span) = error.span() else { return };
-                blank_line(&mut mended, span.start);
+                blank_line(&mut blanked, span.start);
             }
         }
     }

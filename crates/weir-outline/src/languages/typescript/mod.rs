@@ -3,7 +3,7 @@
 //! An item is public if it is exported, there or later; in a file that is not a module, and in ambient declarations,
 //! everything is. A member is public unless it is `private` or begins with `#`.
 
-mod mend;
+mod preprocess;
 
 use super::Language;
 use super::javascript::{DOCS, HOOKS, declared};
@@ -32,7 +32,7 @@ pub(in crate::languages) const fn spec(
         atoms: &["string", "template_string", "regex"],
         by_lines: &["object_type", "interface_body", "class_body", "statement_block"],
         docs: DOCS,
-        hooks: Hooks { mend: mend::mend, row, names, refine, ..HOOKS },
+        hooks: Hooks { preprocess: preprocess::preprocess, row, names, refine, ..HOOKS },
     }
 }
 
