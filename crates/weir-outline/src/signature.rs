@@ -35,7 +35,8 @@ impl Omissions {
 
 /// Returns the signature of a node.
 pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), omissions: &Omissions) -> String {
-    let mut writer = Writer { spec, table, text, omissions, line: String::new(), end: node.start_byte(), owed: false };
+    let mut writer =
+        SignatureWriter { spec, table, text, omissions, line: String::new(), end: node.start_byte(), owed: false };
     writer.node(&mut node.walk(), 0);
     let line = writer.line.trim_end();
     let line = line.trim_end_matches([';', ',']).trim_end();
@@ -43,7 +44,7 @@ pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), 
     line.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-struct Writer<'a> {
+struct SignatureWriter<'a> {
     spec: &'a Spec,
     table: &'a Table,
     text: &'a str,
@@ -55,7 +56,7 @@ struct Writer<'a> {
     owed: bool,
 }
 
-impl Writer<'_> {
+impl SignatureWriter<'_> {
     fn node(&mut self, cursor: &mut TreeCursor<'_>, depth: usize) {
         let node = cursor.node();
         if self.omissions.bodies.contains(&node.byte_range()) {

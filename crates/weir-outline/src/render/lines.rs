@@ -10,10 +10,10 @@ const MAX_ATTRIBUTE_BYTES: usize = 24;
 
 /// Writes items and their contents.
 pub(super) fn write(items: &[Item], (level, least): (Level, Visibility), text: &mut String) {
-    Writer { level, least, text, line: 0 }.items(items.iter(), 0);
+    LineWriter { level, least, text, line: 0 }.items(items.iter(), 0);
 }
 
-struct Writer<'a> {
+struct LineWriter<'a> {
     level: Level,
     least: Visibility,
     text: &'a mut String,
@@ -21,7 +21,7 @@ struct Writer<'a> {
     line: u32,
 }
 
-impl Writer<'_> {
+impl LineWriter<'_> {
     fn items<'i>(&mut self, items: impl Iterator<Item = &'i Item>, depth: usize) {
         let mut folded: Vec<(&str, Vec<&str>)> = Vec::new();
         let least = self.least;

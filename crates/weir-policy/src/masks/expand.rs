@@ -76,7 +76,7 @@ impl MaskBuilder<'_> {
         // A folder that cannot be listed could contain anything, and a run could make it readable.
         hidden.extend_from_slice(self.tree.unreadable());
         for path in hidden.into_iter().filter(|path| !lifted(path)) {
-            self.hide(&path, Origin::Default);
+            self.hide(&path, MaskOrigin::Default);
         }
         for path in protected {
             self.protect(&path);
@@ -129,7 +129,7 @@ impl MaskBuilder<'_> {
     /// Hides or protects a path, as a rule requires.
     fn apply_rule(&mut self, rule: &Rule, path: &Path) {
         match rule.subject {
-            Subject::Read(_) => self.hide(path, Origin::Rule),
+            Subject::Read(_) => self.hide(path, MaskOrigin::Rule),
             _ => self.protect(path),
         }
     }
@@ -170,7 +170,7 @@ impl MaskBuilder<'_> {
 
     /// Hides a path. A link cannot be mounted over, so its target is hidden instead: always for a rule, and for a
     /// default only if the target is in the project or the home folder.
-    fn hide(&mut self, path: &Path, origin: Origin) {
+    fn hide(&mut self, path: &Path, origin: MaskOrigin) {
         let Ok(metadata) = fs::symlink_metadata(path) else { return };
         let Some(real) = real_path(path) else { return };
         if !metadata.is_symlink() {
@@ -188,7 +188,7 @@ impl MaskBuilder<'_> {
                 "It is a link to a folder that contains the project or the home folder, which cannot be hidden.",
                 true,
             );
-        } else if near || origin == Origin::Rule {
+        } else if near || origin == MaskOrigin::Rule {
             self.hidden.insert(target);
         }
     }
@@ -226,7 +226,7 @@ fn is_deep(pattern: &PathPattern) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Origin {
+enum MaskOrigin {
     Default,
     Rule,
 }

@@ -21,7 +21,7 @@ pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &HostRecord, stop
         return;
     }
     let refusal = match request(client, rules, stop) {
-        Ok((head, rest)) => answer(client, &Request { head, rest }, rules, record, stop),
+        Ok((head, rest)) => answer(client, &ReceivedRequest { head, rest }, rules, record, stop),
         Err(refusal) => Err(refusal),
     };
     if let Err(Some(refusal)) = refusal {
@@ -31,25 +31,25 @@ pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &HostRecord, stop
 
 /// Refuses a connection because there are too many at once.
 pub(super) fn refuse_excess(client: TcpStream) {
-    let refusal = Refusal { status: "503 Service Unavailable", text: "too many connections at once".to_owned() };
+    let refusal = HttpRefusal { status: "503 Service Unavailable", text: "too many connections at once".to_owned() };
     let _ = client.set_nonblocking(true);
     let _ = (&client).write(refusal.to_string().as_bytes());
     let _ = client.shutdown(Shutdown::Write);
 }
 
-struct Request {
+struct ReceivedRequest {
     head: head::Head,
     /// The bytes that followed the head in the same read.
     rest: Vec<u8>,
 }
 
 /// An error response.
-struct Refusal {
+struct HttpRefusal {
     status: &'static str,
     text: String,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for HttpRefusal {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { status, text } = self;
         let length = text.len() + "weir: \n".len();
@@ -62,10 +62,10 @@ impl std::fmt::Display for Refusal {
 }
 
 /// The error response to send, or `None` if the connection is unusable.
-type ErrorResponse = Option<Refusal>;
+type ErrorResponse = Option<HttpRefusal>;
 
 fn bad(text: &str) -> ErrorResponse {
-    Some(Refusal { status: "400 Bad Request", text: text.to_owned() })
+    Some(HttpRefusal { status: "400 Bad Request", text: text.to_owned() })
 }
 
 /// Reads the head of a request, with one deadline for all of it, so a client cannot stall by sending single bytes.
@@ -79,7 +79,7 @@ fn request(client: &TcpStream, rules: &Rules, stop: &ShutdownSignal) -> Result<(
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 let text = "the request took too long".to_owned();
-                return Err(Some(Refusal { status: "408 Request Timeout", text }));
+                return Err(Some(HttpRefusal { status: "408 Request Timeout", text }));
             }
             Err(_) => return Err(None),
         };
@@ -92,14 +92,14 @@ fn request(client: &TcpStream, rules: &Rules, stop: &ShutdownSignal) -> Result<(
         }
         if bytes.len() >= head::MAX_HEAD_BYTES {
             let text = format!("the request head is larger than {} bytes", head::MAX_HEAD_BYTES);
-            return Err(Some(Refusal { status: "431 Request Header Fields Too Large", text }));
+            return Err(Some(HttpRefusal { status: "431 Request Header Fields Too Large", text }));
         }
     }
 }
 
 fn answer(
     client: &TcpStream,
-    request: &Request,
+    request: &ReceivedRequest,
     rules: &Rules,
     record: &HostRecord,
     stop: &ShutdownSignal,
@@ -114,7 +114,7 @@ fn answer(
         Err(ConnectError::Failed(why)) => {
             record.add(host, port, None);
             let text = format!("cannot reach {host} port {port}: {why}");
-            return Err(Some(Refusal { status: "502 Bad Gateway", text }));
+            return Err(Some(HttpRefusal { status: "502 Bad Gateway", text }));
         }
         Err(ConnectError::Refused { why, add }) => {
             let mut text = format!("{host} port {port} is refused: {why}");
@@ -123,7 +123,7 @@ fn answer(
                     &format!("\nTo allow it, the user can add \"{add}\" to `{}` in the configuration.", rules.setting);
             }
             record.add(host, port, Some(why));
-            return Err(Some(Refusal { status: "403 Forbidden", text }));
+            return Err(Some(HttpRefusal { status: "403 Forbidden", text }));
         }
     };
     pass(client, &server, request, rules, stop)
@@ -133,7 +133,7 @@ fn answer(
 fn pass(
     client: &TcpStream,
     server: &TcpStream,
-    request: &Request,
+    request: &ReceivedRequest,
     rules: &Rules,
     stop: &ShutdownSignal,
 ) -> Result<(), ErrorResponse> {
@@ -159,7 +159,7 @@ fn pass(
 
 /// Sends a refusal and waits until the client has read it: closing a connection with unread data resets it, and the
 /// text may be lost.
-fn send_refusal(client: &TcpStream, refusal: &Refusal, stop: &ShutdownSignal) -> io::Result<()> {
+fn send_refusal(client: &TcpStream, refusal: &HttpRefusal, stop: &ShutdownSignal) -> io::Result<()> {
     let until = Instant::now() + REFUSAL_TIMEOUT;
     stop.write_all(client, refusal.to_string().as_bytes(), until)?;
     client.shutdown(Shutdown::Write)?;

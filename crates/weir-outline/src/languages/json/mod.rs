@@ -2,7 +2,7 @@
 //!
 //! Known misses: JSON5's unquoted keys are skipped.
 
-use super::shape::{self, Entry, Value};
+use super::shape::{self, KeyValue, Value};
 use super::{Language, Reader};
 use crate::model::Outline;
 
@@ -19,20 +19,20 @@ const MAX_DEPTH: usize = 64;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '/');
-    let mut scan = Scan { text, at: 0, broken: 0 };
+    let mut scan = JsonScan { text, at: 0, broken: 0 };
     let value = scan.value(0);
     scan.space();
     into.broken = scan.broken + usize::from(scan.peek().is_some());
     into.items = shape::items(&value, text);
 }
 
-struct Scan<'t> {
+struct JsonScan<'t> {
     text: &'t str,
     at: usize,
     broken: usize,
 }
 
-impl Scan<'_> {
+impl JsonScan<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -92,7 +92,7 @@ impl Scan<'_> {
                     }
                     self.at += 1;
                     let value = self.value(depth + 1);
-                    entries.push(Entry { key, value, bytes: start..self.at });
+                    entries.push(KeyValue { key, value, bytes: start..self.at });
                 }
                 // The end of an enclosing value, or of the file.
                 Some(b']') | None => {

@@ -49,12 +49,12 @@ struct MarkdownScan {
     links: Vec<Count>,
     /// The first paragraph.
     purpose: String,
-    reading: Reading,
+    role: TextRole,
 }
 
 /// What the current text belongs to.
 #[derive(Default, PartialEq)]
-enum Reading {
+enum TextRole {
     #[default]
     Other,
     Heading,
@@ -80,17 +80,17 @@ impl MarkdownScan {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
                 self.headings.push(Heading { level, title: String::new(), bytes });
-                self.reading = Reading::Heading;
+                self.role = TextRole::Heading;
             }
             Event::Start(Tag::MetadataBlock(_)) => {
                 self.keys = Some((String::new(), bytes));
-                self.reading = Reading::Keys;
+                self.role = TextRole::Keys;
             }
-            Event::Start(Tag::Paragraph) if self.purpose.is_empty() && self.reading == Reading::Other => {
-                self.reading = Reading::Purpose;
+            Event::Start(Tag::Paragraph) if self.purpose.is_empty() && self.role == TextRole::Other => {
+                self.role = TextRole::Purpose;
             }
             Event::End(TagEnd::Heading(_) | TagEnd::MetadataBlock(_) | TagEnd::Paragraph) => {
-                self.reading = Reading::Other;
+                self.role = TextRole::Other;
             }
             Event::Start(Tag::CodeBlock(kind)) => count(&mut self.code, language(&kind), bytes),
             Event::Start(Tag::Link { dest_url, .. }) => count(&mut self.links, place(&dest_url), bytes),
@@ -101,14 +101,14 @@ impl MarkdownScan {
     }
 
     fn text(&mut self, text: &str) {
-        match self.reading {
-            Reading::Heading => {
+        match self.role {
+            TextRole::Heading => {
                 if let Some(heading) = self.headings.last_mut() {
                     heading.title.push_str(text);
                 }
             }
-            Reading::Purpose => self.purpose.push_str(text),
-            Reading::Keys => {
+            TextRole::Purpose => self.purpose.push_str(text),
+            TextRole::Keys => {
                 let is_key = |line: &&str| line.starts_with(|c: char| c.is_alphabetic() || c == '_');
                 let keys = text.lines().filter(is_key).filter_map(|line| line.split([':', '=']).next()).map(str::trim);
                 let keys = keys.collect::<Vec<_>>().join(", ");
@@ -116,7 +116,7 @@ impl MarkdownScan {
                     *said = format!("front matter: {keys}");
                 }
             }
-            Reading::Other => {}
+            TextRole::Other => {}
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use toml_edit::{Array, Document, Item, Key, TableLike, Value as Toml};
 
-use super::shape::{self, Entry, Value};
+use super::shape::{self, KeyValue, Value};
 use super::{Language, Reader};
 use crate::model::Outline;
 
@@ -61,16 +61,16 @@ fn blank_line(text: &mut String, at: usize) {
     }
 }
 
-fn entries(table: &dyn TableLike) -> Vec<Entry> {
+fn entries(table: &dyn TableLike) -> Vec<KeyValue> {
     let keyed = table.iter().filter_map(|(name, item)| Some((table.key(name)?, item)));
     keyed.map(|(key, item)| entry(key, item)).collect()
 }
 
-fn entry(key: &Key, item: &Item) -> Entry {
+fn entry(key: &Key, item: &Item) -> KeyValue {
     let start = key.span().or(item.span()).unwrap_or_default();
     let value = of_item(item);
     let end = item.span().map_or(start.end, |span| span.end).max(last(&value));
-    Entry { key: key.get().to_owned(), value, bytes: start.start..end.max(start.end) }
+    KeyValue { key: key.get().to_owned(), value, bytes: start.start..end.max(start.end) }
 }
 
 /// Returns where the last part of a value ends.
