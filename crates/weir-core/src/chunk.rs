@@ -16,7 +16,7 @@ mod turns;
 use std::ops::Range;
 
 pub use form::Form;
-use pack::{Block, Packer};
+use pack::{Packer, TextBlock};
 
 /// Size that a chunk grows to, in bytes: 300 to 500 tokens of ordinary text.
 const TARGET: usize = 1_600;
@@ -43,9 +43,9 @@ pub struct Cutter {
 #[derive(Debug)]
 enum Scanner {
     Plain,
-    Markdown(markdown::Scanner),
-    Source(source::Scanner),
-    Json(json::Scanner),
+    Markdown(markdown::MarkdownScanner),
+    Source(source::SourceScanner),
+    Json(json::JsonScanner),
     Turns,
 }
 
@@ -54,9 +54,9 @@ impl Cutter {
     pub fn new(form: Form) -> Self {
         let scanner = match form {
             Form::Plain => Scanner::Plain,
-            Form::Markdown => Scanner::Markdown(markdown::Scanner::default()),
-            Form::Source => Scanner::Source(source::Scanner::default()),
-            Form::Json => Scanner::Json(json::Scanner::default()),
+            Form::Markdown => Scanner::Markdown(markdown::MarkdownScanner::default()),
+            Form::Source => Scanner::Source(source::SourceScanner::default()),
+            Form::Json => Scanner::Json(json::JsonScanner::default()),
             Form::Turns => Scanner::Turns,
         };
         Self { scanner, packer: Packer::default() }
@@ -82,7 +82,7 @@ impl Cutter {
 
 impl Scanner {
     /// Returns the block that `rest` begins with. Returns `None` at the end, or if more text is needed to decide.
-    fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+    fn next(&mut self, rest: &[u8], is_last: bool) -> Option<TextBlock> {
         match self {
             Self::Plain => plain::next(rest, is_last),
             Self::Markdown(scanner) => scanner.next(rest, is_last),

@@ -20,7 +20,7 @@ mod tasks;
 
 pub use reflection::{Form, Span, reflect, span};
 pub use requests::says_little;
-use sections::Whose;
+use sections::Speaker;
 
 use crate::event::{LONGEST_TEXT, line};
 use crate::{EntryKind, Event, Reference, Timestamp};
@@ -67,7 +67,7 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     // Do not repeat what the requests and the summary say.
     for section in &mut sections {
         section.items.retain(|item| {
-            let is_said = |said: &str| item.whose == Whose::User && said.contains(item.text.as_ref());
+            let is_said = |said: &str| item.speaker == Speaker::User && said.contains(item.text.as_ref());
             !is_said(wanted.summary) && !requests.iter().any(|request| is_said(request))
         });
     }

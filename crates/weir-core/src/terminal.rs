@@ -57,12 +57,12 @@ pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
 #[derive(Debug, Default)]
 pub struct Cleaner {
     parser: Parser,
-    line: Line,
+    line: ScreenLine,
 }
 
 /// The line being written.
 #[derive(Debug, Default)]
-struct Line {
+struct ScreenLine {
     /// The last segment that was not empty, and the one being written.
     shown: Vec<u8>,
     segment: Vec<u8>,
@@ -84,14 +84,14 @@ impl Cleaner {
                 rest = &rest[plain..];
             }
             let line = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
-            self.parser.push(&rest[..line], &mut Lines { line: &mut self.line, out });
+            self.parser.push(&rest[..line], &mut LineScreen { line: &mut self.line, out });
             rest = &rest[line..];
         }
     }
 
     /// Writes the rest.
     pub fn finish(mut self, out: &mut Vec<u8>) {
-        self.parser.finish(&mut Lines { line: &mut self.line, out });
+        self.parser.finish(&mut LineScreen { line: &mut self.line, out });
         out.append(self.line.seen());
     }
 
@@ -100,7 +100,7 @@ impl Cleaner {
     }
 }
 
-impl Line {
+impl ScreenLine {
     /// Returns the visible part of the line.
     fn seen(&mut self) -> &mut Vec<u8> {
         if self.segment.is_empty() { &mut self.shown } else { &mut self.segment }
@@ -108,15 +108,15 @@ impl Line {
 }
 
 /// Writes lines as they finally look.
-struct Lines<'a> {
-    line: &'a mut Line,
+struct LineScreen<'a> {
+    line: &'a mut ScreenLine,
     out: &'a mut Vec<u8>,
 }
 
-impl Screen for Lines<'_> {
+impl Screen for LineScreen<'_> {
     /// Adds to the line. The part of a line that exceeds the maximum length is written out.
     fn show(&mut self, text: &[u8]) {
-        let Line { shown, segment } = self.line;
+        let ScreenLine { shown, segment } = self.line;
         let mut rest = text;
         while segment.len() + rest.len() >= LONGEST_LINE {
             let (now, later) = rest.split_at(LONGEST_LINE.saturating_sub(segment.len()).min(rest.len()));
@@ -129,7 +129,7 @@ impl Screen for Lines<'_> {
     }
 
     fn control(&mut self, control: Control, _length: usize) {
-        let Line { shown, segment } = self.line;
+        let ScreenLine { shown, segment } = self.line;
         match control {
             Control::Nothing => {}
             Control::LineEnd => {

@@ -25,10 +25,10 @@ pub(crate) use frames::FRAME;
 use frames::Frames;
 pub(crate) use parts::random_name;
 pub use reader::{BlobReader, Line};
-pub(crate) use stage::Staged;
-use stage::{Place, Stage};
+pub(crate) use stage::StagedText;
+use stage::{Stage, StagedData};
+pub(crate) use writer::FinishedText;
 pub use writer::TextWriter;
-pub(crate) use writer::Written;
 
 /// Maximum stored size of a text in the database. Up to this size, the engine reads it faster than the file system
 /// would.
@@ -57,7 +57,7 @@ impl Blobs {
     }
 
     /// Compresses a text and, if it is large, writes it to the disk under a temporary name.
-    pub(crate) fn stage(&self, text: &[u8]) -> Result<Staged> {
+    pub(crate) fn stage(&self, text: &[u8]) -> Result<StagedText> {
         let mut stage = Stage::new(&self.folder);
         stage.write(text)?;
         stage.finish()
@@ -71,7 +71,7 @@ impl Blobs {
 
     /// Adds a row for a staged text, or finds the row of an identical text. [`Self::settle`] must be called before the
     /// transaction is committed.
-    pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &Staged) -> Result<i64, Fault> {
+    pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &StagedText) -> Result<i64, Fault> {
         let known: Option<i64> = tx
             .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")
             .and_then(|mut statement| statement.query_row([staged.hash.as_bytes()], |row| row.get(0)).optional())?;
@@ -80,8 +80,8 @@ impl Blobs {
             return Ok(id);
         }
         let (stored, data) = match &staged.place {
-            Place::Held(data) => (data.len() as u64, Some(data)),
-            Place::File(part) => {
+            StagedData::Held(data) => (data.len() as u64, Some(data)),
+            StagedData::File(part) => {
                 self.name(part, &staged.hash)?;
                 (part.length(), None)
             }
@@ -110,14 +110,14 @@ impl Blobs {
     }
 
     /// Restores the file of a text that is kept again, if it is missing or cut short.
-    fn replace_lost_file(&self, staged: &Staged) -> Result<()> {
+    fn replace_lost_file(&self, staged: &StagedText) -> Result<()> {
         match &staged.place {
-            Place::File(part) if !self.is_whole(&staged.hash, part.length()) => self.name(part, &staged.hash),
+            StagedData::File(part) if !self.is_whole(&staged.hash, part.length()) => self.name(part, &staged.hash),
             _ => Ok(()),
         }
     }
 
-    fn name(&self, part: &parts::Part, hash: &blake3::Hash) -> Result<()> {
+    fn name(&self, part: &parts::PartFile, hash: &blake3::Hash) -> Result<()> {
         part.rename(&self.path_of(hash))?;
         self.unsettled.set(true);
         Ok(())
@@ -182,7 +182,7 @@ impl Blobs {
         }
     }
 
-    fn reader(&self, (hash, bytes, frames, data, lines): Row) -> Result<BlobReader> {
+    fn reader(&self, (hash, bytes, frames, data, lines): BlobRow) -> Result<BlobReader> {
         let hash = self.hash(&hash)?;
         let data = match data {
             Some(data) => reader::Data::Held(data),
@@ -267,9 +267,9 @@ pub(crate) fn file_name(hash: &[u8]) -> String {
     format!("{hex}.zst")
 }
 
-type Row = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
+type BlobRow = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<BlobRow> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, InterruptHandle, Transaction, TransactionBehavior};
 
-use self::connect::{How, connect};
+use self::connect::{OpenMode, connect};
 use self::file_id::FileId;
 use crate::error::{Fault, PATIENCE, Result, StoreError, from_engine, from_system};
 use crate::migrate::{self, Migration};
@@ -85,7 +85,7 @@ impl Db {
 
     fn open_to_write(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
         create_private_file(path)?;
-        let mut db = Self::new(connect(path, &How::Writing)?, (path, patience), Access::Writing)?;
+        let mut db = Self::new(connect(path, &OpenMode::Writing)?, (path, patience), Access::Writing)?;
         migrate::bring_up_to_date(&mut db, migrations)?;
         Ok(db)
     }
@@ -93,11 +93,11 @@ impl Db {
     fn open_to_read((path, patience): (&Path, Patience), migrations: &[Migration], access: Access) -> Result<Self> {
         // Without a write-ahead log, the database file is complete. With one, the engine needs its side files, which
         // exist unless the last process closed the database in an orderly way.
-        let how = match std::fs::metadata(with_suffix(path, "-wal")) {
-            Ok(about) if about.len() > 0 => How::Reading,
-            _ => How::Unchanging,
+        let mode = match std::fs::metadata(with_suffix(path, "-wal")) {
+            Ok(about) if about.len() > 0 => OpenMode::Reading,
+            _ => OpenMode::Unchanging,
         };
-        let db = Self::new(connect(path, &how)?, (path, patience), access)?;
+        let db = Self::new(connect(path, &mode)?, (path, patience), access)?;
         migrate::check_is_current(&db, migrations)?;
         Ok(db)
     }

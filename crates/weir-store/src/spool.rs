@@ -12,7 +12,7 @@ use weir_core::{Limits, Scope, Timestamp};
 
 use crate::db::{create_private_folder, private_file_options};
 use crate::error::{Result, StoreError, from_system};
-pub(crate) use record::Read;
+pub(crate) use record::DecodedRecord;
 pub use record::Spooled;
 
 /// Name of the folder within the store's folder.
@@ -77,7 +77,7 @@ impl Spool {
     }
 
     /// Reads a record. Returns `None` if another process has taken it in or set it aside.
-    pub(crate) fn read(&self, name: &str) -> Result<Option<Read>> {
+    pub(crate) fn read(&self, name: &str) -> Result<Option<DecodedRecord>> {
         let path = self.path_of(name);
         match std::fs::read(&path) {
             Ok(bytes) => record::decode(&bytes)

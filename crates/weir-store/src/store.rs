@@ -36,7 +36,7 @@ use crate::index::embed::Lock;
 use crate::index::origin::Standing;
 use crate::index::{self, Learner};
 use crate::log::history::{self, HistoryFilter, Moment};
-use crate::log::places::{self, Place};
+use crate::log::places::{self, ScopeIds};
 use crate::log::projects::{self, KnownProject};
 use crate::log::sessions::{self, SessionAbout};
 use crate::log::{self, entries, events};
@@ -327,7 +327,7 @@ impl Store {
         }
     }
 
-    fn place(&self, scope: &Scope) -> Result<Place> {
+    fn place(&self, scope: &Scope) -> Result<ScopeIds> {
         self.check_scope(scope)?;
         self.log.read(|c| places::find(c, scope))
     }

@@ -3,7 +3,7 @@
 //! Invariant: every byte is read at most a fixed number of times, and the state is bounded, however deep the text nests
 //! and whether or not a string ever ends. Text without a place to cut is cut as plain text.
 
-use super::pack::{Block, Joint};
+use super::pack::{Joint, TextBlock};
 use super::{LIMIT, TARGET, heading, plain};
 
 /// Maximum depth to which paths are recorded. Deeper levels are only counted.
@@ -13,18 +13,18 @@ const LONGEST_KEY: usize = 64;
 
 /// The state at the current position.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Scanner {
-    open: Vec<Level>,
+pub(super) struct JsonScanner {
+    open: Vec<OpenContainer>,
     /// Number of levels below those in `open`.
     deeper: usize,
-    string: Text,
+    string: StringState,
     /// The last string, which is a key if a colon follows.
     last: Vec<u8>,
 }
 
 /// Whether a byte is in a string.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum StringState {
     #[default]
     Outside,
     Inside,
@@ -34,21 +34,21 @@ enum Text {
 
 /// A container, and the position in it.
 #[derive(Debug, Clone)]
-enum Level {
+enum OpenContainer {
     Object(Vec<u8>),
     Array(usize),
 }
 
-impl Scanner {
+impl JsonScanner {
     /// Returns about a chunk from the beginning of `rest`.
-    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<TextBlock> {
         if rest.is_empty() || (rest.len() <= LIMIT && !is_last) {
             return None;
         }
         let heading = Some(self.path(rest));
         let length = if rest.len() <= LIMIT { rest.len() } else { self.clone().best_cut(rest) };
         rest[..length].iter().for_each(|&byte| self.read(byte));
-        Some(Block { length, joint: Joint::Follows, heading })
+        Some(TextBlock { length, joint: Joint::Follows, heading })
     }
 
     /// Returns the cut at the least depth, and of those the closest to the target.
@@ -71,7 +71,7 @@ impl Scanner {
             }
             self.read(byte);
             let is_between = byte == b',' || (byte == b'\n' && self.depth() == 0);
-            is_cut |= is_between && self.string == Text::Outside;
+            is_cut |= is_between && self.string == StringState::Outside;
         }
         best.map_or_else(|| plain::cut(rest), |(_, at)| at)
     }
@@ -82,31 +82,31 @@ impl Scanner {
 
     fn read(&mut self, byte: u8) {
         match (self.string, byte) {
-            (Text::Escaped, _) => {
+            (StringState::Escaped, _) => {
                 self.keep(byte);
-                self.string = Text::Inside;
+                self.string = StringState::Inside;
             }
-            (Text::Inside, b'\\') => self.string = Text::Escaped,
-            (Text::Inside, b'"') => self.string = Text::Outside,
-            (Text::Inside, _) => self.keep(byte),
-            (Text::Outside, b'"') => {
+            (StringState::Inside, b'\\') => self.string = StringState::Escaped,
+            (StringState::Inside, b'"') => self.string = StringState::Outside,
+            (StringState::Inside, _) => self.keep(byte),
+            (StringState::Outside, b'"') => {
                 self.last.clear();
-                self.string = Text::Inside;
+                self.string = StringState::Inside;
             }
-            (Text::Outside, b'{') => self.enter(Level::Object(Vec::new())),
-            (Text::Outside, b'[') => self.enter(Level::Array(0)),
-            (Text::Outside, b'}' | b']') => self.leave(),
-            (Text::Outside, b':') if self.deeper == 0 => {
-                if let Some(Level::Object(key)) = self.open.last_mut() {
+            (StringState::Outside, b'{') => self.enter(OpenContainer::Object(Vec::new())),
+            (StringState::Outside, b'[') => self.enter(OpenContainer::Array(0)),
+            (StringState::Outside, b'}' | b']') => self.leave(),
+            (StringState::Outside, b':') if self.deeper == 0 => {
+                if let Some(OpenContainer::Object(key)) = self.open.last_mut() {
                     key.clone_from(&self.last);
                 }
             }
-            (Text::Outside, b',') if self.deeper == 0 => match self.open.last_mut() {
-                Some(Level::Array(index)) => *index += 1,
-                Some(Level::Object(key)) => key.clear(),
+            (StringState::Outside, b',') if self.deeper == 0 => match self.open.last_mut() {
+                Some(OpenContainer::Array(index)) => *index += 1,
+                Some(OpenContainer::Object(key)) => key.clear(),
                 None => {}
             },
-            (Text::Outside, _) => {}
+            (StringState::Outside, _) => {}
         }
     }
 
@@ -116,7 +116,7 @@ impl Scanner {
         }
     }
 
-    fn enter(&mut self, level: Level) {
+    fn enter(&mut self, level: OpenContainer) {
         if self.open.len() < DEEPEST {
             self.open.push(level);
         } else {
@@ -138,9 +138,9 @@ impl Scanner {
         let mut path = String::new();
         for level in &self.open {
             match level {
-                Level::Array(index) => path.push_str(&format!("[{index}]")),
-                Level::Object(key) if key.is_empty() => add_key(&mut path, &key_ahead(rest)),
-                Level::Object(key) => add_key(&mut path, key),
+                OpenContainer::Array(index) => path.push_str(&format!("[{index}]")),
+                OpenContainer::Object(key) if key.is_empty() => add_key(&mut path, &key_ahead(rest)),
+                OpenContainer::Object(key) => add_key(&mut path, key),
             }
         }
         if path.len() > heading::LONGEST {

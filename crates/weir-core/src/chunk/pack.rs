@@ -12,7 +12,7 @@ const LEAST: usize = TARGET / 4;
 
 /// A block found by a scanner: a part of the text that is best kept whole, never longer than a chunk may be.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct TextBlock {
     pub(super) length: usize,
     pub(super) joint: Joint,
     /// The heading from here on, if it changes.
@@ -37,7 +37,7 @@ pub(super) enum Joint {
 #[derive(Debug, Default)]
 pub(super) struct Packer {
     full: Option<Chunk>,
-    growing: Vec<Block>,
+    growing: Vec<TextBlock>,
     /// The length of `growing`.
     length: usize,
     /// Number of bytes emitted in this call.
@@ -65,7 +65,7 @@ impl Packer {
     }
 
     /// Takes the next block.
-    pub(super) fn push(&mut self, block: Block, pieces: &mut Vec<Piece>) {
+    pub(super) fn push(&mut self, block: TextBlock, pieces: &mut Vec<Piece>) {
         match block.joint {
             Joint::Apart => self.finish(pieces),
             Joint::Section(level) => {
@@ -96,7 +96,7 @@ impl Packer {
         }
     }
 
-    fn has_room_for(&self, block: &Block) -> bool {
+    fn has_room_for(&self, block: &TextBlock) -> bool {
         let together = self.length + block.length;
         let is_short = self.length < TARGET / 2 || self.is_only_headings();
         self.growing.is_empty() || together <= TARGET || (is_short && together <= LIMIT)

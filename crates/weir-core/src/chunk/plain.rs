@@ -3,18 +3,18 @@
 //! Invariant: it looks at no more than [`LIMIT`] bytes. The other forms cut text that is too long for a chunk in this
 //! way.
 
-use super::pack::{Block, Joint};
+use super::pack::{Joint, TextBlock};
 use super::{LIMIT, TARGET};
 
 /// Returns the chunk that `rest` begins with.
-pub(super) fn next(rest: &[u8], is_last: bool) -> Option<Block> {
+pub(super) fn next(rest: &[u8], is_last: bool) -> Option<TextBlock> {
     let length = match rest.len() {
         0 => return None,
         length if length > LIMIT => cut(rest),
         _ if !is_last => return None,
         length => length,
     };
-    Some(Block { length, joint: Joint::Apart, heading: None })
+    Some(TextBlock { length, joint: Joint::Apart, heading: None })
 }
 
 /// Returns where to cut `rest`, which is longer than a chunk may be.

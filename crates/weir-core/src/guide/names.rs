@@ -27,7 +27,7 @@ const ELSEWHERE: &str = "elsewhere";
 pub(super) struct Names {
     ranked: Vec<Name>,
     /// The changes of each changed file.
-    changed: HashMap<String, Change>,
+    changed: HashMap<String, FileChange>,
 }
 
 /// A name, and the file it was last written for.
@@ -41,7 +41,7 @@ struct Name {
 
 /// The changes of a file.
 #[derive(Default)]
-struct Change {
+struct FileChange {
     times: usize,
     deleted: bool,
     /// Whether the summary names the file.
@@ -114,16 +114,16 @@ impl Names {
     /// Returns a file with a note on its changes.
     fn noted(&self, place: &str) -> String {
         match self.changed.get(place) {
-            Some(Change { deleted: true, .. }) => format!("{place} (deleted)"),
-            Some(Change { times: 1, .. }) => format!("{place} (changed)"),
-            Some(Change { times, .. }) => format!("{place} (changed {times} times)"),
+            Some(FileChange { deleted: true, .. }) => format!("{place} (deleted)"),
+            Some(FileChange { times: 1, .. }) => format!("{place} (changed)"),
+            Some(FileChange { times, .. }) => format!("{place} (changed {times} times)"),
             None => place.to_owned(),
         }
     }
 
     /// Returns the line that says how many changed files have no line.
     fn not_named(&self, shown: &HashSet<&str>) -> String {
-        let is_hidden = |(path, change): &(&String, &Change)| !change.known && !shown.contains(path.as_str());
+        let is_hidden = |(path, change): &(&String, &FileChange)| !change.known && !shown.contains(path.as_str());
         match self.changed.iter().filter(is_hidden).count() {
             0 => String::new(),
             1 => "- +1 more changed file\n".to_owned(),
@@ -135,7 +135,7 @@ impl Names {
 /// Gathers the names of a session, except those that the summary has.
 pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
     let mut names: HashMap<String, Name> = HashMap::new();
-    let mut changed: HashMap<String, Change> = HashMap::new();
+    let mut changed: HashMap<String, FileChange> = HashMap::new();
     let mut age = 0.0;
     // The client loads rules itself.
     for fact in facts.iter().rev().filter(|fact| fact.event.kind != EventKind::Rule) {

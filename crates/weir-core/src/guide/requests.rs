@@ -23,7 +23,7 @@ pub(super) fn newest_first<'f, 'a>(facts: &'f [Fact<'a>]) -> impl DoubleEndedIte
 
 /// The requests at the beginning of a guide.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'f, 'a> {
+pub(super) struct OpeningRequests<'f, 'a> {
     /// The request that began the work, unless it is one of the others.
     first: Option<&'f Fact<'a>>,
     /// The request before the last, if the last one says little by itself.
@@ -31,7 +31,7 @@ pub(super) struct Told<'f, 'a> {
     last: &'f Fact<'a>,
 }
 
-impl<'f, 'a> Told<'f, 'a> {
+impl<'f, 'a> OpeningRequests<'f, 'a> {
     /// Picks the requests. Returns `None` if there are none.
     pub(super) fn pick(facts: &'f [Fact<'a>]) -> Option<Self> {
         let mut newest = newest_first(facts);
@@ -50,7 +50,7 @@ impl<'f, 'a> Told<'f, 'a> {
 
 /// Writes the lines with the requests, each within its share of the budget.
 pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
-    let Some(Told { first, before, last }) = Told::pick(facts) else { return Vec::new() };
+    let Some(OpeningRequests { first, before, last }) = OpeningRequests::pick(facts) else { return Vec::new() };
     let goal = first.map(|first| {
         let text = &first.event.text;
         within(wanted, text.len(), |most| format!("The work began with (user): \"{}\"", line(text, most)))

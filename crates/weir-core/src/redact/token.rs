@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::class::{ALNUM, Class, URL64, URL64_BASE64, WORD};
-use super::rules::{LONG, Part, Rule};
+use super::rules::{LONG, Rule, RulePart};
 use super::value;
 use super::window::Window;
 
@@ -33,7 +33,7 @@ fn opening(window: &Window, rule: &Rule, at: usize) -> Option<usize> {
 /// A short literal is easily part of a longer name. A literal with an endless run must not begin within the run of the
 /// one before, since that would make `-eyJ-eyJ-eyJ…` quadratic.
 fn edge(rule: &Rule) -> Class {
-    let is_endless = matches!(rule.body.first(), Some(Part::Run(_, _, LONG)));
+    let is_endless = matches!(rule.body.first(), Some(RulePart::Run(_, _, LONG)));
     match rule.apart {
         true => URL64_BASE64,
         false if is_endless || rule.literal.len() <= 3 => URL64,
@@ -46,13 +46,13 @@ fn follow(window: &Window, rule: &Rule, from: usize) -> Option<usize> {
     let mut end = from;
     for part in rule.body {
         match part {
-            Part::Text(text) => {
+            RulePart::Text(text) => {
                 if !window.has(end, text.as_bytes()) {
                     return None;
                 }
                 end += text.len();
             }
-            Part::Run(class, min, max) => {
+            RulePart::Run(class, min, max) => {
                 let run = window.run(end, *class, *max) - end;
                 end = match run < *min {
                     true if may_wrap => wrapped(window, (*class, *min, *max), end..end + run)?,

@@ -16,7 +16,7 @@ const MOST_UNSEEN: usize = 1 << 20;
 
 /// Bytes of the view, and the bytes of the text that they stand for.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct ByteMapping {
     /// As many as `text`, or one for all of them, or none.
     view: usize,
     text: usize,
@@ -27,7 +27,7 @@ struct Run {
 pub(super) struct View {
     /// Visible bytes that were not taken yet.
     pending: Vec<u8>,
-    runs: VecDeque<Run>,
+    runs: VecDeque<ByteMapping>,
     /// Number of the last bytes that a backspace may delete: those of the visible line.
     room: usize,
     /// What may be the beginning of a character written by its number.
@@ -40,7 +40,7 @@ pub(super) struct View {
 }
 
 /// A part of a view that can no longer change.
-pub(super) struct Settled {
+pub(super) struct SettledPart {
     pub(super) seen: Vec<u8>,
     /// Whether nothing that follows may belong to this part.
     pub(super) is_cut: bool,
@@ -48,16 +48,16 @@ pub(super) struct Settled {
 
 impl View {
     /// Takes the visible bytes that can no longer change, up to a cut.
-    pub(super) fn settled(&mut self) -> Option<Settled> {
+    pub(super) fn settled(&mut self) -> Option<SettledPart> {
         let length = self.cut.unwrap_or(self.pending.len().saturating_sub(ROOM));
         let is_cut = self.cut.take().is_some();
-        (length > 0 || is_cut).then(|| Settled { seen: self.pending.drain(..length).collect(), is_cut })
+        (length > 0 || is_cut).then(|| SettledPart { seen: self.pending.drain(..length).collect(), is_cut })
     }
 
     /// Takes the rest.
-    pub(super) fn finish(&mut self) -> Settled {
+    pub(super) fn finish(&mut self) -> SettledPart {
         self.give_up_escape();
-        Settled { seen: std::mem::take(&mut self.pending), is_cut: true }
+        SettledPart { seen: std::mem::take(&mut self.pending), is_cut: true }
     }
 
     /// Returns how many bytes of the text correspond to the next `view` bytes, including invisible ones before each of
@@ -66,7 +66,7 @@ impl View {
         let (mut rest, mut text) = (view, 0);
         while let Some(run) = self.runs.front_mut().filter(|_| rest > 0) {
             if run.view == run.text && run.view > rest {
-                *run = Run { view: run.view - rest, text: run.text - rest };
+                *run = ByteMapping { view: run.view - rest, text: run.text - rest };
                 return text + rest;
             }
             rest -= run.view;
@@ -83,7 +83,7 @@ impl View {
 
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        self.pending.capacity() + self.runs.capacity() * size_of::<Run>()
+        self.pending.capacity() + self.runs.capacity() * size_of::<ByteMapping>()
     }
 
     fn push(&mut self, bytes: &[u8]) {
@@ -91,15 +91,15 @@ impl View {
         self.pending.extend_from_slice(bytes);
         self.room = (self.room + bytes.len()).min(ROOM);
         match self.runs.back_mut().filter(|run| run.view == run.text) {
-            Some(run) => *run = Run { view: run.view + bytes.len(), text: run.text + bytes.len() },
-            None => self.runs.push_back(Run { view: bytes.len(), text: bytes.len() }),
+            Some(run) => *run = ByteMapping { view: run.view + bytes.len(), text: run.text + bytes.len() },
+            None => self.runs.push_back(ByteMapping { view: bytes.len(), text: bytes.len() }),
         }
     }
 
     fn push_unseen(&mut self, length: usize) {
         match self.runs.back_mut().filter(|run| run.view == 0) {
             Some(run) => run.text += length,
-            None => self.runs.push_back(Run { view: 0, text: length }),
+            None => self.runs.push_back(ByteMapping { view: 0, text: length }),
         }
         self.unseen += length;
         if self.unseen > MOST_UNSEEN + 8 * self.seen {
@@ -113,7 +113,7 @@ impl View {
         self.seen += 1;
         self.pending.push(byte);
         self.room = (self.room + 1).min(ROOM);
-        self.runs.push_back(Run { view: 1, text: length });
+        self.runs.push_back(ByteMapping { view: 1, text: length });
     }
 
     /// Adds a byte that ends a stretch of a line.
@@ -134,15 +134,15 @@ impl View {
         let mut rest = popped;
         while let Some(run) = self.runs.pop_back_if(|run| rest > 0 || run.view == 0) {
             match run {
-                Run { view: 0, text } => unseen += text,
-                Run { view, text } if view == text => {
+                ByteMapping { view: 0, text } => unseen += text,
+                ByteMapping { view, text } if view == text => {
                     unseen += rest.min(view);
                     if view > rest {
-                        self.runs.push_back(Run { view: view - rest, text: view - rest });
+                        self.runs.push_back(ByteMapping { view: view - rest, text: view - rest });
                     }
                     rest = rest.saturating_sub(view);
                 }
-                Run { text, .. } => {
+                ByteMapping { text, .. } => {
                     unseen += text;
                     rest -= 1;
                 }
@@ -212,7 +212,7 @@ impl Screen for View {
 
 /// Whether the visible form of a text differs from its stored form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Search {
+pub(super) enum Difference {
     /// The first difference is here.
     Found(usize),
     /// There is no difference before this position, where something incomplete begins.
@@ -223,7 +223,7 @@ pub(super) enum Search {
 const BLOCK: usize = 32;
 
 /// Searches for the first difference between visible and stored form. `from` must be the beginning of a character.
-pub(super) fn search(text: &[u8], from: usize) -> Search {
+pub(super) fn search(text: &[u8], from: usize) -> Difference {
     let mut at = from;
     while at < text.len() {
         // Most text is plain, which is recognised a block at a time.
@@ -234,13 +234,13 @@ pub(super) fn search(text: &[u8], from: usize) -> Search {
             at += text[at..block_end].iter().take_while(|&&byte| PLAIN[usize::from(byte)]).count();
             match text.get(at..).filter(|rest| !rest.is_empty()).map(width_of) {
                 Some(Width::Seen(length)) => at += length,
-                Some(Width::Unseen) => return Search::Found(at),
-                Some(Width::Incomplete) => return Search::Clear(at),
+                Some(Width::Unseen) => return Difference::Found(at),
+                Some(Width::Incomplete) => return Difference::Clear(at),
                 None => {}
             }
         }
     }
-    Search::Clear(text.len())
+    Difference::Clear(text.len())
 }
 
 fn is_plain(block: &[u8; BLOCK]) -> bool {

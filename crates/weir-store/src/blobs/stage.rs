@@ -5,32 +5,32 @@ use std::path::{Path, PathBuf};
 
 use super::LARGEST_HELD;
 use super::frames::{self, Compressor, FRAME, Frames, SMALLEST_COMPRESSED};
-use super::parts::Part;
+use super::parts::PartFile;
 use super::reader::{BlobReader, Data};
 use crate::error::{Result, from_system};
 
 /// A text that is ready to be stored.
-pub(crate) struct Staged {
+pub(crate) struct StagedText {
     pub(super) hash: blake3::Hash,
     pub(super) bytes: u64,
     /// The stored length of each frame; empty if the text is stored uncompressed.
     pub(super) frames: Vec<u32>,
     /// The number of line ends in each frame, if there is more than one frame.
     pub(super) lines: Vec<u32>,
-    pub(super) place: Place,
+    pub(super) place: StagedData,
 }
 
-pub(super) enum Place {
+pub(super) enum StagedData {
     Held(Vec<u8>),
-    File(Part),
+    File(PartFile),
 }
 
-impl Staged {
+impl StagedText {
     /// Opens the text for reading. It can be read whatever happens to the entry.
     pub(crate) fn reader(&self) -> Result<BlobReader> {
         let data = match &self.place {
-            Place::Held(data) => Data::Held(data.clone()),
-            Place::File(part) => {
+            StagedData::Held(data) => Data::Held(data.clone()),
+            StagedData::File(part) => {
                 let path = part.path().to_owned();
                 let file = std::fs::File::open(&path).map_err(|error| from_system(&path, &error))?;
                 Data::File { path, file }
@@ -41,7 +41,7 @@ impl Staged {
     }
 }
 
-/// A text that is being prepared, and becomes [`Staged`].
+/// A text that is being prepared, and becomes [`StagedText`].
 pub(super) struct Stage {
     folder: PathBuf,
     hasher: blake3::Hasher,
@@ -53,7 +53,7 @@ pub(super) struct Stage {
     lines: Vec<u32>,
     /// The stored frames, until they are too large for the database.
     held: Vec<u8>,
-    part: Option<Part>,
+    part: Option<PartFile>,
 }
 
 impl Stage {
@@ -99,7 +99,7 @@ impl Stage {
 
     /// Finishes the text. Its file, if any, is synced to the disk, because its row may get there at any moment and must
     /// not be there first.
-    pub(super) fn finish(mut self) -> Result<Staged> {
+    pub(super) fn finish(mut self) -> Result<StagedText> {
         let frame = std::mem::take(&mut self.frame);
         if self.frames.is_empty() {
             self.add_only_frame(frame)?;
@@ -109,12 +109,12 @@ impl Stage {
         let place = match self.part {
             Some(part) => {
                 part.sync()?;
-                Place::File(part)
+                StagedData::File(part)
             }
-            None => Place::Held(self.held),
+            None => StagedData::Held(self.held),
         };
         let lines = if self.frames.len() > 1 { self.lines } else { Vec::new() };
-        Ok(Staged { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, place })
+        Ok(StagedText { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, place })
     }
 
     fn add_frame(&mut self, frame: &[u8]) -> Result<()> {
@@ -163,7 +163,7 @@ impl Stage {
         }
         let part = match &mut self.part {
             Some(part) => part,
-            none => none.insert(Part::create(&self.folder)?),
+            none => none.insert(PartFile::create(&self.folder)?),
         };
         if !self.held.is_empty() {
             part.write(&std::mem::take(&mut self.held))?;

@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use weir_core::redact::{Passed, Redactor};
+use weir_core::redact::{RedactedPart, Redactor};
 use weir_core::{Pieces, Stream};
 
 use super::reader::BlobReader;
-use super::stage::{Stage, Staged};
+use super::stage::{Stage, StagedText};
 use crate::error::{Result, StoreError};
 use crate::store::NotKept;
 
@@ -25,8 +25,8 @@ pub struct TextWriter {
 }
 
 /// A complete text.
-pub(crate) struct Written {
-    pub(crate) staged: Staged,
+pub(crate) struct FinishedText {
+    pub(crate) staged: StagedText,
     /// The number of secrets that each rule found.
     pub(crate) redactions: Vec<(&'static str, u64)>,
     /// Which bytes of the stored text came from which stream.
@@ -40,7 +40,7 @@ struct Sink {
     /// The streams of the bytes that the redactor still holds back.
     arrived: VecDeque<(Stream, u64)>,
     pieces: Pieces,
-    ends: Ends,
+    ends: TextEnds,
 }
 
 impl TextWriter {
@@ -50,7 +50,7 @@ impl TextWriter {
             mark: Vec::new(),
             arrived: VecDeque::new(),
             pieces: Pieces::default(),
-            ends: Ends::default(),
+            ends: TextEnds::default(),
         };
         Self { redactor: Redactor::new(), sink, bytes: 0, failed: None }
     }
@@ -80,7 +80,7 @@ impl TextWriter {
     }
 
     /// Finishes the text.
-    pub(crate) fn finish(self) -> Result<Written, NotKept> {
+    pub(crate) fn finish(self) -> Result<FinishedText, NotKept> {
         let Self { redactor, mut sink, mut failed, .. } = self;
         let redactions = redactor.finish_to(&mut |passed| sink.take_unless(&mut failed, passed));
         let staged = match failed {
@@ -88,7 +88,7 @@ impl TextWriter {
             None => sink.stage.finish(),
         };
         match staged {
-            Ok(staged) => Ok(Written { staged, redactions, pieces: sink.pieces }),
+            Ok(staged) => Ok(FinishedText { staged, redactions, pieces: sink.pieces }),
             Err(error) => Err(NotKept { error, text: Some(Box::new(BlobReader::of(sink.ends.joined()))) }),
         }
     }
@@ -96,28 +96,28 @@ impl TextWriter {
 
 impl Sink {
     /// Stores redacted text. After an error, only remembers both ends of the text.
-    fn take_unless(&mut self, failed: &mut Option<StoreError>, passed: Passed<'_>) {
+    fn take_unless(&mut self, failed: &mut Option<StoreError>, passed: RedactedPart<'_>) {
         match passed {
-            Passed::Text(text) => self.ends.push(text),
-            Passed::Mark(_) => {
+            RedactedPart::Text(text) => self.ends.push(text),
+            RedactedPart::Mark(_) => {
                 let mut mark = Vec::new();
                 passed.write_to(&mut mark);
                 self.ends.push(&mark);
             }
-            Passed::Removed(_) => {}
+            RedactedPart::Removed(_) => {}
         }
         if failed.is_none() {
             *failed = self.take(passed).err();
         }
     }
 
-    fn take(&mut self, passed: Passed<'_>) -> Result<()> {
+    fn take(&mut self, passed: RedactedPart<'_>) -> Result<()> {
         match passed {
-            Passed::Text(text) => {
+            RedactedPart::Text(text) => {
                 self.pass(text.len() as u64, Pieces::push);
                 self.stage.write(text)
             }
-            Passed::Mark(_) => {
+            RedactedPart::Mark(_) => {
                 self.mark.clear();
                 passed.write_to(&mut self.mark);
                 if let Some((stream, _)) = self.arrived.front() {
@@ -125,7 +125,7 @@ impl Sink {
                 }
                 self.stage.write(&self.mark)
             }
-            Passed::Removed(length) => {
+            RedactedPart::Removed(length) => {
                 self.pass(length as u64, |_, _, _| ());
                 Ok(())
             }
@@ -149,14 +149,14 @@ impl Sink {
 
 /// Both ends of a text, which are shown if the text could not be stored.
 #[derive(Default)]
-struct Ends {
+struct TextEnds {
     first: Vec<u8>,
     last: Vec<u8>,
     /// Number of bytes between the two.
     between: u64,
 }
 
-impl Ends {
+impl TextEnds {
     /// Maximum length of each end, in bytes.
     const LENGTH: usize = 64 << 10;
 

@@ -7,13 +7,13 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use weir_core::entry::{INDEXED_HEAD, INDEXED_TAIL};
 
 use super::documents::{add, chunk_ids, load, remove, texts_of};
-use super::origin::{self, Followed, Standing};
+use super::origin::{self, AppliedChange, Standing};
 use super::vocabulary::{self, Learner};
 use super::{MIGRATIONS, vectors};
 use crate::blobs::Blobs;
 use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
-use crate::log::changes::{self, Change, What};
+use crate::log::changes::{self, Change, ChangeKind};
 
 /// Limits of one transaction, so that it stays short. The last entry of a batch may exceed them by the indexed size of
 /// one entry.
@@ -155,9 +155,9 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
         if bytes >= BATCH_BYTES {
             break;
         }
-        match change.what {
-            What::Kept => bytes += take_in(tx, (log, blobs), learner, change.entry_id)?,
-            What::Forgotten if wipe => {
+        match change.kind {
+            ChangeKind::Kept => bytes += take_in(tx, (log, blobs), learner, change.entry_id)?,
+            ChangeKind::Forgotten if wipe => {
                 set_wiping(tx, true)?;
                 let texts = texts_of(tx, change.entry_id)?;
                 remove(tx, change.entry_id)?;
@@ -165,12 +165,12 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
                 learner.distrust();
                 set_wiping(tx, false)?;
             }
-            What::Forgotten => {
+            ChangeKind::Forgotten => {
                 remove(tx, change.entry_id)?;
                 tx.prepare_cached("UPDATE progress SET residue = 1 WHERE id = 1")?.execute([])?;
             }
             // These need not be wiped without a trace, and someone may be waiting.
-            What::OtherwiseGone => {
+            ChangeKind::OtherwiseGone => {
                 let removed = remove(tx, change.entry_id)?;
                 tx.prepare_cached("UPDATE progress SET removed = removed + ?1 WHERE id = 1")?
                     .execute([removed as i64])?;
@@ -184,7 +184,7 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
             Ok((origin::identity(c)?, origin::reference(c, change.entry_id)?))
         })?;
         let reference = reference.unwrap_or_default();
-        origin::write(tx, &Followed { log: identity, seq: change.seq, entry_id: change.entry_id, reference })?;
+        origin::write(tx, &AppliedChange { log: identity, seq: change.seq, entry_id: change.entry_id, reference })?;
     }
     Ok(followed)
 }
@@ -217,7 +217,7 @@ fn take_in(
 /// cheaper.
 fn wiping_is_cheaper(tx: &Transaction<'_>, batch: &[Change]) -> rusqlite::Result<bool> {
     let mut chunks = 0;
-    for change in batch.iter().filter(|change| change.what == What::Forgotten) {
+    for change in batch.iter().filter(|change| change.kind == ChangeKind::Forgotten) {
         chunks += chunk_ids(tx, change.entry_id)?.len();
     }
     // The largest id is close to the number of chunks, and costs nothing to find.

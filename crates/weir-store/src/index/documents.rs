@@ -71,7 +71,7 @@ pub(super) fn add(
         document.at
     ])?;
     learner.learn(tx, &document.title)?;
-    let mut writer = Writer::new(tx, entry_id, &document.title)?;
+    let mut writer = ChunkWriter::new(tx, entry_id, &document.title)?;
     let is_whole = match reader.map(|reader| add_text(&mut writer, learner, document, reader)) {
         Some(Ok(())) => true,
         None | Some(Err(Fault::Store(StoreError::Unreadable { .. }))) => false,
@@ -89,7 +89,7 @@ pub(super) fn add(
 }
 
 fn add_text(
-    writer: &mut Writer<'_>,
+    writer: &mut ChunkWriter<'_>,
     learner: &mut Learner,
     document: &Document,
     reader: &BlobReader,
@@ -116,7 +116,7 @@ fn add_text(
 }
 
 /// Writes the chunks of one entry.
-struct Writer<'a> {
+struct ChunkWriter<'a> {
     tx: &'a Transaction<'a>,
     entry_id: i64,
     title: &'a str,
@@ -126,7 +126,7 @@ struct Writer<'a> {
     line: u64,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ChunkWriter<'a> {
     fn new(tx: &'a Transaction<'a>, entry_id: i64, title: &'a str) -> rusqlite::Result<Self> {
         let next = vectors::covered(tx)?.next_chunk;
         Ok(Self { tx, entry_id, title, next, ordinal: 0, start: 0, line: 1 })

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Transaction};
 use weir_embed::Embed;
 
 use super::meaning::{embed, text_of};
-use super::vectors::{self, Covered};
+use super::vectors::{self, EmbedProgress};
 use crate::db::{Db, Durability};
 use crate::error::{Result, StoreError};
 
@@ -65,7 +65,7 @@ fn write(index: &mut Db, lock: Lock, work: impl FnOnce(&Transaction<'_>) -> rusq
 
 /// Returns roughly how many chunks have no vector yet. Chunks that are gone are counted too.
 pub(crate) fn pending(connection: &Connection) -> rusqlite::Result<u64> {
-    let Covered { embedded, next_chunk, .. } = vectors::covered(connection)?;
+    let EmbedProgress { embedded, next_chunk, .. } = vectors::covered(connection)?;
     Ok(u64::try_from(next_chunk - 1 - embedded).unwrap_or_default())
 }
 

@@ -15,7 +15,7 @@ use crate::error::{Result, StoreError};
 const TO_LINE: u64 = 64 << 10;
 
 /// A part of a text.
-pub(super) struct Part<'a> {
+pub(super) struct IndexedRange<'a> {
     reader: &'a BlobReader,
     range: Range<u64>,
     /// The first frame of the text, if it is already decompressed. Most texts have only this one, and decompressing
@@ -25,11 +25,11 @@ pub(super) struct Part<'a> {
 
 /// Returns the parts of a text that are indexed: all of it, or its two ends. Binary data is indexed up to its first
 /// NUL.
-pub(super) fn parts(reader: &BlobReader) -> Result<Vec<Part<'_>>> {
+pub(super) fn parts(reader: &BlobReader) -> Result<Vec<IndexedRange<'_>>> {
     let frame = reader.frame(0)?;
     if terminal::is_binary(&frame) {
         let end = frame.iter().position(|&byte| byte == 0).unwrap_or_default();
-        return Ok(vec![Part { reader, range: 0..end as u64, first_frame: Some(frame) }]);
+        return Ok(vec![IndexedRange { reader, range: 0..end as u64, first_frame: Some(frame) }]);
     }
     let mut first_frame = Some(frame);
     let mut parts = Vec::new();
@@ -43,12 +43,12 @@ pub(super) fn parts(reader: &BlobReader) -> Result<Vec<Part<'_>>> {
             let cut = seam.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| seam.len() - at - 1);
             end -= cut as u64;
         }
-        parts.push(Part { reader, range: start..end, first_frame: first_frame.take() });
+        parts.push(IndexedRange { reader, range: start..end, first_frame: first_frame.take() });
     }
     Ok(parts)
 }
 
-impl Part<'_> {
+impl IndexedRange<'_> {
     /// Returns the position where the part begins.
     pub(super) fn start(&self) -> u64 {
         self.range.start

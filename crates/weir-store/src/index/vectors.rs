@@ -13,17 +13,17 @@ const SCALE: usize = 4;
 
 /// Which chunks have vectors, and of which model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Covered {
+pub(crate) struct EmbedProgress {
     pub(crate) embedded: i64,
     pub(crate) next_chunk: i64,
     pub(crate) model: String,
 }
 
 /// Reads which chunks have vectors.
-pub(crate) fn covered(connection: &Connection) -> rusqlite::Result<Covered> {
+pub(crate) fn covered(connection: &Connection) -> rusqlite::Result<EmbedProgress> {
     connection
         .prepare_cached("SELECT embedded, next_chunk, model FROM progress WHERE id = 1")?
-        .query_row([], |row| Ok(Covered { embedded: row.get(0)?, next_chunk: row.get(1)?, model: row.get(2)? }))
+        .query_row([], |row| Ok(EmbedProgress { embedded: row.get(0)?, next_chunk: row.get(1)?, model: row.get(2)? }))
 }
 
 /// Removes all vectors, to start over with another model.
@@ -33,14 +33,14 @@ pub(crate) fn begin(tx: &Transaction<'_>, model: &str) -> rusqlite::Result<()> {
 }
 
 /// A row of vectors.
-struct Block {
+struct VectorBlock {
     first: i64,
     ids: Vec<u8>,
     scales: Vec<u8>,
     data: Vec<u8>,
 }
 
-impl Block {
+impl VectorBlock {
     fn len(&self) -> usize {
         self.ids.len() / ID
     }
@@ -51,7 +51,7 @@ impl Block {
         self.data.extend(vector.values.iter().map(|value| value.cast_unsigned()));
     }
 
-    fn append(&mut self, other: &Block) {
+    fn append(&mut self, other: &VectorBlock) {
         for id in ids(other.first, &other.ids) {
             self.ids.extend_from_slice(&offset(self.first, id).to_le_bytes());
         }
@@ -65,7 +65,7 @@ impl Block {
 pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: i64) -> rusqlite::Result<()> {
     for part in vectors.chunks(MOST_IN_BLOCK) {
         let Some((first, _)) = part.first() else { continue };
-        let mut block = Block { first: *first, ids: Vec::new(), scales: Vec::new(), data: Vec::new() };
+        let mut block = VectorBlock { first: *first, ids: Vec::new(), scales: Vec::new(), data: Vec::new() };
         part.iter().for_each(|(id, vector)| block.push(*id, vector));
         // Merge small rows before this one, so that there are few. Each vector is moved a few times at most.
         while let Some(mut before) = last(tx)? {
@@ -83,14 +83,16 @@ pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: 
 }
 
 /// Returns whether the ids of a block can be written as offsets from `first`.
-fn fits(first: i64, block: &Block) -> bool {
+fn fits(first: i64, block: &VectorBlock) -> bool {
     ids(block.first, &block.ids).last().is_none_or(|last| u32::try_from(last - first).is_ok())
 }
 
-fn last(connection: &Connection) -> rusqlite::Result<Option<Block>> {
+fn last(connection: &Connection) -> rusqlite::Result<Option<VectorBlock>> {
     connection
         .prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0 ORDER BY first DESC LIMIT 1")?
-        .query_row([], |row| Ok(Block { first: row.get(0)?, ids: row.get(1)?, scales: row.get(2)?, data: row.get(3)? }))
+        .query_row([], |row| {
+            Ok(VectorBlock { first: row.get(0)?, ids: row.get(1)?, scales: row.get(2)?, data: row.get(3)? })
+        })
         .optional()
 }
 
@@ -181,7 +183,7 @@ fn keep_best(best: &mut Vec<(i64, f32)>, most: usize) -> f32 {
 }
 
 /// The location of a vector.
-struct Place {
+struct VectorSlot {
     id: i64,
     block: i64,
     slot: usize,
@@ -193,7 +195,7 @@ struct Place {
 fn each_found(
     connection: &Connection,
     chunks: &[i64],
-    mut found: impl FnMut(Place) -> rusqlite::Result<()>,
+    mut found: impl FnMut(VectorSlot) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "SELECT first, ids, scales, length(data) FROM vectors WHERE first <= ?1 ORDER BY first DESC LIMIT 1",
@@ -214,7 +216,7 @@ fn each_found(
         for &id in &rest[..here] {
             if let Ok(slot) = known.binary_search(&id) {
                 let scale = scales(row_scales).nth(slot).unwrap_or_default();
-                found(Place { id, block, slot, scale, width })?;
+                found(VectorSlot { id, block, slot, scale, width })?;
             }
         }
         rest = &rest[here..];

@@ -20,7 +20,7 @@ const MOST_USES: usize = 50;
 #[derive(Default)]
 pub(crate) struct Learner {
     /// Words as written in texts, each as a number.
-    known: HashSet<u64, std::hash::BuildHasherDefault<AsItIs>>,
+    known: HashSet<u64, std::hash::BuildHasherDefault<IdentityHasher>>,
     as_of: i64,
 }
 
@@ -220,9 +220,9 @@ fn fingerprint(word: &str) -> u64 {
 
 /// Uses a number that is already well distributed as its own hash.
 #[derive(Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl std::hash::Hasher for AsItIs {
+impl std::hash::Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -4,11 +4,11 @@
 use rusqlite::{Connection, Transaction, params};
 use weir_core::{Event, EventKind, Priority, Timestamp};
 
-use super::places::Place;
+use super::places::ScopeIds;
 use super::written;
 
 /// Appends an event and returns its position in the order.
-pub(crate) fn append(tx: &Transaction<'_>, place: Place, event: &Event, now: Timestamp) -> rusqlite::Result<i64> {
+pub(crate) fn append(tx: &Transaction<'_>, place: ScopeIds, event: &Event, now: Timestamp) -> rusqlite::Result<i64> {
     tx.prepare_cached(
         "INSERT INTO events (at, session_id, work_id, kind, priority, text, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
@@ -54,7 +54,7 @@ pub(crate) fn remove(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
 }
 
 /// Appends the event that an entry was kept. The entry takes the returned id.
-pub(crate) fn append_kept(tx: &Transaction<'_>, place: Place, now: Timestamp) -> rusqlite::Result<i64> {
+pub(crate) fn append_kept(tx: &Transaction<'_>, place: ScopeIds, now: Timestamp) -> rusqlite::Result<i64> {
     // The id is not known before the row exists, and the event has to refer to the entry by that id.
     let id = tx
         .prepare_cached(

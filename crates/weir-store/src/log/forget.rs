@@ -5,8 +5,8 @@ use weir_core::{EntryKind, Reference, Timestamp, WhyGone};
 
 use super::entries::read_reference;
 use super::events;
-use super::places::{self, Place, VISIBLE};
-use super::retention::{self, Removed};
+use super::places::{self, ScopeIds, VISIBLE};
+use super::retention::{self, Removal};
 use super::said;
 use super::written;
 use crate::blobs::Blobs;
@@ -86,8 +86,8 @@ pub struct Forgotten {
 }
 
 /// Returns what a selection would remove.
-pub(crate) fn plan(connection: &Connection, place: Place, selection: &Selection) -> rusqlite::Result<Plan> {
-    let chosen = Chosen::new(connection, place, selection)?;
+pub(crate) fn plan(connection: &Connection, place: ScopeIds, selection: &Selection) -> rusqlite::Result<Plan> {
+    let chosen = ResolvedSelection::new(connection, place, selection)?;
     let entries = chosen.entries(connection)?;
     let events = chosen.events(connection, &entries)?;
     let mut hasher = blake3::Hasher::new();
@@ -102,15 +102,15 @@ pub(crate) fn plan(connection: &Connection, place: Place, selection: &Selection)
 pub(crate) fn run(
     tx: &Transaction<'_>,
     blobs: &Blobs,
-    (place, selection): (Place, &Selection),
+    (place, selection): (ScopeIds, &Selection),
     confirmation: &str,
     now: Timestamp,
-) -> Result<(Plan, Removed), Fault> {
+) -> Result<(Plan, Removal), Fault> {
     let plan = plan(tx, place, selection)?;
     if plan.confirmation != confirmation {
         return Err(StoreError::PlanChanged.into());
     }
-    let chosen = Chosen::new(tx, place, selection)?;
+    let chosen = ResolvedSelection::new(tx, place, selection)?;
     if plan.events > 0 {
         events::append_events_gone(tx, plan.events, now)?;
     }
@@ -137,14 +137,14 @@ pub(crate) fn run(
 }
 
 /// A selection with its names resolved.
-struct Chosen<'a> {
-    place: Place,
+struct ResolvedSelection<'a> {
+    place: ScopeIds,
     selection: &'a Selection,
     sessions: Option<Vec<i64>>,
 }
 
-impl<'a> Chosen<'a> {
-    fn new(connection: &Connection, place: Place, selection: &'a Selection) -> rusqlite::Result<Self> {
+impl<'a> ResolvedSelection<'a> {
+    fn new(connection: &Connection, place: ScopeIds, selection: &'a Selection) -> rusqlite::Result<Self> {
         let key = selection.session.as_ref();
         let sessions = key.map(|key| places::sessions_with_key(connection, key)).transpose()?;
         Ok(Self { place, selection, sessions })

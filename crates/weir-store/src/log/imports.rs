@@ -49,10 +49,10 @@ pub(crate) fn note(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Ti
 
 /// The events and summaries that a session already has, by their text.
 #[derive(Debug, Default)]
-pub struct Known(HashMap<Words, Vec<i64>>);
+pub struct Known(HashMap<EventKey, Vec<i64>>);
 
 /// A kind, a text, and whether it comes from a subagent.
-type Words = (String, String, bool);
+type EventKey = (String, String, bool);
 
 impl Known {
     /// Returns whether the session has nothing yet.
@@ -71,7 +71,7 @@ impl Known {
         self.take_near(&summaries(), at)
     }
 
-    fn take_near(&mut self, words: &Words, at: Timestamp) -> bool {
+    fn take_near(&mut self, words: &EventKey, at: Timestamp) -> bool {
         let Some(times) = self.0.get_mut(words) else { return false };
         let found = times.iter().position(|time| time.abs_diff(at.0) <= SAME);
         found.map(|found| times.swap_remove(found)).is_some()
@@ -83,7 +83,7 @@ fn is_of_subagent(data: Option<&str>) -> bool {
 }
 
 /// Returns the key for the times of summaries.
-fn summaries() -> Words {
+fn summaries() -> EventKey {
     (SUMMARY.to_owned(), String::new(), false)
 }
 

@@ -5,13 +5,13 @@ use weir_core::note::BoundFile;
 use weir_core::{Entry, Level, Note, NoteKind, Reference, Timestamp};
 
 use super::entries::{self, read_reference};
-use super::places::Place;
+use super::places::ScopeIds;
 use super::written;
 use crate::error::{Fault, Result, StoreError};
 
 /// What changed in other entries when a note was kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Related {
+pub(crate) struct NoteEffects {
     pub(crate) revision: u32,
     pub(crate) superseded: Vec<Reference>,
     pub(crate) pinned: Vec<Reference>,
@@ -21,11 +21,11 @@ pub(crate) struct Related {
 pub(crate) fn insert(
     tx: &Transaction<'_>,
     id: i64,
-    place: Place,
+    place: ScopeIds,
     level: Level,
     (note, text): (&Note, &str),
-) -> Result<Related, Fault> {
-    let mut related = Related { revision: 1, ..Related::default() };
+) -> Result<NoteEffects, Fault> {
+    let mut related = NoteEffects { revision: 1, ..NoteEffects::default() };
     let mut older = Vec::new();
     if let Some(topic) = &note.topic
         && let Some((previous, revision)) = latest_on(tx, topic, level, place)?
@@ -59,7 +59,7 @@ pub(crate) fn insert(
 }
 
 /// Returns the newest notes that are visible from a place and not superseded.
-pub(crate) fn newest(connection: &Connection, place: Place, most: usize) -> rusqlite::Result<Vec<Entry>> {
+pub(crate) fn newest(connection: &Connection, place: ScopeIds, most: usize) -> rusqlite::Result<Vec<Entry>> {
     let mut statement = connection.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) AND superseded_by IS NULL
          ORDER BY entry_id DESC",
@@ -120,7 +120,7 @@ pub(crate) fn release_citations(tx: &Transaction<'_>, note_id: i64) -> rusqlite:
 }
 
 /// Returns the current revision on a topic, at the same level and place.
-fn latest_on(tx: &Transaction<'_>, topic: &str, level: Level, place: Place) -> rusqlite::Result<Option<(i64, u32)>> {
+fn latest_on(tx: &Transaction<'_>, topic: &str, level: Level, place: ScopeIds) -> rusqlite::Result<Option<(i64, u32)>> {
     tx.prepare_cached(
         "SELECT n.entry_id, n.revision FROM notes n JOIN entries e ON e.id = n.entry_id
          WHERE n.topic = ?3 AND n.superseded_by IS NULL AND e.level = ?4
@@ -144,7 +144,7 @@ fn supersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<Optio
         .optional()
 }
 
-fn pin(tx: &Transaction<'_>, note_id: i64, place: Place, reference: Reference) -> rusqlite::Result<bool> {
+fn pin(tx: &Transaction<'_>, note_id: i64, place: ScopeIds, reference: Reference) -> rusqlite::Result<bool> {
     let Some(cited) = entries::by_reference(tx, place, reference)? else { return Ok(false) };
     tx.prepare_cached("INSERT OR IGNORE INTO citations (note_id, entry_id) VALUES (?1, ?2)")?
         .execute([note_id, cited.id])?;

@@ -11,7 +11,7 @@ use crate::error::{Fault, Result};
 
 /// The result of a removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Removed {
+pub(crate) struct Removal {
     pub(crate) entries: usize,
     /// Number of texts removed with the entries. A text that another entry has too stays.
     pub(crate) blobs: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Removed {
     pub(crate) files: Vec<blake3::Hash>,
 }
 
-impl std::ops::AddAssign for Removed {
+impl std::ops::AddAssign for Removal {
     fn add_assign(&mut self, other: Self) {
         self.entries += other.entries;
         self.blobs += other.blobs;
@@ -112,8 +112,8 @@ pub(crate) fn remove(
     ids: &[i64],
     why: WhyGone,
     now: Timestamp,
-) -> Result<Removed, Fault> {
-    let mut removed = Removed::default();
+) -> Result<Removal, Fault> {
+    let mut removed = Removal::default();
     for &id in ids {
         notes::release_citations(tx, id)?;
         tx.prepare_cached(

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{Reference, Timestamp};
 
 use super::entries::read_reference;
-use super::places::{Place, VISIBLE};
+use super::places::{ScopeIds, VISIBLE};
 
 /// The properties that show whether a file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(crate) struct TextInFile {
 const LOOKED_AT: usize = 40;
 
 /// Returns the sources of the newest entries that are visible from a place, newest first and without repeats.
-pub(crate) fn newest(connection: &Connection, place: Place) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn newest(connection: &Connection, place: ScopeIds) -> rusqlite::Result<Vec<String>> {
     let sql = format!(
         "SELECT coalesce(e.source, e.title) FROM entries e
          WHERE {VISIBLE} AND e.id > 0 AND e.kind <> 'said' ORDER BY e.id DESC LIMIT ?3"

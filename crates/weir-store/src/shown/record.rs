@@ -10,7 +10,7 @@ const FRAME: usize = 1 + 2 + 4;
 const MAX_LABEL: usize = 200;
 
 /// One record.
-pub(super) enum Record<'a> {
+pub(super) enum ShownRecord<'a> {
     /// A text that was shown.
     Text(ShownText<'a>),
     /// The hash of a call that was answered with lines left out.
@@ -46,7 +46,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.first_chunk().copied().map_or(0, u64::from_le_bytes)
 }
 
-impl<'a> Record<'a> {
+impl<'a> ShownRecord<'a> {
     /// Returns a text that was shown, ready to be encoded.
     pub(super) fn text(label: &'a str, lines: &[u64]) -> OwnedText<'a> {
         OwnedText { label, lines: lines.iter().flat_map(|line| line.to_le_bytes()).collect() }
@@ -69,8 +69,8 @@ pub(super) struct OwnedText<'a> {
 }
 
 impl OwnedText<'_> {
-    pub(super) fn record(&self) -> Record<'_> {
-        Record::Text(ShownText { label: self.label, hashes: &self.lines })
+    pub(super) fn record(&self) -> ShownRecord<'_> {
+        ShownRecord::Text(ShownText { label: self.label, hashes: &self.lines })
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) fn is_whole(mut bytes: &[u8]) -> bool {
 }
 
 /// Returns all records.
-pub(super) fn all(mut bytes: &[u8]) -> impl Iterator<Item = Record<'_>> {
+pub(super) fn all(mut bytes: &[u8]) -> impl Iterator<Item = ShownRecord<'_>> {
     std::iter::from_fn(move || {
         let (record, rest) = split(bytes)?;
         bytes = rest;
@@ -123,15 +123,15 @@ pub(super) fn live(bytes: &[u8]) -> Vec<ShownText<'_>> {
     let mut texts = Vec::new();
     for record in all(bytes) {
         match record {
-            Record::Text(text) => texts.push(text),
-            Record::Forgotten(part) => texts.retain(|text| !text.label.contains(part)),
-            Record::Shortened(_) | Record::Searched(_) => {}
+            ShownRecord::Text(text) => texts.push(text),
+            ShownRecord::Forgotten(part) => texts.retain(|text| !text.label.contains(part)),
+            ShownRecord::Shortened(_) | ShownRecord::Searched(_) => {}
         }
     }
     texts
 }
 
-fn split(bytes: &[u8]) -> Option<(Record<'_>, &[u8])> {
+fn split(bytes: &[u8]) -> Option<(ShownRecord<'_>, &[u8])> {
     let (frame, rest) = bytes.split_at_checked(FRAME)?;
     let label = u16::from_le_bytes([frame[1], frame[2]]) as usize;
     let count = u32::from_le_bytes([frame[3], frame[4], frame[5], frame[6]]) as usize;
@@ -139,10 +139,10 @@ fn split(bytes: &[u8]) -> Option<(Record<'_>, &[u8])> {
     let (hashes, rest) = rest.split_at_checked(count.checked_mul(8)?)?;
     let label = std::str::from_utf8(label).ok()?;
     let record = match frame[0] {
-        0 => Record::Text(ShownText { label, hashes }),
-        1 if count == 1 => Record::Shortened(number(hashes)),
-        2 => Record::Forgotten(label),
-        3 if count == 1 => Record::Searched(number(hashes)),
+        0 => ShownRecord::Text(ShownText { label, hashes }),
+        1 if count == 1 => ShownRecord::Shortened(number(hashes)),
+        2 => ShownRecord::Forgotten(label),
+        3 if count == 1 => ShownRecord::Searched(number(hashes)),
         _ => return None,
     };
     Some((record, rest))

@@ -12,7 +12,7 @@ use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::{self, Learner};
 use crate::log::forget::{self, Forgotten, Plan, Selection};
-use crate::log::retention::{self, Removed, Usage};
+use crate::log::retention::{self, Removal, Usage};
 use crate::migrate;
 use crate::shown::ShownLines;
 
@@ -260,7 +260,7 @@ impl Store {
     }
 
     /// Removes the files of removed texts, once the removal of their rows would survive a power cut.
-    pub(super) fn remove_files(&mut self, removed: &Removed) -> Result<()> {
+    pub(super) fn remove_files(&mut self, removed: &Removal) -> Result<()> {
         if removed.files.is_empty() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use weir_core::redact::redact;
 use weir_core::{EntryKind, Level, Limits, NewEntry, Reference, Scope, Timestamp};
 
 use super::{Owner, Progress, Store, redacted_text};
-use crate::blobs::{BlobReader, Blobs, Staged, TextWriter, Written};
+use crate::blobs::{BlobReader, Blobs, FinishedText, StagedText, TextWriter};
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, events, notes, places};
@@ -55,10 +55,10 @@ impl From<StoreError> for NotKept {
 }
 
 /// An entry that was written to the log.
-pub(super) struct Taken {
+pub(super) struct InsertedEntry {
     pub(super) id: i64,
     reference: Reference,
-    related: notes::Related,
+    related: notes::NoteEffects,
 }
 
 impl Store {
@@ -106,7 +106,7 @@ impl Store {
         redact_labels(&mut entry);
         // A write error is reported by `finish`, along with what was written of the text.
         let _ = writer.write(&entry.text);
-        let Written { staged, redactions, pieces } = writer.finish()?;
+        let FinishedText { staged, redactions, pieces } = writer.finish()?;
         let text = staged.reader()?;
         if let Some(run) = entry.run.as_mut().filter(|_| !pieces.is_empty()) {
             run.pieces = pieces;
@@ -124,9 +124,9 @@ impl Store {
         &mut self,
         scope: &Scope,
         entry: &NewEntry,
-        (staged, redactions): (&Staged, &[(&'static str, u64)]),
+        (staged, redactions): (&StagedText, &[(&'static str, u64)]),
         now: Timestamp,
-    ) -> Result<Taken> {
+    ) -> Result<InsertedEntry> {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(durability_of(entry), |tx| {
@@ -140,7 +140,7 @@ impl Store {
     /// this failed the caller would keep it a second time.
     pub(super) fn settle(
         &mut self,
-        taken: Taken,
+        taken: InsertedEntry,
         redactions: Vec<(&'static str, u64)>,
         index_now: bool,
         now: Timestamp,
@@ -176,9 +176,9 @@ pub(super) fn insert(
     (tx, blobs, limits): (&Transaction<'_>, &Blobs, &Limits),
     scope: &Scope,
     entry: &NewEntry,
-    (staged, redactions): (&Staged, &[(&'static str, u64)]),
+    (staged, redactions): (&StagedText, &[(&'static str, u64)]),
     now: Timestamp,
-) -> Result<Taken, Fault> {
+) -> Result<InsertedEntry, Fault> {
     let places_redacted: u64 = redactions.iter().map(|(_, count)| count).sum();
     let place = places::find_or_make(tx, scope, now)?;
     let blob_id = blobs.commit(tx, staged)?;
@@ -198,9 +198,9 @@ pub(super) fn insert(
             let text = String::from_utf8_lossy(&entry.text);
             notes::insert(tx, id, place, entry.level, (note, &text))?
         }
-        None => notes::Related::default(),
+        None => notes::NoteEffects::default(),
     };
-    Ok(Taken { id, reference, related })
+    Ok(InsertedEntry { id, reference, related })
 }
 
 /// Returns how durable an entry must be. What a person or model wrote must survive a power cut; the output of a program

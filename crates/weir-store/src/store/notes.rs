@@ -6,7 +6,7 @@ use weir_core::{Entry, Reference, Scope, Timestamp};
 use super::Store;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
-use crate::log::places::Place;
+use crate::log::places::ScopeIds;
 use crate::log::{entries, notes};
 
 /// A note with the time it was last used.
@@ -44,7 +44,7 @@ impl Store {
     }
 }
 
-fn newest(connection: &Connection, place: Place, most: usize) -> rusqlite::Result<Vec<NoteSeen>> {
+fn newest(connection: &Connection, place: ScopeIds, most: usize) -> rusqlite::Result<Vec<NoteSeen>> {
     // By id, and without reading more rows than asked for.
     let mut statement = connection.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) ORDER BY entry_id DESC",

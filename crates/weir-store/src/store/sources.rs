@@ -3,12 +3,12 @@
 
 use weir_core::{EntryKind, NewEntry, Scope, Timestamp, WhyGone};
 
-use super::keep::{self, Taken, redact_labels, redact_text};
+use super::keep::{self, InsertedEntry, redact_labels, redact_text};
 use super::{Kept, Store};
-use crate::blobs::Staged;
+use crate::blobs::StagedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
-use crate::log::retention::{self, Removed};
+use crate::log::retention::{self, Removal};
 use crate::log::sources::{self, KnownFile, PageState, Stamp, TextInFile, Validators};
 
 /// A file to keep.
@@ -52,17 +52,17 @@ impl Store {
             let redactions = redact_text(&mut entry);
             let staged = self.blobs.stage(&entry.text)?;
             entry.text = Vec::new();
-            ready.push(Ready { entry, stamp, staged, redactions });
+            ready.push(PreparedFile { entry, stamp, staged, redactions });
         }
         let kept = self.take_files(scope, &ready, now)?;
-        let settle = |(taken, ready): (Taken, Ready)| self.settle(taken, ready.redactions, false, now);
+        let settle = |(taken, ready): (InsertedEntry, PreparedFile)| self.settle(taken, ready.redactions, false, now);
         Ok(kept.into_iter().zip(ready).map(settle).collect())
     }
 
-    fn take_files(&mut self, scope: &Scope, files: &[Ready], now: Timestamp) -> Result<Vec<Taken>> {
+    fn take_files(&mut self, scope: &Scope, files: &[PreparedFile], now: Timestamp) -> Result<Vec<InsertedEntry>> {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
-        let mut removed = Removed::default();
+        let mut removed = Removal::default();
         // Documents wait for the disk, but only once for all files of a transaction.
         let taken = self.log.write(Durability::Power, |tx| -> Result<_, Fault> {
             let mut all = Vec::with_capacity(files.len());
@@ -140,9 +140,9 @@ impl Store {
 }
 
 /// A file that is ready to be stored.
-struct Ready {
+struct PreparedFile {
     entry: NewEntry,
     stamp: Stamp,
-    staged: Staged,
+    staged: StagedText,
     redactions: Vec<(&'static str, u64)>,
 }

@@ -81,7 +81,7 @@ impl Store {
 fn apply(
     (tx, blobs, limits): (&Transaction<'_>, &crate::blobs::Blobs, &Limits),
     scope: &Scope,
-    read: crate::spool::Read,
+    read: crate::spool::DecodedRecord,
 ) -> Result<(), Fault> {
     let (at, spooled) = (read.at, read.spooled);
     let place = places::find_or_make(tx, scope, at)?;

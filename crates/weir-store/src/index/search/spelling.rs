@@ -13,7 +13,7 @@ const MOST_UNKNOWN: usize = 12;
 
 /// The terms of a query, in the engine's syntax.
 #[derive(Debug, Default)]
-pub(super) struct Spelt {
+pub(super) struct ResolvedTerms {
     /// The alternatives, each in the engine's syntax.
     pub(super) alternatives: Vec<String>,
     /// All words that are searched for.
@@ -25,8 +25,8 @@ pub(super) struct Spelt {
 }
 
 /// Resolves the terms of a query.
-pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Result<Spelt> {
-    let mut spelt = Spelt::default();
+pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Result<ResolvedTerms> {
+    let mut spelt = ResolvedTerms::default();
     let mut looked_into = 0;
     for term in terms {
         spelt.alternatives.push(expression_of(term));
@@ -48,14 +48,14 @@ pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Resu
     Ok(spelt)
 }
 
-impl Spelt {
+impl ResolvedTerms {
     fn add(&mut self, words: Vec<String>) {
         self.alternatives.extend(words.iter().map(|word| format!("\"{word}\"")));
         self.words.extend(words);
     }
 }
 
-fn replace_unknown(connection: &Connection, word: &str, spelt: &mut Spelt) -> rusqlite::Result<()> {
+fn replace_unknown(connection: &Connection, word: &str, spelt: &mut ResolvedTerms) -> rusqlite::Result<()> {
     let around = vocabulary::containing(connection, word)?;
     let mut near = vocabulary::near(connection, word)?;
     near.retain(|near| !around.contains(near));
