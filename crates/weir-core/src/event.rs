@@ -105,7 +105,7 @@ pub struct Record {
 pub const LONGEST_TEXT: usize = 400;
 
 /// Minimum length at which a cut says how much it left out. A shorter line only shows that it was cut.
-const SHORTEST_SAID: usize = 32;
+const MIN_COUNTED_CUT_BYTES: usize = 32;
 
 /// Returns a text as one line of at most `most` bytes, which says how much of it was left out.
 ///
@@ -147,7 +147,7 @@ fn is_hidden(c: char) -> bool {
 /// Cuts the text to make room for the words that say how much is missing.
 fn cut(written: &mut String, mut left: usize, most: usize) {
     // The number itself may get longer as more is cut.
-    let tries = if most < SHORTEST_SAID { 0 } else { 3 };
+    let tries = if most < MIN_COUNTED_CUT_BYTES { 0 } else { 3 };
     for _ in 0..tries {
         let mark = format!("… ({left} more bytes)");
         if written.len() + mark.len() <= most {

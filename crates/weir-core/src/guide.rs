@@ -56,9 +56,9 @@ pub struct Wanted<'a> {
 }
 
 /// Share of the budget reserved for names, in hundredths.
-const NAMES_SHARE: usize = 60;
+const NAMES_SHARE_PERCENT: usize = 60;
 /// Minimum budget for reserving that share. With a smaller budget, names get what the rest leaves.
-const NAMES_FROM: usize = 150;
+const MIN_NAMES_BUDGET_TOKENS: usize = 150;
 
 /// Writes the guide. `facts` are in order, oldest first. Empty if there is nothing to say.
 pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
@@ -74,7 +74,11 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     let names = names::gather(facts, wanted.summary);
     let named = |budget| names::write(&names, budget, wanted.count);
 
-    let share = if wanted.budget < NAMES_FROM { 0 } else { wanted.budget.saturating_mul(NAMES_SHARE) / 100 };
+    let share = if wanted.budget < MIN_NAMES_BUDGET_TOKENS {
+        0
+    } else {
+        wanted.budget.saturating_mul(NAMES_SHARE_PERCENT) / 100
+    };
     let reserved = (wanted.count)(&named(share));
     if requests.is_empty() && names.is_empty() && sections.iter().all(|section| section.items.is_empty()) {
         return String::new();

@@ -165,10 +165,11 @@ fn find_at(window: &Window, hit: LiteralHit) -> Option<Finding> {
 
 /// Returns the mark of an earlier redaction at `hit`.
 fn mark_at(text: &[u8], hit: LiteralHit) -> Option<Range<usize>> {
-    const LONGEST_RULE: usize = 40;
+    const MAX_RULE_NAME_BYTES: usize = 40;
     let Literal::Sign(Sign::Mark) = hit.literal() else { return None };
     let name = &text[hit.end()..];
-    let length = name.iter().take(LONGEST_RULE).take_while(|&&b| LOWER.has(b) || DIGIT.has(b) || b == b'-').count();
+    let length =
+        name.iter().take(MAX_RULE_NAME_BYTES).take_while(|&&b| LOWER.has(b) || DIGIT.has(b) || b == b'-').count();
     let is_ours = text[hit.at..].starts_with(MARK.as_bytes()) && length > 0 && name.get(length) == Some(&b']');
     is_ours.then(|| hit.at..hit.end() + length + 1)
 }

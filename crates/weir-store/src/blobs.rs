@@ -21,7 +21,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use crate::db::Db;
 use crate::error::{Fault, Result, StoreError, from_system};
 pub use check::Depth;
-pub(crate) use frames::FRAME;
+pub(crate) use frames::FRAME_BYTES;
 use frames::Frames;
 pub(crate) use parts::random_name;
 pub use reader::{BlobReader, Line};
@@ -32,10 +32,10 @@ pub use writer::TextWriter;
 
 /// Maximum stored size of a text in the database. Up to this size, the engine reads it faster than the file system
 /// would.
-const LARGEST_HELD: usize = 16 << 10;
+const MAX_INLINE_BYTES: usize = 16 << 10;
 
 /// Number of times a text with a missing file is looked up again before the store counts as damaged.
-const MOST_TRIES: usize = 5;
+const MAX_TRIES: usize = 5;
 
 /// The texts of one store.
 pub(crate) struct Blobs {
@@ -176,7 +176,7 @@ impl Blobs {
             let Some((found, row)) = found else { return Ok(None) };
             match self.reader(row) {
                 // Another process may have removed the text since the lookup. If so, the next lookup does not find it.
-                Err(StoreError::Unreadable { .. }) if tries < MOST_TRIES => tries += 1,
+                Err(StoreError::Unreadable { .. }) if tries < MAX_TRIES => tries += 1,
                 other => return other.map(|reader| Some((found, reader))),
             }
         }

@@ -52,9 +52,9 @@ pub use notes::NoteSeen;
 pub use sources::NewFile;
 
 /// Time limit for indexing after an entry is kept. The entry is already safe in the log by then.
-const SOON: Duration = Duration::from_secs(1);
+const MAX_INDEX_TIME: Duration = Duration::from_secs(1);
 /// Time limit for one wait on another process that is indexing.
-const A_MOMENT: Duration = Duration::from_millis(200);
+const MAX_INDEX_WAIT: Duration = Duration::from_millis(200);
 /// How far the index has followed the log.
 enum Progress {
     /// The index has taken in everything.
@@ -264,14 +264,14 @@ impl Store {
         Ok(followed)
     }
 
-    /// Brings the index up to date with the log as far as possible within [`SOON`].
+    /// Brings the index up to date with the log as far as possible within [`MAX_INDEX_TIME`].
     fn catch_up_soon(&mut self) -> Result<Progress> {
         self.open_index()?;
         let begun = Instant::now();
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Progress::Behind) };
         while index::apply::standing(index, log)? != Standing::CaughtUp {
-            let is_free = index::apply::step_within(A_MOMENT, index, (log, blobs), learner)?.is_some();
-            if !is_free || begun.elapsed() > SOON {
+            let is_free = index::apply::step_within(MAX_INDEX_WAIT, index, (log, blobs), learner)?.is_some();
+            if !is_free || begun.elapsed() > MAX_INDEX_TIME {
                 break;
             }
         }

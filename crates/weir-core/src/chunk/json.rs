@@ -4,12 +4,12 @@
 //! and whether or not a string ever ends. Text without a place to cut is cut as plain text.
 
 use super::pack::{Joint, TextBlock};
-use super::{LIMIT, TARGET, heading, plain};
+use super::{MAX_CHUNK_BYTES, TARGET_CHUNK_BYTES, heading, plain};
 
 /// Maximum depth to which paths are recorded. Deeper levels are only counted.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Maximum length of a key that is stored in full, in bytes.
-const LONGEST_KEY: usize = 64;
+const MAX_KEY_BYTES: usize = 64;
 
 /// The state at the current position.
 #[derive(Debug, Default, Clone)]
@@ -42,11 +42,11 @@ enum OpenContainer {
 impl JsonScanner {
     /// Returns about a chunk from the beginning of `rest`.
     pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<TextBlock> {
-        if rest.is_empty() || (rest.len() <= LIMIT && !is_last) {
+        if rest.is_empty() || (rest.len() <= MAX_CHUNK_BYTES && !is_last) {
             return None;
         }
         let heading = Some(self.path(rest));
-        let length = if rest.len() <= LIMIT { rest.len() } else { self.clone().best_cut(rest) };
+        let length = if rest.len() <= MAX_CHUNK_BYTES { rest.len() } else { self.clone().best_cut(rest) };
         rest[..length].iter().for_each(|&byte| self.read(byte));
         Some(TextBlock { length, joint: Joint::Follows, heading })
     }
@@ -54,9 +54,9 @@ impl JsonScanner {
     /// Returns the cut at the least depth, and of those the closest to the target.
     fn best_cut(mut self, rest: &[u8]) -> usize {
         let mut best: Option<(usize, usize)> = None;
-        let distance = |at: usize| at.abs_diff(TARGET);
+        let distance = |at: usize| at.abs_diff(TARGET_CHUNK_BYTES);
         let mut is_cut = false;
-        for (at, &byte) in rest[..LIMIT].iter().enumerate() {
+        for (at, &byte) in rest[..MAX_CHUNK_BYTES].iter().enumerate() {
             // A comma keeps the line end after it and the blanks before that.
             let cuts_here = is_cut && !matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
             if cuts_here {
@@ -65,7 +65,7 @@ impl JsonScanner {
                 let is_better = best.is_none_or(|(best_depth, best_at)| {
                     depth < best_depth || (depth == best_depth && distance(at) < distance(best_at))
                 });
-                if at >= TARGET / 2 && is_better {
+                if at >= TARGET_CHUNK_BYTES / 2 && is_better {
                     best = Some((depth, at));
                 }
             }
@@ -111,13 +111,13 @@ impl JsonScanner {
     }
 
     fn keep(&mut self, byte: u8) {
-        if self.last.len() < LONGEST_KEY {
+        if self.last.len() < MAX_KEY_BYTES {
             self.last.push(byte);
         }
     }
 
     fn enter(&mut self, level: OpenContainer) {
-        if self.open.len() < DEEPEST {
+        if self.open.len() < MAX_DEPTH {
             self.open.push(level);
         } else {
             self.deeper += 1;
@@ -143,8 +143,8 @@ impl JsonScanner {
                 OpenContainer::Object(key) => add_key(&mut path, key),
             }
         }
-        if path.len() > heading::LONGEST {
-            let start = path.ceil_char_boundary(path.len() - heading::LONGEST + '…'.len_utf8());
+        if path.len() > heading::MAX_HEADING_BYTES {
+            let start = path.ceil_char_boundary(path.len() - heading::MAX_HEADING_BYTES + '…'.len_utf8());
             path.replace_range(..start, "…");
         }
         path
@@ -164,6 +164,8 @@ fn add_key(path: &mut String, key: &[u8]) {
 
 /// Returns the key that follows.
 fn key_ahead(rest: &[u8]) -> Vec<u8> {
-    let Some((b'"', text)) = rest[..rest.len().min(LIMIT)].trim_ascii_start().split_first() else { return Vec::new() };
-    text.iter().copied().take(LONGEST_KEY).take_while(|&byte| byte != b'"').collect()
+    let Some((b'"', text)) = rest[..rest.len().min(MAX_CHUNK_BYTES)].trim_ascii_start().split_first() else {
+        return Vec::new();
+    };
+    text.iter().copied().take(MAX_KEY_BYTES).take_while(|&byte| byte != b'"').collect()
 }

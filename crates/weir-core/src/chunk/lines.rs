@@ -2,7 +2,7 @@
 //!
 //! Invariant: the result for a line never changes when more text arrives.
 
-use super::LIMIT;
+use super::MAX_CHUNK_BYTES;
 
 /// What is known about a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub(super) enum LineEnd {
 /// Returns the line that begins at `at`.
 pub(super) fn line(text: &[u8], at: usize, is_last: bool) -> LineEnd {
     let rest = text.get(at..).unwrap_or_default();
-    let window = &rest[..rest.len().min(LIMIT)];
+    let window = &rest[..rest.len().min(MAX_CHUNK_BYTES)];
     match window.iter().position(|&byte| byte == b'\n') {
         Some(end) => LineEnd::Ends(at + end + 1),
-        None if rest.len() > LIMIT => LineEnd::Long,
+        None if rest.len() > MAX_CHUNK_BYTES => LineEnd::Long,
         None if !is_last => LineEnd::Open,
         None if rest.is_empty() => LineEnd::Nothing,
         None => LineEnd::Ends(text.len()),

@@ -4,7 +4,7 @@
 
 use super::lines::{LineEnd, indented, is_blank, line};
 use super::pack::{Joint, TextBlock};
-use super::{LIMIT, heading, plain};
+use super::{MAX_CHUNK_BYTES, heading, plain};
 
 /// The open headings, and what a cut has left open.
 #[derive(Debug, Default)]
@@ -85,11 +85,13 @@ impl MarkdownScanner {
         let mut level = None;
         loop {
             let next = match line(rest, reading.end, is_last) {
-                LineEnd::Ends(next) if next <= LIMIT => next,
+                LineEnd::Ends(next) if next <= MAX_CHUNK_BYTES => next,
                 LineEnd::Open => return None,
                 LineEnd::Nothing => break,
                 LineEnd::Ends(next) => return Some(self.overflow(rest, &rest[reading.end..next], reading)),
-                LineEnd::Long => return Some(self.overflow(rest, &rest[reading.end..reading.end + LIMIT], reading)),
+                LineEnd::Long => {
+                    return Some(self.overflow(rest, &rest[reading.end..reading.end + MAX_CHUNK_BYTES], reading));
+                }
             };
             match reading.step(&rest[reading.end..next]) {
                 LineEffect::Takes => {}
@@ -122,7 +124,7 @@ impl MarkdownScanner {
         let found = loop {
             let next = match line(rest, end, is_last) {
                 LineEnd::Open => return None,
-                LineEnd::Ends(next) if next <= LIMIT => next,
+                LineEnd::Ends(next) if next <= MAX_CHUNK_BYTES => next,
                 _ => break None,
             };
             let text = rest[end..next].trim_ascii_end();

@@ -6,7 +6,7 @@ mod symbol;
 
 use super::lines::{LineEnd, indented, is_blank, line};
 use super::pack::{Joint, TextBlock};
-use super::{LIMIT, heading, plain};
+use super::{MAX_CHUNK_BYTES, heading, plain};
 use symbol::Symbol;
 
 /// The symbols that are open at the current position.
@@ -26,7 +26,7 @@ struct OpenSymbol {
 }
 
 /// Maximum nesting depth of open symbols.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 impl SourceScanner {
     /// Returns the block that `rest` begins with, up to a blank line or the next symbol.
@@ -40,7 +40,7 @@ impl SourceScanner {
         let (mut has_words, mut has_ended) = (false, false);
         loop {
             let next = match line(rest, end, is_last) {
-                LineEnd::Ends(next) if next <= LIMIT => next,
+                LineEnd::Ends(next) if next <= MAX_CHUNK_BYTES => next,
                 LineEnd::Open => return None,
                 LineEnd::Nothing => break,
                 LineEnd::Ends(_) | LineEnd::Long => {
@@ -103,7 +103,7 @@ fn may_begin(open: &[OpenSymbol], indent: usize) -> bool {
 
 fn enter(open: &mut Vec<OpenSymbol>, indent: usize, symbol: Symbol<'_>) {
     open.retain(|outer| outer.indent < indent);
-    if open.len() < DEEPEST {
+    if open.len() < MAX_DEPTH {
         open.push(OpenSymbol { indent, name: heading::part(symbol.name), is_container: symbol.is_container });
     }
 }

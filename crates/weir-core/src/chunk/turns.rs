@@ -4,7 +4,7 @@
 
 use super::lines::{LineEnd, is_blank, line};
 use super::pack::{Joint, TextBlock};
-use super::{LIMIT, plain};
+use super::{MAX_CHUNK_BYTES, plain};
 
 /// Returns the turn that `rest` begins with, including the blank lines after it.
 pub(super) fn next(rest: &[u8], is_last: bool) -> Option<TextBlock> {
@@ -23,7 +23,7 @@ pub(super) fn next(rest: &[u8], is_last: bool) -> Option<TextBlock> {
         if has_ended && !is_blank {
             break;
         }
-        if next > LIMIT {
+        if next > MAX_CHUNK_BYTES {
             return block(if has_ended { end } else { plain::cut(rest) });
         }
         has_ended = has_words && is_blank;

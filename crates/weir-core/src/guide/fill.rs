@@ -5,7 +5,7 @@ use super::sections::GuideSection;
 use crate::wording::counted;
 
 /// Maximum lengths in bytes to which an item's text is cut if it does not fit in full. They are tried in this order.
-const LENGTHS: [usize; 3] = [240, 120, 60];
+const CUT_LENGTHS_BYTES: [usize; 3] = [240, 120, 60];
 
 /// The part of a section that is written so far.
 struct FilledSection<'s> {
@@ -63,7 +63,8 @@ pub(super) fn fill(opening: Vec<String>, sections: &[GuideSection<'_>], wanted: 
         let before = section.count(count);
         let left = (wanted.budget + before).saturating_sub(spent);
         let item = &section.section.items[section.lines.len()];
-        let lengths = std::iter::once(item.longest).chain(LENGTHS.into_iter().filter(|most| *most < item.longest));
+        let lengths =
+            std::iter::once(item.longest).chain(CUT_LENGTHS_BYTES.into_iter().filter(|most| *most < item.longest));
         let lines = lengths.map(|most| item.line(most));
         let mut counted = lines.map(|line| {
             let tokens = count(&format!("{line}\n"));

@@ -11,13 +11,13 @@ use crate::EventKind;
 use crate::event::line;
 
 /// Number of tool calls after which a name has half its weight.
-const HALF: f64 = 10.0;
+const HALF_LIFE_CALLS: f64 = 10.0;
 /// Maximum number of names that are tried.
-const MOST: usize = 400;
+const MAX_NAMES: usize = 400;
 /// The length that a path counts as, whatever its actual length.
 const PATH_LENGTH: f64 = 12.0;
 /// Maximum length of a path, in bytes.
-const LONGEST_PATH: usize = 300;
+const MAX_PATH_BYTES: usize = 300;
 /// The line above the names.
 const HEADING: &str = "Names at hand, by file (what the model wrote last and most):\n";
 /// The label of names that belong to no file.
@@ -53,7 +53,7 @@ pub(super) fn write(names: &Names, budget: usize, count: fn(&str) -> usize) -> S
     let mut chosen: Vec<&Name> = Vec::new();
     let mut places: HashSet<&str> = HashSet::new();
     let mut spent = count(HEADING) + count(&names.not_named(&places));
-    for name in names.ranked.iter().take(MOST) {
+    for name in names.ranked.iter().take(MAX_NAMES) {
         let place = place_of(name);
         let opens = if places.contains(place) { 0 } else { count(&format!("- {}: \n", names.noted(place))) };
         let cost = opens + if name.is_file { 0 } else { count(&format!(", {}", name.text)) };
@@ -142,13 +142,13 @@ pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
         // Ignore what a subagent wrote.
         let data = read(fact.event.data.as_deref()).filter(|data| data.get("agent").is_none());
         let Some(data) = data else { continue };
-        let path = text(&data, "path").map(|path| line(&path, LONGEST_PATH)).filter(|path| !path.is_empty());
+        let path = text(&data, "path").map(|path| line(&path, MAX_PATH_BYTES)).filter(|path| !path.is_empty());
         let written = text(&data, "names").unwrap_or_default();
         if path.is_none() && written.is_empty() {
             continue;
         }
         age += 1.0;
-        let weight = 1.0 / (1.0 + age / HALF);
+        let weight = 1.0 / (1.0 + age / HALF_LIFE_CALLS);
         let mut add = |name: &str, is_file: bool| {
             let file = path.clone().filter(|_| !is_file);
             let name = names.entry(name.to_owned()).or_insert_with(|| Name {

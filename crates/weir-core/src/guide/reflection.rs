@@ -13,9 +13,9 @@ use super::{Fact, Wanted, questions, requests, tasks};
 use crate::{EventKind, Priority};
 
 /// Maximum pause that still counts as work, in milliseconds.
-const PAUSE: i64 = 30 * 60 * 1000;
+const MAX_PAUSE_MILLIS: i64 = 30 * 60 * 1000;
 /// Maximum number of changed files that are named.
-const FILES: usize = 12;
+const MAX_FILES: usize = 12;
 
 /// The format of a reflection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Span {
 pub fn span(facts: &[Fact<'_>]) -> Span {
     let steps = facts.windows(2).map(|pair| pair[1].at.0.saturating_sub(pair[0].at.0).max(0));
     steps.fold(Span { millis: 0, pauses: 0 }, |span, step| match step {
-        0..=PAUSE => Span { millis: span.millis + step, ..span },
+        0..=MAX_PAUSE_MILLIS => Span { millis: span.millis + step, ..span },
         _ => Span { pauses: span.pauses + 1, ..span },
     })
 }
@@ -109,8 +109,8 @@ fn changed<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     }
     let mut files: Vec<(String, (usize, usize))> = files.into_iter().collect();
     files.sort_by(|(path, (times, _)), (other, (of_other, _))| of_other.cmp(times).then_with(|| path.cmp(other)));
-    let more = files.len().saturating_sub(FILES);
-    files.truncate(FILES);
+    let more = files.len().saturating_sub(MAX_FILES);
+    files.truncate(MAX_FILES);
     let file = |(path, (times, at))| {
         let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
         sections::plain(format!("changed {path}{times}"), Priority::P2, at)

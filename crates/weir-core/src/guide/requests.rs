@@ -5,9 +5,9 @@ use crate::EventKind;
 use crate::event::line;
 
 /// Maximum share of the budget for each of the two, in hundredths.
-const SHARE: usize = 20;
+const REQUEST_SHARE_PERCENT: usize = 20;
 /// Minimum for each of the two however small the budget is, in tokens.
-const LEAST: usize = 40;
+const MIN_REQUEST_TOKENS: usize = 40;
 
 /// Words that say nothing without the request before them: "ok, go on".
 const SAY_LITTLE: &[&str] = &[
@@ -74,7 +74,7 @@ pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
 /// Returns a line with as many bytes of a text of this length as its share of the budget allows. Empty if too few bytes
 /// would fit.
 fn within(wanted: &Wanted<'_>, length: usize, written: impl Fn(usize) -> String) -> String {
-    let share = (wanted.budget.saturating_mul(SHARE) / 100).max(wanted.budget.min(LEAST));
+    let share = (wanted.budget.saturating_mul(REQUEST_SHARE_PERCENT) / 100).max(wanted.budget.min(MIN_REQUEST_TOKENS));
     // Text that people write has at least one token in eight bytes; the bound allows twice that.
     let (mut fits, mut above) = (0, length.min(share.saturating_mul(16)) + 1);
     while fits + 1 < above {

@@ -85,11 +85,11 @@ const DECIDED: &[EventKind] = &[
 ];
 
 /// Maximum length of an item's words, in bytes.
-const LONGEST: usize = 240;
+const MAX_ITEM_BYTES: usize = 240;
 /// Maximum number of open tasks that are named.
-const TASKS: usize = 4;
+const MAX_TASKS: usize = 4;
 /// Maximum number of failures that are named.
-const FAILURES: usize = 3;
+const MAX_FAILURES: usize = 3;
 
 /// Creates a section with its items sorted by importance, then newest first.
 fn section<'a>(
@@ -109,8 +109,8 @@ fn standing<'a>(facts: &[Fact<'a>]) -> GuideSection<'a> {
     let counted = format!(" ({done} of {} tasks done)", tasks.len());
     let mut open: Vec<_> = tasks.into_iter().filter(tasks::Task::is_open).collect();
     open.sort_by_key(|task| !task.is_now());
-    let more = open.len().saturating_sub(TASKS);
-    open.truncate(TASKS);
+    let more = open.len().saturating_sub(MAX_TASKS);
+    open.truncate(MAX_TASKS);
     let task = |(nth, task): (usize, tasks::Task)| {
         let state = if task.is_now() { "current task" } else { "open task" };
         let mut item = plain(format!("{state}: {}", task.text), Priority::P1, 0);
@@ -123,12 +123,12 @@ fn standing<'a>(facts: &[Fact<'a>]) -> GuideSection<'a> {
     if let Some(last) = items.last_mut().filter(|_| more > 0) {
         last.note.push_str(&format!(" (+{more} more open)"));
     }
-    items.extend(errors::unresolved(facts).into_iter().filter(is_failing).take(FAILURES).map(fails));
+    items.extend(errors::unresolved(facts).into_iter().filter(is_failing).take(MAX_FAILURES).map(fails));
     // What the model said before the last request was answered by that request.
     let last =
         facts.iter().enumerate().rev().find(|(_, fact)| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt));
     if let Some((at, fact)) = last.filter(|(_, fact)| fact.event.kind == EventKind::Said) {
-        items.insert(items.len().min(TASKS), item(at, fact, Speaker::Model));
+        items.insert(items.len().min(MAX_TASKS), item(at, fact, Speaker::Model));
     }
     items.retain(|item| !item.text.trim().is_empty());
     GuideSection { heading: "Where the work stood:".to_owned(), called: ("line", "lines"), items }
@@ -186,12 +186,19 @@ pub(super) fn of_kinds<'f, 'a>(
 pub(super) fn item<'a>(at: usize, fact: &Fact<'a>, speaker: Speaker) -> SectionItem<'a> {
     let event = fact.event;
     let text = event.text.as_str().into();
-    SectionItem { speaker, text, note: String::new(), priority: event.priority, at, longest: LONGEST }
+    SectionItem { speaker, text, note: String::new(), priority: event.priority, at, longest: MAX_ITEM_BYTES }
 }
 
 /// Returns an item in our own words.
 pub(super) fn plain<'a>(text: String, priority: Priority, at: usize) -> SectionItem<'a> {
-    SectionItem { speaker: Speaker::Plain, text: text.into(), note: String::new(), priority, at, longest: LONGEST }
+    SectionItem {
+        speaker: Speaker::Plain,
+        text: text.into(),
+        note: String::new(),
+        priority,
+        at,
+        longest: MAX_ITEM_BYTES,
+    }
 }
 
 /// Returns whose words a decision contains. A refused tool call is in our words, and the model decides too.

@@ -164,19 +164,19 @@ pub(super) fn putty(window: &Window, at: usize) -> Option<Range<usize>> {
 
 /// Returns the lines that consist only of `class` after the line at `at`.
 pub(super) fn lines_after(window: &Window, at: usize, class: Class) -> Option<Range<usize>> {
-    const HEAD: usize = 64;
-    const LONGEST: usize = 160;
-    const MOST: usize = 1_000;
-    const LEAST: usize = 16;
-    let head = window.run_while(at, HEAD, |byte| byte != b'\n' && byte != b'\\');
+    const MAX_HEAD_BYTES: usize = 64;
+    const MAX_LINE_BYTES: usize = 160;
+    const MAX_LINES: usize = 1_000;
+    const MIN_FIRST_LINE_BYTES: usize = 16;
+    let head = window.run_while(at, MAX_HEAD_BYTES, |byte| byte != b'\n' && byte != b'\\');
     let mut next = next_line(window, head);
     let (mut first, mut end) = (None, None);
-    for _ in 0..MOST {
+    for _ in 0..MAX_LINES {
         let start = window.skip_blanks(next);
-        let line = start..window.run(start, class, LONGEST);
+        let line = start..window.run(start, class, MAX_LINE_BYTES);
         let follows = next_line(window, line.end);
         if line.is_empty()
-            || (first.is_none() && line.len() < LEAST)
+            || (first.is_none() && line.len() < MIN_FIRST_LINE_BYTES)
             || follows == line.end && window.byte(line.end).is_some()
         {
             break;
@@ -201,11 +201,11 @@ enum PemLine {
 /// Classifies a line. Line numbers, quotes and indentation may surround the key's characters, as long as these are the
 /// larger part.
 fn kind_of(window: &Window, line: &Range<usize>) -> PemLine {
-    const LONG_RUN: usize = 16;
+    const MIN_RUN_BYTES: usize = 16;
     const HEADERS: &[&[u8]] = &[b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Hash:", b"Charset:"];
     let text = window.slice(line.clone());
     let in_runs: usize =
-        text.split(|&byte| !BASE64.has(byte)).map(<[u8]>::len).filter(|&length| length >= LONG_RUN).sum();
+        text.split(|&byte| !BASE64.has(byte)).map(<[u8]>::len).filter(|&length| length >= MIN_RUN_BYTES).sum();
     if in_runs * 2 >= text.len() && in_runs > 0 {
         return PemLine::Key;
     }

@@ -11,12 +11,12 @@ use super::value;
 use super::window::Window;
 
 /// Maximum length of a name, in bytes. Longer runs of letters are something else.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 /// Maximum length of a value, in bytes. Longer values are data.
-const LONGEST_VALUE: usize = 8192;
+const MAX_VALUE_BYTES: usize = 8192;
 /// Maximum length of a password without quotes, in bytes. People do not type longer ones, and much text would be read
 /// more than once.
-const LONGEST_BARE_PASSWORD: usize = 256;
+const MAX_BARE_PASSWORD_BYTES: usize = 256;
 
 /// Returns the secret that the name with `key` at `at` announces, and the rule that found it.
 pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static str, Range<usize>)> {
@@ -44,13 +44,13 @@ fn name_around(window: &Window, key: &Key, at: usize) -> Option<Range<usize>> {
     }
     let end = tail_end(window, at + key.stem.len())?;
     let is_parameter = matches!(window.byte(at), Some(b'?' | b'&'));
-    Some(if is_parameter { at + 1 } else { window.run_back(at, URL64, LONGEST_NAME) }..end)
+    Some(if is_parameter { at + 1 } else { window.run_back(at, URL64, MAX_NAME_BYTES) }..end)
 }
 
 /// Returns the end of the name, if everything after the stem is known not to change its meaning.
 fn tail_end(window: &Window, stem_end: usize) -> Option<usize> {
     let mut at = stem_end;
-    while at - stem_end < LONGEST_NAME {
+    while at - stem_end < MAX_NAME_BYTES {
         let next = window.byte(at);
         let is_joint = next.is_some_and(|byte| byte == b'_' || byte == b'-');
         if !is_joint && !next.is_some_and(|byte| WORD.has(byte)) {
@@ -150,11 +150,11 @@ fn is_in_table(window: &Window, start: usize) -> bool {
 /// Returns whether a value follows the name without a sign between them: `WITH PASSWORD '…'` in SQL, `machine host
 /// login me password …` in a `.netrc`.
 fn is_statement(window: &Window, name: &Range<usize>, first: u8) -> bool {
-    const FARTHEST: usize = 256;
+    const MAX_DISTANCE_BYTES: usize = 256;
     if !window.has_folded(name.start, b"password") || name.len() != "password".len() {
         return false;
     }
-    let before = window.slice(window.run_while_back(name.start, FARTHEST, |_| true)..name.start);
+    let before = window.slice(window.run_while_back(name.start, MAX_DISTANCE_BYTES, |_| true)..name.start);
     let has = |word: &[u8]| before.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
     let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     let follows = |word: &[u8]| line.len() >= word.len() && line[line.len() - word.len()..].eq_ignore_ascii_case(word);
@@ -217,7 +217,7 @@ fn quoted(window: &Window, at: usize, inside: usize) -> Option<ValueMatch> {
     let escapes = inside - 1 - at;
     let mut end = inside;
     let mut slashes = 0;
-    while end - inside < LONGEST_VALUE {
+    while end - inside < MAX_VALUE_BYTES {
         let byte = window.byte(end).filter(|&byte| byte > b' ')?;
         if byte == quote && slashes <= escapes {
             let range = inside..end - slashes;
@@ -231,7 +231,7 @@ fn quoted(window: &Window, at: usize, inside: usize) -> Option<ValueMatch> {
 
 /// Returns a random value without quotes. It may contain `=` only at its end.
 fn bare_random(window: &Window, place: ValueStart) -> Option<ValueMatch> {
-    let equals = bare_end(window, place, LONGEST_VALUE, |byte| byte != b'=')?;
+    let equals = bare_end(window, place, MAX_VALUE_BYTES, |byte| byte != b'=')?;
     let end = window.run_while(equals, 3, |byte| byte == b'=');
     let is_ended = !window.byte(end).is_some_and(|byte| WORD.has(byte) || byte == b'=');
     let value = place.at..without_stop(window, place.at, end, b".,:!?");
@@ -239,12 +239,12 @@ fn bare_random(window: &Window, place: ValueStart) -> Option<ValueMatch> {
 }
 
 fn bare_password(window: &Window, place: ValueStart) -> Option<ValueMatch> {
-    let mut end = bare_end(window, place, LONGEST_BARE_PASSWORD, |_| true)?;
+    let mut end = bare_end(window, place, MAX_BARE_PASSWORD_BYTES, |_| true)?;
     let is_whole_line = |end: usize| matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
     if place.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
         // These characters are only part of a password if it is alone on the line.
         let longer =
-            window.run_while(end, LONGEST_BARE_PASSWORD, |byte| byte > b' ' && !b"\"'`,;(){}[]<>\\".contains(&byte));
+            window.run_while(end, MAX_BARE_PASSWORD_BYTES, |byte| byte > b' ' && !b"\"'`,;(){}[]<>\\".contains(&byte));
         end = if is_whole_line(longer) { longer } else { end };
     }
     let style = if place.style == Style::Bare && is_whole_line(end) { Style::Line } else { place.style };

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use super::seen::VisibleFormSearch;
-use super::stream::{BLOCK, RedactedPart, SecretStream, WINDOW};
+use super::stream::{BLOCK_BYTES, RedactedPart, SecretStream, WINDOW_BYTES};
 
 /// Removes secrets from a text that arrives in pieces.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Default for Redactor {
 impl Redactor {
     /// Creates a redactor at the beginning of a text.
     pub fn new() -> Self {
-        Self::with_sizes(BLOCK, WINDOW)
+        Self::with_sizes(BLOCK_BYTES, WINDOW_BYTES)
     }
 
     pub(super) fn with_sizes(block: usize, window: usize) -> Self {

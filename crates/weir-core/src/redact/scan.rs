@@ -137,7 +137,7 @@ fn first_in(bytes: u32) -> u16 {
 
 /// Maximum length of a literal, including everything that decides whether it is a mark or a tag: `[redacted:`, a name
 /// of 40, `]`.
-pub(super) const LONGEST: usize = 64;
+pub(super) const MAX_LITERAL_BYTES: usize = 64;
 
 #[inline(never)]
 fn push_hits(hits: &mut Vec<LiteralHit>, text: &[u8], at: usize, first: u16) {

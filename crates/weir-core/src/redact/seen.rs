@@ -13,11 +13,11 @@ use super::view::{Difference, SettledPart, View, search};
 use crate::terminal::sequence::Parser;
 
 /// Number of bytes before the first difference that are read along with it.
-const BEFORE: usize = 4 << 10;
+const CONTEXT_BYTES: usize = 4 << 10;
 /// Number of bytes without a difference after which reading the view may stop.
-const QUIET: usize = 8 << 10;
+const MIN_QUIET_BYTES: usize = 8 << 10;
 /// Number of bytes of the text that are processed at once.
-const PIECE: usize = 64 << 10;
+const PIECE_BYTES: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(super) struct VisibleFormSearch {
@@ -52,7 +52,7 @@ impl VisibleFormSearch {
 
     /// Takes more of the text, and passes on the part of it that is decided.
     pub(super) fn take(&mut self, text: &[u8], pass: &mut impl FnMut(RedactedPart<'_>)) {
-        for piece in text.chunks(PIECE) {
+        for piece in text.chunks(PIECE_BYTES) {
             let mut rest = Cow::Borrowed(piece);
             while !rest.is_empty() {
                 rest = match &mut self.reading {
@@ -79,11 +79,11 @@ impl VisibleFormSearch {
     /// view begins.
     fn look(&mut self, text: &[u8], pass: &mut impl FnMut(RedactedPart<'_>)) -> Vec<u8> {
         if self.is_long_and_clear(text) {
-            let (now, later) = text.split_at(text.len() - BEFORE);
+            let (now, later) = text.split_at(text.len() - CONTEXT_BYTES);
             self.held.pass_on(self.held.rest().len(), pass);
             pass(RedactedPart::Text(now));
             self.held.push(later);
-            (self.searched, self.begins) = (BEFORE, false);
+            (self.searched, self.begins) = (CONTEXT_BYTES, false);
             return Vec::new();
         }
         self.held.push(text);
@@ -95,7 +95,7 @@ impl VisibleFormSearch {
             }
             Difference::Clear(to) => {
                 self.searched = to;
-                self.pass_on(to.saturating_sub(BEFORE), pass);
+                self.pass_on(to.saturating_sub(CONTEXT_BYTES), pass);
                 Vec::new()
             }
         }
@@ -103,14 +103,14 @@ impl VisibleFormSearch {
 
     /// Returns whether a piece can be passed on without copying it.
     fn is_long_and_clear(&self, text: &[u8]) -> bool {
-        text.len() > 2 * BEFORE
+        text.len() > 2 * CONTEXT_BYTES
             && self.searched == self.held.rest().len()
             && search(text, 0) == Difference::Clear(text.len())
     }
 
     /// Starts reading the view, with the end of the held text.
     fn begin(&mut self, pass: &mut impl FnMut(RedactedPart<'_>)) {
-        let from = self.held.rest().len().saturating_sub(BEFORE);
+        let from = self.held.rest().len().saturating_sub(CONTEXT_BYTES);
         let start = match self.begins && from == 0 {
             true => 0,
             false => from + first_start(&self.held.rest()[from..]),
@@ -173,7 +173,7 @@ impl ViewReader {
         loop {
             let found = search(&text, from);
             let (Difference::Found(to) | Difference::Clear(to)) = found;
-            let enough = from.max((from + QUIET).saturating_sub(self.quiet)).min(to);
+            let enough = from.max((from + MIN_QUIET_BYTES).saturating_sub(self.quiet)).min(to);
             if let Some(end) = text[enough..to].iter().position(|&byte| byte == b'\n') {
                 return Some(enough + end + 1 - known);
             }

@@ -3,11 +3,12 @@
 //! A matcher at a literal reads a little before it and some way after it, always through its window. The window notices
 //! when a matcher reads beyond what is known so far. In that case the literal waits for more text, along with
 //! everything from shortly before it. What is passed on was therefore decided on the same bytes as in the whole text,
-//! and it does not matter where the pieces begin and end. Only the matchers of blocks read further than [`WINDOW`].
+//! and it does not matter where the pieces begin and end. Only the matchers of blocks read further than
+//! [`WINDOW_BYTES`].
 //!
-//! Invariants: the findings are those of [`super::find`] in the whole text, unless a block is longer than [`WINDOW`];
-//! such a block stays closed until its end is seen, and nothing of it is passed on. At most about twice [`WINDOW`] is
-//! held.
+//! Invariants: the findings are those of [`super::find`] in the whole text, unless a block is longer than
+//! [`WINDOW_BYTES`]; such a block stays closed until its end is seen, and nothing of it is passed on. At most about
+//! twice [`WINDOW_BYTES`] is held.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,13 +20,13 @@ use super::window::Window;
 use super::{Finding, MARK, find_at, mark_at, merge};
 
 /// Number of bytes that may wait for what follows them. A matcher reads at most three runs of 64 KiB, as in a JWT.
-pub(super) const WINDOW: usize = 256 << 10;
+pub(super) const WINDOW_BYTES: usize = 256 << 10;
 /// Number of bytes that arrive before they are searched.
-pub(super) const BLOCK: usize = 64 << 10;
+pub(super) const BLOCK_BYTES: usize = 64 << 10;
 /// Number of bytes before its literal that a matcher reads: 256 bytes for `curl`, and the blanks and names around that.
-const BEFORE: usize = 1024;
+const CONTEXT_BYTES: usize = 1024;
 /// Maximum distance from the beginning of a secret to its literal, in bytes.
-const LEAD: usize = 96;
+const MAX_LEAD_BYTES: usize = 96;
 
 /// The rule of a private block.
 const PRIVATE: &str = "private";
@@ -99,7 +100,7 @@ struct LongKey {
 }
 
 impl SecretStream {
-    /// Creates a stream at the beginning of a text, with other sizes than [`BLOCK`] and [`WINDOW`].
+    /// Creates a stream at the beginning of a text, with other sizes than [`BLOCK_BYTES`] and [`WINDOW_BYTES`].
     pub(super) fn with_sizes(block: usize, window: usize) -> Self {
         Self {
             block,
@@ -131,7 +132,7 @@ impl SecretStream {
     pub(super) fn push_to(&mut self, bytes: &[u8], pass: &mut impl FnMut(RedactedPart<'_>)) {
         for piece in bytes.chunks(self.block) {
             self.text.extend_from_slice(piece);
-            if self.text.len() - self.scanned >= self.block + scan::LONGEST {
+            if self.text.len() - self.scanned >= self.block + scan::MAX_LITERAL_BYTES {
                 self.advance(false, pass);
             }
         }
@@ -157,13 +158,13 @@ impl SecretStream {
     /// Searches what has arrived. How often this is called before the last time does not matter.
     pub(super) fn advance(&mut self, is_last: bool, pass: &mut impl FnMut(RedactedPart<'_>)) {
         // A literal that begins after this position may be incomplete.
-        let known = if is_last { self.text.len() } else { self.text.len().saturating_sub(scan::LONGEST) };
+        let known = if is_last { self.text.len() } else { self.text.len().saturating_sub(scan::MAX_LITERAL_BYTES) };
         self.scan(known);
         let tags_to = self.follow_tags(is_last);
         let hits_to = self.look_at_hits(known, is_last);
-        let limit = if is_last { known } else { known.min(tags_to).min(hits_to).saturating_sub(LEAD) };
+        let limit = if is_last { known } else { known.min(tags_to).min(hits_to).saturating_sub(MAX_LEAD_BYTES) };
         self.pass_on(limit.max(self.done), is_last, pass);
-        self.forget(self.done.saturating_sub(BEFORE));
+        self.forget(self.done.saturating_sub(CONTEXT_BYTES));
     }
 
     /// Finds the literals of new text.

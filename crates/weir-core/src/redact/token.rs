@@ -67,9 +67,9 @@ fn follow(window: &Window, rule: &Rule, from: usize) -> Option<usize> {
 
 /// Returns the end of a run that continues on the next line, as in a terminal or mail that is too narrow for it.
 fn wrapped(window: &Window, (class, min, max): (Class, usize, usize), first: Range<usize>) -> Option<usize> {
-    const LONG_RUN: usize = 20;
-    const LEAST: usize = 8;
-    if min < LONG_RUN || first.len() < LEAST {
+    const MIN_RUN_BYTES: usize = 20;
+    const MIN_FIRST_BYTES: usize = 8;
+    if min < MIN_RUN_BYTES || first.len() < MIN_FIRST_BYTES {
         return None;
     }
     let line_end = first.end + usize::from(window.byte(first.end) == Some(b'\r'));

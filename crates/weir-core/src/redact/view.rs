@@ -10,9 +10,9 @@ use crate::terminal::decode::pop_character;
 use crate::terminal::sequence::{Control, Screen};
 
 /// Maximum number of bytes that backspaces may delete.
-const ROOM: usize = 256;
+const MAX_BACKSPACE_BYTES: usize = 256;
 /// Maximum number of invisible bytes, in addition to eight times the visible ones, before a text is cut.
-const MOST_UNSEEN: usize = 1 << 20;
+const MAX_UNSEEN_BYTES: usize = 1 << 20;
 
 /// Bytes of the view, and the bytes of the text that they stand for.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub(super) struct SettledPart {
 impl View {
     /// Takes the visible bytes that can no longer change, up to a cut.
     pub(super) fn settled(&mut self) -> Option<SettledPart> {
-        let length = self.cut.unwrap_or(self.pending.len().saturating_sub(ROOM));
+        let length = self.cut.unwrap_or(self.pending.len().saturating_sub(MAX_BACKSPACE_BYTES));
         let is_cut = self.cut.take().is_some();
         (length > 0 || is_cut).then(|| SettledPart { seen: self.pending.drain(..length).collect(), is_cut })
     }
@@ -89,7 +89,7 @@ impl View {
     fn push(&mut self, bytes: &[u8]) {
         self.seen += bytes.len();
         self.pending.extend_from_slice(bytes);
-        self.room = (self.room + bytes.len()).min(ROOM);
+        self.room = (self.room + bytes.len()).min(MAX_BACKSPACE_BYTES);
         match self.runs.back_mut().filter(|run| run.view == run.text) {
             Some(run) => *run = ByteMapping { view: run.view + bytes.len(), text: run.text + bytes.len() },
             None => self.runs.push_back(ByteMapping { view: bytes.len(), text: bytes.len() }),
@@ -102,7 +102,7 @@ impl View {
             None => self.runs.push_back(ByteMapping { view: 0, text: length }),
         }
         self.unseen += length;
-        if self.unseen > MOST_UNSEEN + 8 * self.seen {
+        if self.unseen > MAX_UNSEEN_BYTES + 8 * self.seen {
             self.cut = Some(self.pending.len());
             (self.seen, self.unseen, self.room) = (0, 0, 0);
         }
@@ -112,7 +112,7 @@ impl View {
     fn push_for(&mut self, byte: u8, length: usize) {
         self.seen += 1;
         self.pending.push(byte);
-        self.room = (self.room + 1).min(ROOM);
+        self.room = (self.room + 1).min(MAX_BACKSPACE_BYTES);
         self.runs.push_back(ByteMapping { view: 1, text: length });
     }
 
@@ -220,16 +220,16 @@ pub(super) enum Difference {
 }
 
 /// Number of bytes that are checked at once.
-const BLOCK: usize = 32;
+const BLOCK_BYTES: usize = 32;
 
 /// Searches for the first difference between visible and stored form. `from` must be the beginning of a character.
 pub(super) fn search(text: &[u8], from: usize) -> Difference {
     let mut at = from;
     while at < text.len() {
         // Most text is plain, which is recognised a block at a time.
-        let (blocks, _) = text[at..].as_chunks::<BLOCK>();
-        at += BLOCK * blocks.iter().take_while(|block| is_plain(block)).count();
-        let block_end = text.len().min(at + BLOCK);
+        let (blocks, _) = text[at..].as_chunks::<BLOCK_BYTES>();
+        at += BLOCK_BYTES * blocks.iter().take_while(|block| is_plain(block)).count();
+        let block_end = text.len().min(at + BLOCK_BYTES);
         while at < block_end {
             at += text[at..block_end].iter().take_while(|&&byte| PLAIN[usize::from(byte)]).count();
             match text.get(at..).filter(|rest| !rest.is_empty()).map(width_of) {
@@ -243,7 +243,7 @@ pub(super) fn search(text: &[u8], from: usize) -> Difference {
     Difference::Clear(text.len())
 }
 
-fn is_plain(block: &[u8; BLOCK]) -> bool {
+fn is_plain(block: &[u8; BLOCK_BYTES]) -> bool {
     !block.iter().fold(false, |any, &byte| any | is_special(byte))
 }
 

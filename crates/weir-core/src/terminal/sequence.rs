@@ -4,7 +4,7 @@
 //! Invariant: a [`Screen`] receives every byte once and in order, however the text is cut into pieces.
 
 use super::decode::{Decoder, Unit};
-use super::{ESCAPE, LONGEST_LINE, LONGEST_SEQUENCE, LONGEST_STRING};
+use super::{ESCAPE, MAX_LINE_BYTES, MAX_SEQUENCE_BYTES, MAX_STRING_BYTES};
 
 /// Where a text is shown.
 pub(crate) trait Screen {
@@ -77,7 +77,7 @@ impl Parser {
         let mut rest = text;
         while let Some(&first) = rest.first() {
             if self.is_at_text() {
-                let run = rest.iter().take(LONGEST_LINE).take_while(|&&byte| is_shown(byte)).count();
+                let run = rest.iter().take(MAX_LINE_BYTES).take_while(|&&byte| is_shown(byte)).count();
                 if run > 0 {
                     screen.show(&rest[..run]);
                     rest = &rest[run..];
@@ -113,12 +113,12 @@ impl Parser {
             ParserState::Text => self.take_text(unit, screen),
             ParserState::Escape => self.take_escape(unit, screen),
             ParserState::Intermediate => match unit.as_ascii() {
-                Some(0x20..=0x2f) => self.hold(unit, LONGEST_SEQUENCE, screen),
+                Some(0x20..=0x2f) => self.hold(unit, MAX_SEQUENCE_BYTES, screen),
                 Some(0x30..=0x7e) => self.end_sequence(Control::Nothing, 1, screen),
                 _ => self.give_up(unit, screen),
             },
             ParserState::Control => match unit.as_ascii() {
-                Some(0x20..=0x3f) => self.hold(unit, LONGEST_SEQUENCE, screen),
+                Some(0x20..=0x3f) => self.hold(unit, MAX_SEQUENCE_BYTES, screen),
                 Some(last @ 0x40..=0x7e) => self.end_sequence(control(last, &self.held), 1, screen),
                 _ => self.give_up(unit, screen),
             },
@@ -127,7 +127,7 @@ impl Parser {
                 Unit::C1(0x9c) => self.end_sequence(Control::Nothing, 1, screen),
                 Unit::Ascii(ESCAPE) => self.state = ParserState::StringEscape,
                 Unit::Ascii(b'\n' | 0x18 | 0x1a) => self.give_up(unit, screen),
-                _ => self.hold(unit, LONGEST_STRING, screen),
+                _ => self.hold(unit, MAX_STRING_BYTES, screen),
             },
             ParserState::StringEscape => match unit {
                 Unit::Ascii(b'\\') => self.end_sequence(Control::Nothing, 2, screen),
@@ -159,7 +159,7 @@ impl Parser {
             Unit::Ascii(b'P' | b'X' | b'^' | b'_') => self.begin(ParserState::String { is_title: false }, 2),
             Unit::Ascii(0x20..=0x2f) => {
                 self.state = ParserState::Intermediate;
-                self.hold(unit, LONGEST_SEQUENCE, screen);
+                self.hold(unit, MAX_SEQUENCE_BYTES, screen);
             }
             Unit::Ascii(0x30..=0x7e) => self.end_sequence(Control::Nothing, 1, screen),
             _ => self.give_up(unit, screen),

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::LARGEST_HELD;
-use super::frames::{self, Compressor, FRAME, Frames, SMALLEST_COMPRESSED};
+use super::MAX_INLINE_BYTES;
+use super::frames::{self, Compressor, FRAME_BYTES, Frames, MIN_COMPRESSED_BYTES};
 use super::parts::PartFile;
 use super::reader::{BlobReader, Data};
 use crate::error::{Result, from_system};
@@ -78,13 +78,13 @@ impl Stage {
     /// Appends to the text.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
         // A full frame waits until something follows it, since a text of only one frame is stored differently.
-        while self.frame.len() + bytes.len() > FRAME {
+        while self.frame.len() + bytes.len() > FRAME_BYTES {
             if self.frame.is_empty() {
-                let (frame, rest) = bytes.split_at(FRAME);
+                let (frame, rest) = bytes.split_at(FRAME_BYTES);
                 self.add_frame(frame)?;
                 bytes = rest;
             } else {
-                let (now, rest) = bytes.split_at(FRAME - self.frame.len());
+                let (now, rest) = bytes.split_at(FRAME_BYTES - self.frame.len());
                 let mut frame = std::mem::take(&mut self.frame);
                 frame.extend_from_slice(now);
                 self.add_frame(&frame)?;
@@ -128,7 +128,7 @@ impl Stage {
     /// Adds the frame of a text with only one: compressed if that is smaller, otherwise as it is.
     fn add_only_frame(&mut self, text: Vec<u8>) -> Result<()> {
         self.note(&text);
-        if text.len() >= SMALLEST_COMPRESSED {
+        if text.len() >= MIN_COMPRESSED_BYTES {
             let compressed = self.compress(|compressor| compressor.compress(&text))?;
             if compressed.len() < text.len() {
                 self.frames.push(compressed.len() as u32);
@@ -152,7 +152,7 @@ impl Stage {
     }
 
     fn store(&mut self, stored: Vec<u8>) -> Result<()> {
-        if self.part.is_none() && self.held.len() + stored.len() <= LARGEST_HELD {
+        if self.part.is_none() && self.held.len() + stored.len() <= MAX_INLINE_BYTES {
             // Most texts are stored in one go.
             if self.held.is_empty() {
                 self.held = stored;

@@ -158,20 +158,20 @@ struct TextEnds {
 
 impl TextEnds {
     /// Maximum length of each end, in bytes.
-    const LENGTH: usize = 64 << 10;
+    const MAX_END_BYTES: usize = 64 << 10;
 
     fn push(&mut self, text: &[u8]) {
-        let (first, rest) = text.split_at(text.len().min(Self::LENGTH - self.first.len()));
+        let (first, rest) = text.split_at(text.len().min(Self::MAX_END_BYTES - self.first.len()));
         self.first.extend_from_slice(first);
-        let skipped = rest.len().saturating_sub(Self::LENGTH);
+        let skipped = rest.len().saturating_sub(Self::MAX_END_BYTES);
         if skipped > 0 {
             self.between += (self.last.len() + skipped) as u64;
             self.last.clear();
         }
         self.last.extend_from_slice(&rest[skipped..]);
         // Trim only now and then, so that each byte is moved about once.
-        if self.last.len() > 2 * Self::LENGTH {
-            self.drop_until(Self::LENGTH);
+        if self.last.len() > 2 * Self::MAX_END_BYTES {
+            self.drop_until(Self::MAX_END_BYTES);
         }
     }
 
@@ -182,7 +182,7 @@ impl TextEnds {
     }
 
     fn joined(mut self) -> Vec<u8> {
-        self.drop_until(Self::LENGTH);
+        self.drop_until(Self::MAX_END_BYTES);
         if self.between > 0 {
             self.first.extend_from_slice(format!("\n… {} bytes left out …\n", self.between).as_bytes());
         }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
-use weir_core::entry::{INDEXED_HEAD, INDEXED_TAIL};
+use weir_core::entry::{INDEXED_HEAD_BYTES, INDEXED_TAIL_BYTES};
 
 use super::documents::{add, chunk_ids, load, remove, texts_of};
 use super::origin::{self, AppliedChange, Standing};
@@ -21,7 +21,7 @@ const BATCH_CHANGES: usize = 512;
 const BATCH_BYTES: u64 = 4 << 20;
 
 /// Number of removed chunks up to which the full-text tables are left as they are.
-const OUTGROWN: i64 = 50;
+const MIN_REMOVED_CHUNKS: i64 = 50;
 
 /// Wiping the words of one chunk from the pages costs as much as rewriting this many chunks: 74 ms against 0.16 ms,
 /// measured with 20 MB of text. Below that share of the index each word is wiped; above it everything is rewritten.
@@ -139,7 +139,7 @@ fn has_residue(connection: &Connection) -> rusqlite::Result<bool> {
 fn has_outgrown(connection: &Connection) -> rusqlite::Result<bool> {
     let removed: i64 =
         connection.prepare_cached("SELECT removed FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))?;
-    if removed <= OUTGROWN {
+    if removed <= MIN_REMOVED_CHUNKS {
         return Ok(false);
     }
     let left: i64 = connection.query_row("SELECT count(*) FROM chunks", [], |row| row.get(0))?;
@@ -201,7 +201,7 @@ fn take_in(
         Ok(None) => Ok(0),
         Ok(Some((document, text))) => {
             add(tx, learner, entry_id, &document, Some(&text))?;
-            Ok(text.bytes().min(INDEXED_HEAD + INDEXED_TAIL))
+            Ok(text.bytes().min(INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES))
         }
         Err(StoreError::Unreadable { .. }) => {
             if let Some((document, _)) = log.read(|c| load(c, entry_id))? {

@@ -12,7 +12,7 @@ use crate::blobs::BlobReader;
 use crate::error::{Fault, Result, StoreError};
 
 /// Separator between the parts of a chunk's title.
-pub(super) const BELOW: &str = " > ";
+pub(super) const HEADING_SEPARATOR: &str = " > ";
 
 /// The data of one entry that the index takes from the log.
 pub(super) struct Document {
@@ -163,7 +163,7 @@ impl<'a> ChunkWriter<'a> {
 
 /// Returns the title of a chunk: that of the entry, followed by the headings above the chunk.
 fn title_of_chunk(title: &str, heading: &str) -> String {
-    if heading.is_empty() { title.to_owned() } else { format!("{title}{BELOW}{heading}") }
+    if heading.is_empty() { title.to_owned() } else { format!("{title}{HEADING_SEPARATOR}{heading}") }
 }
 
 /// Returns the texts of an entry's chunks, each with its title.

@@ -8,11 +8,11 @@ use weir_core::chunk::{Cutter, Form};
 use weir_core::terminal::{self, Cleaner};
 use weir_core::{EntryKind, entry};
 
-use crate::blobs::{BlobReader, FRAME};
+use crate::blobs::{BlobReader, FRAME_BYTES};
 use crate::error::{Result, StoreError};
 
 /// Maximum distance that the boundary of a part is moved so that it falls between two lines and not inside a word.
-const TO_LINE: u64 = 64 << 10;
+const MAX_BOUNDARY_SHIFT_BYTES: u64 = 64 << 10;
 
 /// A part of a text.
 pub(super) struct IndexedRange<'a> {
@@ -35,11 +35,11 @@ pub(super) fn parts(reader: &BlobReader) -> Result<Vec<IndexedRange<'_>>> {
     let mut parts = Vec::new();
     for Range { mut start, mut end } in entry::indexed(reader.bytes()) {
         if start > 0 {
-            let seam = reader.range(start..start + TO_LINE)?;
+            let seam = reader.range(start..start + MAX_BOUNDARY_SHIFT_BYTES)?;
             start += seam.iter().position(|&byte| byte == b'\n').map_or(0, |at| at as u64 + 1);
         }
         if end < reader.bytes() {
-            let seam = reader.range(end - TO_LINE..end)?;
+            let seam = reader.range(end - MAX_BOUNDARY_SHIFT_BYTES..end)?;
             let cut = seam.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| seam.len() - at - 1);
             end -= cut as u64;
         }
@@ -77,7 +77,7 @@ impl IndexedRange<'_> {
         let mut text = Vec::new();
         let mut at = range.start;
         loop {
-            let end = ((at / FRAME as u64 + 1) * FRAME as u64).min(range.end);
+            let end = ((at / FRAME_BYTES as u64 + 1) * FRAME_BYTES as u64).min(range.end);
             match first_frame.take().as_ref().and_then(|frame| frame.get(at as usize..end as usize)) {
                 Some(frame) => cleaner.push(frame, &mut text),
                 None => cleaner.push(&reader.range(at..end)?, &mut text),

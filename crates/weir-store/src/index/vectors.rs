@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_embed::Quantised;
 
 /// Maximum number of vectors in a row. With fewer, a scan reads more rows; with more, a lookup reads more pages.
-const MOST_IN_BLOCK: usize = 1_024;
-const ID: usize = 4;
-const SCALE: usize = 4;
+const MAX_BLOCK_VECTORS: usize = 1_024;
+const ID_BYTES: usize = 4;
+const SCALE_BYTES: usize = 4;
 
 /// Which chunks have vectors, and of which model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ struct VectorBlock {
 
 impl VectorBlock {
     fn len(&self) -> usize {
-        self.ids.len() / ID
+        self.ids.len() / ID_BYTES
     }
 
     fn push(&mut self, id: i64, vector: &Quantised) {
@@ -63,13 +63,16 @@ impl VectorBlock {
 /// Adds the vectors of chunks that come after all those with a vector, and records that everything up to `embedded` is
 /// done.
 pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: i64) -> rusqlite::Result<()> {
-    for part in vectors.chunks(MOST_IN_BLOCK) {
+    for part in vectors.chunks(MAX_BLOCK_VECTORS) {
         let Some((first, _)) = part.first() else { continue };
         let mut block = VectorBlock { first: *first, ids: Vec::new(), scales: Vec::new(), data: Vec::new() };
         part.iter().for_each(|(id, vector)| block.push(*id, vector));
         // Merge small rows before this one, so that there are few. Each vector is moved a few times at most.
         while let Some(mut before) = last(tx)? {
-            if before.len() > block.len() || before.len() + block.len() > MOST_IN_BLOCK || !fits(before.first, &block) {
+            if before.len() > block.len()
+                || before.len() + block.len() > MAX_BLOCK_VECTORS
+                || !fits(before.first, &block)
+            {
                 break;
             }
             tx.prepare_cached("DELETE FROM vectors WHERE first = ?1")?.execute([before.first])?;
@@ -101,7 +104,7 @@ pub(super) fn remove(tx: &Transaction<'_>, chunks: &[i64]) -> rusqlite::Result<(
     let mut sorted = chunks.to_vec();
     sorted.sort_unstable();
     each_found(tx, &sorted, |found| {
-        write_zeros(tx, "scales", found.block, (found.slot * SCALE, SCALE))?;
+        write_zeros(tx, "scales", found.block, (found.slot * SCALE_BYTES, SCALE_BYTES))?;
         write_zeros(tx, "data", found.block, (found.slot * found.width, found.width))
     })
 }
@@ -156,7 +159,7 @@ pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -
         let first: i64 = row.get(0)?;
         let (row_ids, row_scales, data) =
             (row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?, row.get_ref(3)?.as_blob()?);
-        if data.len() != row_ids.len() / ID * width {
+        if data.len() != row_ids.len() / ID_BYTES * width {
             continue;
         }
         weir_embed::dots(&query.values, bytemuck::cast_slice(data), width, &mut dots);
@@ -230,10 +233,10 @@ fn offset(first: i64, id: i64) -> u32 {
 
 fn ids(first: i64, bytes: &[u8]) -> impl Iterator<Item = i64> {
     bytes
-        .chunks_exact(ID)
+        .chunks_exact(ID_BYTES)
         .map(move |bytes| first + i64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])))
 }
 
 fn scales(bytes: &[u8]) -> impl Iterator<Item = f32> {
-    bytes.chunks_exact(SCALE).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    bytes.chunks_exact(SCALE_BYTES).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }

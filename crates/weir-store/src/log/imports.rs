@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Event, SessionKey, Timestamp};
 
 /// Maximum difference between the times that a hook and a transcript give the same event, in milliseconds.
-const SAME: u64 = 2 * 60 * 1000;
+const MAX_TIME_SKEW_MILLIS: u64 = 2 * 60 * 1000;
 
 /// How far the transcript of a conversation was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Known {
 
     fn take_near(&mut self, words: &EventKey, at: Timestamp) -> bool {
         let Some(times) = self.0.get_mut(words) else { return false };
-        let found = times.iter().position(|time| time.abs_diff(at.0) <= SAME);
+        let found = times.iter().position(|time| time.abs_diff(at.0) <= MAX_TIME_SKEW_MILLIS);
         found.map(|found| times.swap_remove(found)).is_some()
     }
 }

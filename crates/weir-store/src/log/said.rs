@@ -19,13 +19,13 @@ pub(crate) struct SearchableEvent {
 }
 
 /// Minimum length of a text worth searching for, in bytes.
-const SHORTEST: usize = 12;
+const MIN_TEXT_BYTES: usize = 12;
 
 impl SearchableEvent {
     /// Returns who said it, or `None` for an event that is not worth searching for.
     pub(crate) fn origin(&self) -> Option<Origin> {
         use EventKind::{Blocker, Correction, Decision, Error, Fix, Git, Goal, Plan, Prompt, Rejected, Said, Subagent};
-        if self.event.text.len() < SHORTEST {
+        if self.event.text.len() < MIN_TEXT_BYTES {
             return None;
         }
         match self.event.kind {

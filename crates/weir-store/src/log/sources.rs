@@ -55,7 +55,7 @@ pub(crate) struct TextInFile {
 }
 
 /// Number of the newest entries whose sources are read.
-const LOOKED_AT: usize = 40;
+const MAX_SOURCES: usize = 40;
 
 /// Returns the sources of the newest entries that are visible from a place, newest first and without repeats.
 pub(crate) fn newest(connection: &Connection, place: ScopeIds) -> rusqlite::Result<Vec<String>> {
@@ -64,7 +64,7 @@ pub(crate) fn newest(connection: &Connection, place: ScopeIds) -> rusqlite::Resu
          WHERE {VISIBLE} AND e.id > 0 AND e.kind <> 'said' ORDER BY e.id DESC LIMIT ?3"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![place.session, place.work, LOOKED_AT as i64], |row| row.get(0))?;
+    let rows = statement.query_map(params![place.session, place.work, MAX_SOURCES as i64], |row| row.get(0))?;
     let mut sources: Vec<String> = Vec::new();
     for source in rows {
         let source = source?;

@@ -5,9 +5,9 @@ const MAGIC: &[u8; 8] = b"weirsl01";
 /// Number of bytes before the first record.
 pub(super) const HEADER_BYTES: usize = MAGIC.len() + blake3::KEY_LEN;
 /// Number of bytes of a record before its label: kind, length of the label, number of hashes.
-const FRAME: usize = 1 + 2 + 4;
+const RECORD_HEADER_BYTES: usize = 1 + 2 + 4;
 /// Maximum length of a label, in bytes.
-const MAX_LABEL: usize = 200;
+const MAX_LABEL_BYTES: usize = 200;
 
 /// One record.
 pub(super) enum ShownRecord<'a> {
@@ -75,8 +75,8 @@ impl OwnedText<'_> {
 }
 
 fn frame(kind: u8, label: &str, numbers: &[u8]) -> Vec<u8> {
-    let label = &label[..label.floor_char_boundary(MAX_LABEL)];
-    let mut bytes = Vec::with_capacity(FRAME + label.len() + numbers.len());
+    let label = &label[..label.floor_char_boundary(MAX_LABEL_BYTES)];
+    let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + label.len() + numbers.len());
     bytes.push(kind);
     bytes.extend((label.len() as u16).to_le_bytes());
     bytes.extend((numbers.len() as u32 / 8).to_le_bytes());
@@ -132,7 +132,7 @@ pub(super) fn live(bytes: &[u8]) -> Vec<ShownText<'_>> {
 }
 
 fn split(bytes: &[u8]) -> Option<(ShownRecord<'_>, &[u8])> {
-    let (frame, rest) = bytes.split_at_checked(FRAME)?;
+    let (frame, rest) = bytes.split_at_checked(RECORD_HEADER_BYTES)?;
     let label = u16::from_le_bytes([frame[1], frame[2]]) as usize;
     let count = u32::from_le_bytes([frame[3], frame[4], frame[5], frame[6]]) as usize;
     let (label, rest) = rest.split_at_checked(label)?;

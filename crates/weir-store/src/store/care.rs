@@ -17,7 +17,7 @@ use crate::migrate;
 use crate::shown::ShownLines;
 
 /// Number of entries that one transaction removes, so that other writers are not held up.
-const BATCH: usize = 200;
+const BATCH_ENTRIES: usize = 200;
 
 /// What a sweep removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Store {
     pub fn remove_expired(&mut self, now: Timestamp) -> Result<usize> {
         let mut removed = 0;
         while !self.log.read(|c| retention::expired(c, now, 1))?.is_empty() {
-            removed += self.remove(WhyGone::Expired, now, |tx| retention::expired(tx, now, BATCH))?;
+            removed += self.remove(WhyGone::Expired, now, |tx| retention::expired(tx, now, BATCH_ENTRIES))?;
         }
         Ok(removed)
     }
@@ -234,7 +234,8 @@ impl Store {
             if over == 0 {
                 break;
             }
-            let removed = self.remove(WhyGone::Evicted, now, |tx| retention::to_evict(tx, over, just_kept, BATCH))?;
+            let removed =
+                self.remove(WhyGone::Evicted, now, |tx| retention::to_evict(tx, over, just_kept, BATCH_ENTRIES))?;
             if removed == 0 {
                 break;
             }

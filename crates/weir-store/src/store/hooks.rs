@@ -13,10 +13,10 @@ use crate::log::hooks::{self, Guide, HookSeen};
 use crate::log::{events, notes, places};
 
 /// Number of a session's failures that are searched for one that was repaired.
-const FAILURES: usize = 40;
+const MAX_FAILURES: usize = 40;
 
 /// Number of a session's events that are kept, not counting those that refer to an entry.
-const EVENTS: usize = 5_000;
+const MAX_SESSION_EVENTS: usize = 5_000;
 
 impl Store {
     /// Appends the events of a hook and records that the hook ran, in one transaction.
@@ -41,20 +41,20 @@ impl Store {
     /// Returns the newest failures and repairs of the scope's session, newest first.
     pub fn failures(&self, scope: &Scope) -> Result<Vec<Event>> {
         let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
-        self.log.read(|c| events::failures(c, session, FAILURES))
+        self.log.read(|c| events::failures(c, session, MAX_FAILURES))
     }
 
     /// Removes events of the scope's session if there are too many: the least important ones, and of those the oldest.
     /// Returns how many were removed.
     pub fn thin(&mut self, scope: &Scope, now: Timestamp) -> Result<usize> {
         let Some(session) = self.place(scope)?.session else { return Ok(0) };
-        if self.log.read(|c| events::priorities(c, session))?.len() <= EVENTS {
+        if self.log.read(|c| events::priorities(c, session))?.len() <= MAX_SESSION_EVENTS {
             return Ok(0);
         }
         self.log.write(Durability::Process, |tx| {
             let events = events::priorities(tx, session)?;
             let priorities: Vec<Priority> = events.iter().map(|(_, priority)| *priority).collect();
-            let dropped = least(&priorities, EVENTS);
+            let dropped = least(&priorities, MAX_SESSION_EVENTS);
             events::append_events_gone(tx, dropped.len(), now)?;
             dropped.iter().try_for_each(|&at| events::remove(tx, events[at].0))?;
             Ok::<_, rusqlite::Error>(dropped.len())

@@ -14,7 +14,7 @@ use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, events, notes, places};
 
 /// Maximum number of redactions listed for each rule.
-const MOST_NAMED: u64 = 100;
+const MAX_LISTED_REDACTIONS: u64 = 100;
 
 /// The result of keeping an entry.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl Store {
         // One transaction only: a hook must not pay for a quota that was lowered.
         let room = self.make_room(Some(taken.id), 1, now);
         let indexed = if index_now { self.catch_up_soon() } else { Ok(Progress::Done) };
-        let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MOST_NAMED)).map(|_| *rule));
+        let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MAX_LISTED_REDACTIONS)).map(|_| *rule));
         Kept {
             reference: taken.reference,
             redacted: named.collect(),

@@ -11,9 +11,9 @@ use crate::error::{Fault, Result};
 use crate::log::{entries, events, said};
 
 /// Number of events that one transaction looks at.
-const BATCH: usize = 256;
+const BATCH_EVENTS: usize = 256;
 /// Number of events after which progress is recorded even if there was nothing to keep.
-const LOOKED_AT: usize = 4_096;
+const PROGRESS_INTERVAL_EVENTS: usize = 4_096;
 
 impl Store {
     /// Turns events that no search has seen yet into entries, for at most `patience`. Returns whether none are left.
@@ -24,7 +24,7 @@ impl Store {
             // Usually there is nothing new, and looking takes no lock.
             let (from, spoken) = self.log.read_at_once(|c| -> rusqlite::Result<_> {
                 let from = said::taken_to(c)?;
-                Ok((from, said::since(c, from.max(seen), BATCH)?))
+                Ok((from, said::since(c, from.max(seen), BATCH_EVENTS)?))
             })?;
             let Some(last) = spoken.last().map(|spoken| spoken.id) else { return Ok(true) };
             let now = spoken.iter().map(|spoken| spoken.at.0).max().map_or(Timestamp(0), Timestamp);
@@ -40,7 +40,7 @@ impl Store {
             }
             // A search that finds nothing to keep writes nothing, unless it had to look at many events.
             (seen, looked_at) = (last, looked_at + spoken.len());
-            if staged.is_empty() && looked_at < LOOKED_AT {
+            if staged.is_empty() && looked_at < PROGRESS_INTERVAL_EVENTS {
                 continue;
             }
             looked_at = 0;

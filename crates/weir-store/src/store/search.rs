@@ -14,17 +14,17 @@ use crate::index::{self, Findings, Hit};
 use crate::log::{entries, places};
 
 /// Time limit for indexing during a search. The next search continues from there.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_SEARCH_INDEX_TIME: Duration = Duration::from_secs(10);
 /// Time limit for turning what was said into entries during a search.
-const SAID_PATIENCE: Duration = Duration::from_secs(2);
+const MAX_EVENT_INTAKE_TIME: Duration = Duration::from_secs(2);
 /// Maximum number of references listed for entries whose text cannot be read.
-const MOST_NAMED: usize = 5;
+const MAX_LISTED_REFERENCES: usize = 5;
 
 impl Store {
     /// Returns the best chunks for a query, best first.
     pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
-        let all_said = match self.take_in_said(SAID_PATIENCE) {
+        let all_said = match self.take_in_said(MAX_EVENT_INTAKE_TIME) {
             Ok(all) => all,
             // What cannot be written now is found by a later search.
             Err(error) if error.may_pass() => false,
@@ -49,7 +49,7 @@ impl Store {
             // While another process indexes, or if very much is new, use what is already indexed: indexing everything
             // may take minutes, and an answer may not.
             let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > MAX_SEARCH_INDEX_TIME {
                 break;
             }
             match index::apply::step_within(Duration::ZERO, index, (log, blobs), learner) {
@@ -106,7 +106,7 @@ impl Store {
                     return Ok(None);
                 }
                 let raw = index::search::search(c, scope, query, model)?;
-                let unreadable = index::apply::unreadable(c, MOST_NAMED)?;
+                let unreadable = index::apply::unreadable(c, MAX_LISTED_REFERENCES)?;
                 look_up(log, scope, raw, &unreadable).map(Some)
             })?;
             let Some(findings) = found else { return Ok(None) };

@@ -11,7 +11,7 @@ use crate::log::{events, files, hooks, places, spooled};
 use crate::spool::Spool;
 
 /// Number of records that one transaction takes in, so that other writers are not held up.
-const BATCH: usize = 256;
+const BATCH_RECORDS: usize = 256;
 
 impl Store {
     /// Takes in the records of the spool, oldest first, and returns how many. A hook waits for the lock as long as its
@@ -25,7 +25,7 @@ impl Store {
             if names.is_empty() {
                 return Ok(taken);
             }
-            names.truncate(BATCH);
+            names.truncate(BATCH_RECORDS);
             match self.take_in_batch(&spool, &names) {
                 Ok(Some(count)) => taken += count,
                 Ok(None) => return Ok(taken),

@@ -374,7 +374,7 @@ fn a_large_text_takes_bounded_memory() {
 
 /// In the child: writes, keeps, indexes and reads 256 MiB, and checks its peak memory.
 fn measure(folder: &Path) {
-    const MOST_KIB: u64 = 30 << 10;
+    const MAX_KIB: u64 = 30 << 10;
     let mut store = open(folder);
     let mut writer = store.writer().unwrap();
     let line = |n: u64| match n % 50 {
@@ -398,7 +398,7 @@ fn measure(folder: &Path) {
     reader.each_line(1, count).unwrap();
     let read = peak();
     println!("{bytes} bytes: {written} KiB written, {indexed} KiB indexed, {read} KiB read");
-    assert!(read < MOST_KIB, "{read} KiB");
+    assert!(read < MAX_KIB, "{read} KiB");
 }
 
 /// Returns the peak memory of this process, in KiB.

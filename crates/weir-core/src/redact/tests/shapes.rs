@@ -7,7 +7,7 @@ use super::super::redact;
 /// How often each shape is drawn, and how many of the draws must be recognised: a random value occasionally passes for
 /// a word.
 const DRAWS: u64 = 40;
-const LEAST: u64 = 38;
+const MIN_RECOGNISED: u64 = 38;
 
 /// A generator of numbers (splitmix64) that returns the same for the same seed.
 struct Numbers(u64);
@@ -91,7 +91,7 @@ fn count(file: &str) -> (usize, Vec<String>) {
             parts.iter().all(|part| !shown.contains(part.as_str()))
         };
         let recognised = (0..DRAWS).filter(is_recognised).count() as u64;
-        if recognised < LEAST {
+        if recognised < MIN_RECOGNISED {
             missing.push(format!("{name} ({recognised} of {DRAWS}): {}", draw(shape, 0).0));
         }
     }
