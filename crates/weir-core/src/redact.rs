@@ -2,8 +2,8 @@
 //!
 //! The rules are data (`rules`), based on gitleaks' list of token shapes. One pass finds their literals (`scan`), and
 //! small matchers look at what surrounds them (`token`, `pair`, `context`, `block`). A text with escape sequences and
-//! other invisible bytes is searched a second time in its visible form (`seen`). The work is linear in the text,
-//! whatever it says, and nothing is built or compiled at start, since a hook calls this.
+//! other invisible bytes is searched a second time in its visible form (`visible_form`). The work is linear in the
+//! text, whatever it says, and nothing is built or compiled at start, since a hook calls this.
 //!
 //! Invariants: bytes outside the findings are unchanged, findings are sorted and disjoint, and redaction is idempotent
 //! (`window` explains why).
@@ -16,13 +16,13 @@ mod pair;
 mod redactor;
 mod rules;
 mod scan;
-mod seen;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod token;
 mod value;
 mod view;
+mod visible_form;
 mod window;
 
 use std::borrow::Cow;
@@ -65,7 +65,7 @@ impl Finding {
 /// Replaces each secret in `text` with a mark that names the rule: `[redacted:github-pat]`.
 pub fn redact(text: &[u8]) -> Redacted<'_> {
     if let Difference::Found(_) = view::search(text, 0) {
-        return redact_as_seen(text);
+        return redact_visible_form(text);
     }
     let found = find(text);
     if found.is_empty() {
@@ -83,7 +83,7 @@ pub fn redact(text: &[u8]) -> Redacted<'_> {
 }
 
 /// Redacts a text whose visible form differs from its stored form.
-fn redact_as_seen(text: &[u8]) -> Redacted<'_> {
+fn redact_visible_form(text: &[u8]) -> Redacted<'_> {
     let mut redactor = Redactor::new();
     let (mut found, mut out, mut at) = (Vec::<Finding>::new(), Vec::with_capacity(text.len()), 0);
     let mut follow = |passed: RedactedPart<'_>| {

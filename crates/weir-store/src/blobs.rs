@@ -42,7 +42,7 @@ pub(crate) struct Blobs {
     folder: PathBuf,
     database: PathBuf,
     /// Whether files were renamed since the folder was last synced to the disk.
-    unsettled: Cell<bool>,
+    has_unsynced_names: Cell<bool>,
 }
 
 /// A text whose row was removed.
@@ -53,7 +53,7 @@ pub(crate) struct RemovedText {
 
 impl Blobs {
     pub(crate) fn new(folder: PathBuf, database: &Path) -> Self {
-        Self { folder, database: database.to_owned(), unsettled: Cell::new(false) }
+        Self { folder, database: database.to_owned(), has_unsynced_names: Cell::new(false) }
     }
 
     /// Compresses a text and, if it is large, writes it to the disk under a temporary name.
@@ -69,8 +69,8 @@ impl Blobs {
         TextWriter::new(&self.folder)
     }
 
-    /// Adds a row for a staged text, or finds the row of an identical text. [`Self::settle`] must be called before the
-    /// transaction is committed.
+    /// Adds a row for a staged text, or finds the row of an identical text. [`Self::sync_names`] must be called before
+    /// the transaction is committed.
     pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &StagedText) -> Result<i64, Fault> {
         let known: Option<i64> = tx
             .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")
@@ -79,7 +79,7 @@ impl Blobs {
             self.replace_lost_file(staged)?;
             return Ok(id);
         }
-        let (stored, data) = match &staged.place {
+        let (stored, data) = match &staged.data {
             StagedData::Held(data) => (data.len() as u64, Some(data)),
             StagedData::File(part) => {
                 self.name(part, &staged.hash)?;
@@ -105,13 +105,13 @@ impl Blobs {
     }
 
     /// Waits until the new file names are on the disk. The contents of the files are there already.
-    pub(crate) fn settle(&self) -> Result<()> {
-        if self.unsettled.replace(false) { sync_folder(&self.folder) } else { Ok(()) }
+    pub(crate) fn sync_names(&self) -> Result<()> {
+        if self.has_unsynced_names.replace(false) { sync_folder(&self.folder) } else { Ok(()) }
     }
 
     /// Restores the file of a text that is kept again, if it is missing or cut short.
     fn replace_lost_file(&self, staged: &StagedText) -> Result<()> {
-        match &staged.place {
+        match &staged.data {
             StagedData::File(part) if !self.is_whole(&staged.hash, part.length()) => self.name(part, &staged.hash),
             _ => Ok(()),
         }
@@ -119,7 +119,7 @@ impl Blobs {
 
     fn name(&self, part: &parts::PartFile, hash: &blake3::Hash) -> Result<()> {
         part.rename(&self.path_of(hash))?;
-        self.unsettled.set(true);
+        self.has_unsynced_names.set(true);
         Ok(())
     }
 

@@ -148,7 +148,7 @@ impl Db {
     }
 
     /// Leaves the write-ahead log as it is when the connection closes.
-    pub(crate) fn is_short_lived(&self) -> Result<()> {
+    pub(crate) fn disable_checkpoints(&self) -> Result<()> {
         let named = |error: rusqlite::Error| from_engine(&self.path, &error);
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(named)?;
         self.outside_transaction("PRAGMA wal_autocheckpoint = 0")

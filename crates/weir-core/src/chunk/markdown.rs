@@ -93,7 +93,7 @@ impl MarkdownScanner {
                     return Some(self.overflow(rest, &rest[reading.end..reading.end + MAX_CHUNK_BYTES], reading));
                 }
             };
-            match reading.step(&rest[reading.end..next]) {
+            match reading.push_line(&rest[reading.end..next]) {
                 LineEffect::Takes => {}
                 LineEffect::Ends => break,
                 LineEffect::Titles(found) => level = Some(found),
@@ -143,7 +143,7 @@ impl MarkdownScanner {
     /// Cuts a block that is too long with the line at its end.
     fn overflow(&mut self, rest: &[u8], line: &[u8], mut reading: OpenBlock) -> TextBlock {
         let mut inside = reading.inside;
-        let begins_another = reading.kind != BlockKind::Unknown && matches!(reading.step(line), LineEffect::Ends);
+        let begins_another = reading.kind != BlockKind::Unknown && matches!(reading.push_line(line), LineEffect::Ends);
         if inside == Enclosure::Text {
             inside = reading.inside;
         }
@@ -174,7 +174,7 @@ impl MarkdownScanner {
 }
 
 impl OpenBlock {
-    fn step(&mut self, line: &[u8]) -> LineEffect {
+    fn push_line(&mut self, line: &[u8]) -> LineEffect {
         let (indent, text) = indented(line);
         let first = text.first().copied().unwrap_or(b'\n');
         if self.inside != Enclosure::Text {

@@ -108,7 +108,7 @@ pub(super) enum KeyLine {
 
 /// Reads one more line of a key that is too long to be read as a whole. The rest of a line that belongs to the key
 /// belongs to it too, whatever it looks like.
-pub(super) fn step(window: &Window, at: usize, is_rest_of_line: bool) -> KeyLine {
+pub(super) fn next_key_line(window: &Window, at: usize, is_rest_of_line: bool) -> KeyLine {
     let line = line_at(window, at);
     let next = next_line(window, line.end);
     let kind = if is_rest_of_line { PemLine::Key } else { kind_of(window, &line) };

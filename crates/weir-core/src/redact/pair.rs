@@ -21,11 +21,11 @@ const MAX_BARE_PASSWORD_BYTES: usize = 256;
 /// Returns the secret that the name with `key` at `at` announces, and the rule that found it.
 pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static str, Range<usize>)> {
     let name = name_around(window, key, at)?;
-    let place = separator_end(window, &name)?;
+    let value_start = separator_end(window, &name)?;
     if is_public(window, &name) {
         return None;
     }
-    let value = value_at(window, place, key.strictness)?;
+    let value = value_at(window, value_start, key.strictness)?;
     // Tests print `pass: …` for what has passed.
     if key.stem == "pass" && !window.slice(name.end..value.range.start).contains(&b'=') {
         return None;
@@ -185,18 +185,18 @@ struct ValueMatch {
     style: Style,
 }
 
-fn value_at(window: &Window, place: ValueStart, strictness: Strictness) -> Option<ValueMatch> {
+fn value_at(window: &Window, value_start: ValueStart, strictness: Strictness) -> Option<ValueMatch> {
     // Some languages put a letter or two before a quote: `b"…"`, `r"…"`.
-    let prefix_end = window.run(place.at, ALPHA, 2);
-    for at in [place.at, prefix_end] {
+    let prefix_end = window.run(value_start.at, ALPHA, 2);
+    for at in [value_start.at, prefix_end] {
         let inside = skip_quote(window, at);
         if inside > at {
             return quoted(window, at, inside);
         }
     }
     match strictness {
-        Strictness::Random => bare_random(window, place),
-        Strictness::Password => bare_password(window, place),
+        Strictness::Random => bare_random(window, value_start),
+        Strictness::Password => bare_password(window, value_start),
     }
 }
 
@@ -230,35 +230,35 @@ fn quoted(window: &Window, at: usize, inside: usize) -> Option<ValueMatch> {
 }
 
 /// Returns a random value without quotes. It may contain `=` only at its end.
-fn bare_random(window: &Window, place: ValueStart) -> Option<ValueMatch> {
-    let equals = bare_end(window, place, MAX_VALUE_BYTES, |byte| byte != b'=')?;
+fn bare_random(window: &Window, value_start: ValueStart) -> Option<ValueMatch> {
+    let equals = bare_end(window, value_start, MAX_VALUE_BYTES, |byte| byte != b'=')?;
     let end = window.run_while(equals, 3, |byte| byte == b'=');
     let is_ended = !window.byte(end).is_some_and(|byte| WORD.has(byte) || byte == b'=');
-    let value = place.at..without_stop(window, place.at, end, b".,:!?");
-    (is_ended && !value.is_empty()).then_some(ValueMatch { range: value, style: place.style })
+    let value = value_start.at..without_stop(window, value_start.at, end, b".,:!?");
+    (is_ended && !value.is_empty()).then_some(ValueMatch { range: value, style: value_start.style })
 }
 
-fn bare_password(window: &Window, place: ValueStart) -> Option<ValueMatch> {
-    let mut end = bare_end(window, place, MAX_BARE_PASSWORD_BYTES, |_| true)?;
+fn bare_password(window: &Window, value_start: ValueStart) -> Option<ValueMatch> {
+    let mut end = bare_end(window, value_start, MAX_BARE_PASSWORD_BYTES, |_| true)?;
     let is_whole_line = |end: usize| matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
-    if place.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
+    if value_start.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
         // These characters are only part of a password if it is alone on the line.
         let longer =
             window.run_while(end, MAX_BARE_PASSWORD_BYTES, |byte| byte > b' ' && !b"\"'`,;(){}[]<>\\".contains(&byte));
         end = if is_whole_line(longer) { longer } else { end };
     }
-    let style = if place.style == Style::Bare && is_whole_line(end) { Style::Line } else { place.style };
-    let stops: &[u8] = if place.style == Style::Env { b"" } else { b".,:" };
-    let value = place.at..without_stop(window, place.at, end, stops);
+    let style = if value_start.style == Style::Bare && is_whole_line(end) { Style::Line } else { value_start.style };
+    let stops: &[u8] = if value_start.style == Style::Env { b"" } else { b".,:" };
+    let value = value_start.at..without_stop(window, value_start.at, end, stops);
     (!value.is_empty()).then_some(ValueMatch { range: value, style })
 }
 
 /// Returns where a value without quotes ends, unless it turns out to be code: a call, an index, a literal of a type.
-fn bare_end(window: &Window, place: ValueStart, most: usize, keep: impl Fn(u8) -> bool) -> Option<usize> {
+fn bare_end(window: &Window, value_start: ValueStart, most: usize, keep: impl Fn(u8) -> bool) -> Option<usize> {
     let is_code = |byte: u8| b"([{".contains(&byte);
     let ends = |byte: u8| byte <= b' ' || b"\"'`,;)}]<>&|\\".contains(&byte);
-    let end = window.run_while(place.at, most, |byte| !ends(byte) && !is_code(byte) && keep(byte));
-    let is_open = place.style == Style::Element && !window.has(end, b"</");
+    let end = window.run_while(value_start.at, most, |byte| !ends(byte) && !is_code(byte) && keep(byte));
+    let is_open = value_start.style == Style::Element && !window.has(end, b"</");
     (!is_open && !window.byte(end).is_some_and(is_code)).then_some(end)
 }
 

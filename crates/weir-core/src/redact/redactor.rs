@@ -8,13 +8,13 @@
 
 use std::collections::VecDeque;
 
-use super::seen::VisibleFormSearch;
 use super::stream::{BLOCK_BYTES, RedactedPart, SecretStream, WINDOW_BYTES};
+use super::visible_form::VisibleFormSearch;
 
 /// Removes secrets from a text that arrives in pieces.
 #[derive(Debug)]
 pub struct Redactor {
-    seen: VisibleFormSearch,
+    visible: VisibleFormSearch,
     stored: StoredFormSearch,
     counts: Vec<(&'static str, u64)>,
 }
@@ -33,7 +33,7 @@ impl Redactor {
 
     pub(super) fn with_sizes(block: usize, window: usize) -> Self {
         let stored = StoredFormSearch { stream: SecretStream::with_sizes(block, window), items: VecDeque::new() };
-        Self { seen: VisibleFormSearch::with_sizes(block, window), stored, counts: Vec::new() }
+        Self { visible: VisibleFormSearch::with_sizes(block, window), stored, counts: Vec::new() }
     }
 
     /// Takes more text, and writes the part of it that is decided.
@@ -48,14 +48,14 @@ impl Redactor {
 
     /// Takes more text, and passes on the part of it that is decided.
     pub fn push_to(&mut self, bytes: &[u8], pass: &mut impl FnMut(RedactedPart<'_>)) {
-        let Self { seen, stored, counts } = self;
-        seen.take(bytes, &mut |passed| stored.take(passed, &mut counting(counts, pass)));
+        let Self { visible, stored, counts } = self;
+        visible.push(bytes, &mut |passed| stored.push(passed, &mut counting(counts, pass)));
     }
 
     /// Passes on the rest. Returns the number of secrets that each rule found.
     pub fn finish_to(mut self, pass: &mut impl FnMut(RedactedPart<'_>)) -> Vec<(&'static str, u64)> {
-        let Self { seen, stored, counts } = &mut self;
-        seen.finish(&mut |passed| stored.take(passed, &mut counting(counts, pass)));
+        let Self { visible, stored, counts } = &mut self;
+        visible.finish(&mut |passed| stored.push(passed, &mut counting(counts, pass)));
         stored.finish(&mut counting(counts, pass));
         self.counts
     }
@@ -63,7 +63,7 @@ impl Redactor {
     /// Returns how many bytes it holds, including its notes about them.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        self.seen.held() + self.stored.stream.held() + self.stored.items.capacity() * size_of::<QueuedPart>()
+        self.visible.held() + self.stored.stream.held() + self.stored.items.capacity() * size_of::<QueuedPart>()
     }
 }
 
@@ -104,7 +104,7 @@ enum QueuedPart {
 }
 
 impl StoredFormSearch {
-    fn take(&mut self, passed: RedactedPart<'_>, pass: &mut impl FnMut(RedactedPart<'_>)) {
+    fn push(&mut self, passed: RedactedPart<'_>, pass: &mut impl FnMut(RedactedPart<'_>)) {
         let mut mark = Vec::new();
         let bytes = match passed {
             RedactedPart::Text(text) => {

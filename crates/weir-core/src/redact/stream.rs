@@ -283,10 +283,10 @@ impl SecretStream {
         loop {
             let _ = self.is_in_mark(key.next_line);
             let window = self.window_at(known, is_last);
-            let step = block::step(&window, key.next_line, key.is_within_line);
+            let line = block::next_key_line(&window, key.next_line, key.is_within_line);
             let is_open = window.take_looked_ahead();
             let waits = is_open && self.text.len() - key.next_line <= self.window;
-            match step {
+            match line {
                 KeyLine::Key { end, .. } | KeyLine::End { end: Some(end) } if is_open && !waits => {
                     self.key = Some(LongKey { end, next_line: end, is_within_line: true, ..key });
                     return Some(end);

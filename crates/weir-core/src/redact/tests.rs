@@ -3,9 +3,9 @@
 //! Sample secrets are assembled at run time from an alphabet, so that no scanner takes this file for a leak.
 
 mod properties;
-mod seen;
 mod shapes;
 mod stream;
+mod visible_form;
 
 use std::borrow::Cow;
 

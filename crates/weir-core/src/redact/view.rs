@@ -56,7 +56,7 @@ impl View {
 
     /// Takes the rest.
     pub(super) fn finish(&mut self) -> SettledPart {
-        self.give_up_escape();
+        self.flush_escape();
         SettledPart { seen: std::mem::take(&mut self.pending), is_cut: true }
     }
 
@@ -162,13 +162,13 @@ impl View {
             Escape::Begun => {}
             Escape::None => {
                 self.escape.pop();
-                self.give_up_escape();
+                self.flush_escape();
                 self.show(&[byte]);
             }
         }
     }
 
-    fn give_up_escape(&mut self) {
+    fn flush_escape(&mut self) {
         let escape = std::mem::take(&mut self.escape);
         if !escape.is_empty() {
             self.push(&escape);
@@ -200,7 +200,7 @@ impl Screen for View {
     }
 
     fn control(&mut self, control: Control, length: usize) {
-        self.give_up_escape();
+        self.flush_escape();
         match control {
             Control::Nothing | Control::EraseAfter => self.push_unseen(length),
             Control::LineEnd => self.end_stretch(b'\n', length),

@@ -101,7 +101,7 @@ impl Parser {
             self.take(unit, screen);
         }
         let is_escaped = self.state == ParserState::StringEscape;
-        self.abandon(screen);
+        self.flush_unfinished(screen);
         if is_escaped {
             screen.control(Control::Nothing, 1);
         }
@@ -115,25 +115,25 @@ impl Parser {
             ParserState::Intermediate => match unit.as_ascii() {
                 Some(0x20..=0x2f) => self.hold(unit, MAX_SEQUENCE_BYTES, screen),
                 Some(0x30..=0x7e) => self.end_sequence(Control::Nothing, 1, screen),
-                _ => self.give_up(unit, screen),
+                _ => self.reject(unit, screen),
             },
             ParserState::Control => match unit.as_ascii() {
                 Some(0x20..=0x3f) => self.hold(unit, MAX_SEQUENCE_BYTES, screen),
                 Some(last @ 0x40..=0x7e) => self.end_sequence(control(last, &self.held), 1, screen),
-                _ => self.give_up(unit, screen),
+                _ => self.reject(unit, screen),
             },
             ParserState::String { is_title } => match unit {
                 Unit::Ascii(0x07) if is_title => self.end_sequence(Control::Nothing, 1, screen),
                 Unit::C1(0x9c) => self.end_sequence(Control::Nothing, 1, screen),
                 Unit::Ascii(ESCAPE) => self.state = ParserState::StringEscape,
-                Unit::Ascii(b'\n' | 0x18 | 0x1a) => self.give_up(unit, screen),
+                Unit::Ascii(b'\n' | 0x18 | 0x1a) => self.reject(unit, screen),
                 _ => self.hold(unit, MAX_STRING_BYTES, screen),
             },
             ParserState::StringEscape => match unit {
                 Unit::Ascii(b'\\') => self.end_sequence(Control::Nothing, 2, screen),
                 _ => {
                     // Another sequence begins where this one should have ended.
-                    self.abandon(screen);
+                    self.flush_unfinished(screen);
                     self.begin(ParserState::Escape, 1);
                     self.take(unit, screen);
                 }
@@ -162,7 +162,7 @@ impl Parser {
                 self.hold(unit, MAX_SEQUENCE_BYTES, screen);
             }
             Unit::Ascii(0x30..=0x7e) => self.end_sequence(Control::Nothing, 1, screen),
-            _ => self.give_up(unit, screen),
+            _ => self.reject(unit, screen),
         }
     }
 
@@ -174,7 +174,7 @@ impl Parser {
     fn hold(&mut self, unit: Unit, most: usize, screen: &mut impl Screen) {
         self.held.extend_from_slice(unit.bytes());
         if self.held.len() > most {
-            self.abandon(screen);
+            self.flush_unfinished(screen);
         }
     }
 
@@ -186,13 +186,13 @@ impl Parser {
     }
 
     /// Shows the bytes of a sequence that turned out not to be one, then takes the unit that broke it.
-    fn give_up(&mut self, unit: Unit, screen: &mut impl Screen) {
-        self.abandon(screen);
+    fn reject(&mut self, unit: Unit, screen: &mut impl Screen) {
+        self.flush_unfinished(screen);
         self.take_text(unit, screen);
     }
 
     /// Shows the bytes of an unfinished sequence. Nothing in them begins another sequence.
-    fn abandon(&mut self, screen: &mut impl Screen) {
+    fn flush_unfinished(&mut self, screen: &mut impl Screen) {
         if self.opening > 0 {
             screen.control(Control::Nothing, self.opening);
         }

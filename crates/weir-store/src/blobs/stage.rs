@@ -17,7 +17,7 @@ pub(crate) struct StagedText {
     pub(super) frames: Vec<u32>,
     /// The number of line ends in each frame, if there is more than one frame.
     pub(super) lines: Vec<u32>,
-    pub(super) place: StagedData,
+    pub(super) data: StagedData,
 }
 
 pub(super) enum StagedData {
@@ -28,7 +28,7 @@ pub(super) enum StagedData {
 impl StagedText {
     /// Opens the text for reading. It can be read whatever happens to the entry.
     pub(crate) fn reader(&self) -> Result<BlobReader> {
-        let data = match &self.place {
+        let data = match &self.data {
             StagedData::Held(data) => Data::Held(data.clone()),
             StagedData::File(part) => {
                 let path = part.path().to_owned();
@@ -106,7 +106,7 @@ impl Stage {
         } else if !frame.is_empty() {
             self.add_frame(&frame)?;
         }
-        let place = match self.part {
+        let data = match self.part {
             Some(part) => {
                 part.sync()?;
                 StagedData::File(part)
@@ -114,11 +114,11 @@ impl Stage {
             None => StagedData::Held(self.held),
         };
         let lines = if self.frames.len() > 1 { self.lines } else { Vec::new() };
-        Ok(StagedText { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, place })
+        Ok(StagedText { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, data })
     }
 
     fn add_frame(&mut self, frame: &[u8]) -> Result<()> {
-        self.note(frame);
+        self.hash_and_count(frame);
         self.lines.push(frame.iter().filter(|&&byte| byte == b'\n').count() as u32);
         let compressed = self.compress(|compressor| compressor.compress_quickly(frame))?;
         self.frames.push(compressed.len() as u32);
@@ -127,7 +127,7 @@ impl Stage {
 
     /// Adds the frame of a text with only one: compressed if that is smaller, otherwise as it is.
     fn add_only_frame(&mut self, text: Vec<u8>) -> Result<()> {
-        self.note(&text);
+        self.hash_and_count(&text);
         if text.len() >= MIN_COMPRESSED_BYTES {
             let compressed = self.compress(|compressor| compressor.compress(&text))?;
             if compressed.len() < text.len() {
@@ -138,7 +138,7 @@ impl Stage {
         self.store(text)
     }
 
-    fn note(&mut self, text: &[u8]) {
+    fn hash_and_count(&mut self, text: &[u8]) {
         self.hasher.update(text);
         self.bytes += text.len() as u64;
     }

@@ -60,8 +60,8 @@ impl TextWriter {
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.bytes += bytes.len() as u64;
         let (sink, failed) = (&mut self.sink, &mut self.failed);
-        self.redactor.push_to(bytes, &mut |passed| sink.take_unless(failed, passed));
-        self.failed.as_ref().map_or(Ok(()), |error| Err(again(error, self.sink.stage.folder())))
+        self.redactor.push_to(bytes, &mut |passed| sink.push_unless_failed(failed, passed));
+        self.failed.as_ref().map_or(Ok(()), |error| Err(repeat_error(error, self.sink.stage.folder())))
     }
 
     /// Appends to the text and records from which stream the bytes came. The mark that replaces a secret belongs to the
@@ -82,7 +82,7 @@ impl TextWriter {
     /// Finishes the text.
     pub(crate) fn finish(self) -> Result<FinishedText, NotKept> {
         let Self { redactor, mut sink, mut failed, .. } = self;
-        let redactions = redactor.finish_to(&mut |passed| sink.take_unless(&mut failed, passed));
+        let redactions = redactor.finish_to(&mut |passed| sink.push_unless_failed(&mut failed, passed));
         let staged = match failed {
             Some(error) => Err(error),
             None => sink.stage.finish(),
@@ -96,7 +96,7 @@ impl TextWriter {
 
 impl Sink {
     /// Stores redacted text. After an error, only remembers both ends of the text.
-    fn take_unless(&mut self, failed: &mut Option<StoreError>, passed: RedactedPart<'_>) {
+    fn push_unless_failed(&mut self, failed: &mut Option<StoreError>, passed: RedactedPart<'_>) {
         match passed {
             RedactedPart::Text(text) => self.ends.push(text),
             RedactedPart::Mark(_) => {
@@ -107,11 +107,11 @@ impl Sink {
             RedactedPart::Removed(_) => {}
         }
         if failed.is_none() {
-            *failed = self.take(passed).err();
+            *failed = self.push(passed).err();
         }
     }
 
-    fn take(&mut self, passed: RedactedPart<'_>) -> Result<()> {
+    fn push(&mut self, passed: RedactedPart<'_>) -> Result<()> {
         match passed {
             RedactedPart::Text(text) => {
                 self.pass(text.len() as u64, Pieces::push);
@@ -192,7 +192,7 @@ impl TextEnds {
 }
 
 /// Repeats an error for each write after the first one that failed.
-fn again(error: &StoreError, folder: &Path) -> StoreError {
+fn repeat_error(error: &StoreError, folder: &Path) -> StoreError {
     match error {
         StoreError::Full { path } => StoreError::Full { path: path.clone() },
         StoreError::ReadOnly { path } => StoreError::ReadOnly { path: path.clone() },

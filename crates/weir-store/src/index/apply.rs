@@ -156,7 +156,7 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
             break;
         }
         match change.kind {
-            ChangeKind::Kept => bytes += take_in(tx, (log, blobs), learner, change.entry_id)?,
+            ChangeKind::Kept => bytes += index_entry(tx, (log, blobs), learner, change.entry_id)?,
             ChangeKind::Forgotten if wipe => {
                 set_wiping(tx, true)?;
                 let texts = texts_of(tx, change.entry_id)?;
@@ -191,7 +191,7 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
 
 /// Indexes an entry, unless it is gone by now. If its text cannot be read, indexes the title and as much as can be
 /// read, and marks the entry. Returns the size of the indexed text in bytes.
-fn take_in(
+fn index_entry(
     tx: &Transaction<'_>,
     (log, blobs): (&Db, &Blobs),
     learner: &mut Learner,

@@ -19,7 +19,7 @@ pub(crate) enum Lock {
 }
 
 /// Embeds at most `most` chunks. Returns how many chunks still have no vector.
-pub(crate) fn some(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -> Result<u64> {
+pub(crate) fn embed_pending(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -> Result<u64> {
     let is_begun = |index: &Db| Ok(index.read(vectors::covered)?.model == model.name());
     if !is_begun(index)? {
         write(index, lock, |tx| vectors::begin(tx, model.name()))?;

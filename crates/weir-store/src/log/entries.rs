@@ -3,14 +3,14 @@
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, Timestamp, WhyGone};
 
-use super::places::{ScopeIds, VISIBLE};
+use super::scopes::{ScopeIds, VISIBLE};
 use super::{notes, runs, written};
 use crate::error::{Fault, Result, StoreError};
 
 /// The row of a new entry: the entry itself and what the store adds to it.
 pub(crate) struct NewRow<'a> {
     pub(crate) id: i64,
-    pub(crate) place: ScopeIds,
+    pub(crate) scope_ids: ScopeIds,
     pub(crate) blob_id: i64,
     pub(crate) redactions: u32,
     pub(crate) now: Timestamp,
@@ -44,8 +44,8 @@ pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference
         row.entry.kind.as_str(),
         row.entry.origin.as_str(),
         row.entry.level.as_str(),
-        row.place.session,
-        row.place.work,
+        row.scope_ids.session,
+        row.scope_ids.work,
         row.entry.title,
         row.entry.source,
         row.blob_id,
@@ -70,20 +70,20 @@ pub(crate) fn set_expiry(tx: &Transaction<'_>, id: i64, expires_at: Option<Times
     tx.prepare_cached("UPDATE entries SET expires_at = ?2 WHERE id = ?1")?.execute(params![id, at]).map(drop)
 }
 
-/// Returns the entry with this reference, if it is visible from this place.
+/// Returns the entry with this reference, if it is visible in this scope.
 pub(crate) fn by_reference(
     connection: &Connection,
-    place: ScopeIds,
+    scope_ids: ScopeIds,
     reference: Reference,
 ) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.reference = ?3 AND {VISIBLE}");
-    one(connection, &sql, params![place.session, place.work, reference.as_str()])
+    one(connection, &sql, params![scope_ids.session, scope_ids.work, reference.as_str()])
 }
 
-/// Returns the entry with this id, if it is visible from this place.
-pub(crate) fn by_id(connection: &Connection, place: ScopeIds, id: i64) -> rusqlite::Result<Option<EntryRow>> {
+/// Returns the entry with this id, if it is visible in this scope.
+pub(crate) fn by_id(connection: &Connection, scope_ids: ScopeIds, id: i64) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");
-    one(connection, &sql, params![place.session, place.work, id])
+    one(connection, &sql, params![scope_ids.session, scope_ids.work, id])
 }
 
 /// The data that identifies an entry to a person.

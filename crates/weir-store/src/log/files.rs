@@ -49,7 +49,7 @@ pub(crate) fn all(connection: &Connection, session: i64) -> rusqlite::Result<Vec
 }
 
 /// Returns what the events of a session say about files, oldest first.
-pub(crate) fn told(connection: &Connection, session: i64) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn event_data(connection: &Connection, session: i64) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT data FROM events WHERE session_id = ?1 AND kind = ?2 AND data IS NOT NULL ORDER BY id",
     )?;

@@ -22,7 +22,7 @@ pub struct HookSeen {
 }
 
 /// Records that a hook ran. A hook from the spool may be older than the last one.
-pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
+pub(crate) fn record(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO hooks (client, event, at, micros, count) VALUES (?1, ?2, ?3, ?4, 1)
          ON CONFLICT (client) DO UPDATE SET event = CASE WHEN ?3 < at THEN event ELSE ?2 END,
@@ -33,7 +33,7 @@ pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()>
 }
 
 /// Returns the last hook of every client.
-pub(crate) fn seen(connection: &Connection) -> rusqlite::Result<Vec<HookSeen>> {
+pub(crate) fn last_of_each_client(connection: &Connection) -> rusqlite::Result<Vec<HookSeen>> {
     let mut statement = connection.prepare_cached("SELECT client, event, at, micros, count FROM hooks")?;
     let rows = statement.query_map([], |row| {
         Ok(HookSeen {

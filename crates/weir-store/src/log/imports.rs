@@ -38,7 +38,7 @@ pub(crate) fn read_to(connection: &Connection, of: &Conversation) -> rusqlite::R
 }
 
 /// Records how far a conversation was imported.
-pub(crate) fn note(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Timestamp) -> rusqlite::Result<()> {
+pub(crate) fn record(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO imports (client, key, subagent, steps, message, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (client, key, subagent) DO UPDATE SET steps = ?4, message = ?5, at = ?6",

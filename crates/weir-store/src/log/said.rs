@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Event, EventKind, Origin, Priority, Timestamp};
 
 use super::ageing::KEPT_FROM;
-use super::places::ScopeIds;
+use super::scopes::ScopeIds;
 use super::written;
 
 /// An event that may become an entry.
@@ -14,7 +14,7 @@ pub(crate) struct SearchableEvent {
     pub(crate) at: Timestamp,
     /// The time from which its age is counted: for an imported event, the time of the import.
     pub(crate) kept_from: Timestamp,
-    pub(crate) place: ScopeIds,
+    pub(crate) scope_ids: ScopeIds,
     pub(crate) event: Event,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn taken_to(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Records how far the events have been processed.
-pub(crate) fn note_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
+pub(crate) fn record_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE totals SET said_to = ?1 WHERE id = 1")?.execute([id]).map(drop)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::
             id: row.get(0)?,
             at: Timestamp(row.get(1)?),
             kept_from: Timestamp(row.get(8)?),
-            place: ScopeIds { session: row.get(2)?, work: row.get(3)? },
+            scope_ids: ScopeIds { session: row.get(2)?, work: row.get(3)? },
             event: Event {
                 kind: written(row, 4, EventKind::parse)?,
                 priority: written(row, 5, Priority::parse)?,

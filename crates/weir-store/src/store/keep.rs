@@ -11,7 +11,7 @@ use super::{Owner, Progress, Store, redacted_text};
 use crate::blobs::{BlobReader, Blobs, FinishedText, StagedText, TextWriter};
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
-use crate::log::{entries, events, notes, places};
+use crate::log::{entries, events, notes, scopes};
 
 /// Maximum number of redactions listed for each rule.
 const MAX_LISTED_REDACTIONS: u64 = 100;
@@ -68,8 +68,8 @@ impl Store {
         redact_labels(&mut entry);
         let redactions = redact_text(&mut entry);
         let staged = self.blobs.stage(&entry.text)?;
-        let taken = self.take(scope, &entry, (&staged, &redactions), now)?;
-        Ok(self.settle(taken, redactions, true, now))
+        let taken = self.insert_entry(scope, &entry, (&staged, &redactions), now)?;
+        Ok(self.after_insert(taken, redactions, true, now))
     }
 
     /// Starts a text that is written piece by piece and then kept with [`Self::keep_written`].
@@ -113,14 +113,14 @@ impl Store {
         }
         // The text of a note contains its citations.
         entry.text = if entry.note.is_some() { text.all()? } else { Vec::new() };
-        match self.take(scope, &entry, (&staged, &redactions), now) {
-            Ok(taken) => Ok((self.settle(taken, redactions, entry.kind != EntryKind::Run, now), text)),
+        match self.insert_entry(scope, &entry, (&staged, &redactions), now) {
+            Ok(taken) => Ok((self.after_insert(taken, redactions, entry.kind != EntryKind::Run, now), text)),
             Err(error) => Err(NotKept { error, text: Some(Box::new(text)) }),
         }
     }
 
     /// Writes an entry to the log.
-    fn take(
+    fn insert_entry(
         &mut self,
         scope: &Scope,
         entry: &NewEntry,
@@ -131,14 +131,14 @@ impl Store {
         let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(durability_of(entry), |tx| {
             let taken = insert((tx, blobs, limits), &own, entry, (staged, redactions), now)?;
-            blobs.settle()?;
+            blobs.sync_names()?;
             Ok::<_, Fault>(taken)
         })
     }
 
     /// Evicts and indexes after an entry was written. Errors are only reported in the result: the entry is kept, and if
     /// this failed the caller would keep it a second time.
-    pub(super) fn settle(
+    pub(super) fn after_insert(
         &mut self,
         taken: InsertedEntry,
         redactions: Vec<(&'static str, u64)>,
@@ -171,7 +171,7 @@ impl Store {
     }
 }
 
-/// Writes an entry to the log within a transaction, which has to end with [`Blobs::settle`].
+/// Writes an entry to the log within a transaction, which has to end with [`Blobs::sync_names`].
 pub(super) fn insert(
     (tx, blobs, limits): (&Transaction<'_>, &Blobs, &Limits),
     scope: &Scope,
@@ -180,12 +180,12 @@ pub(super) fn insert(
     now: Timestamp,
 ) -> Result<InsertedEntry, Fault> {
     let places_redacted: u64 = redactions.iter().map(|(_, count)| count).sum();
-    let place = places::find_or_make(tx, scope, now)?;
+    let scope_ids = scopes::find_or_make(tx, scope, now)?;
     let blob_id = blobs.commit(tx, staged)?;
-    let id = events::append_kept(tx, place, now)?;
+    let id = events::append_kept(tx, scope_ids, now)?;
     let row = entries::NewRow {
         id,
-        place,
+        scope_ids,
         blob_id,
         redactions: u32::try_from(places_redacted).unwrap_or(u32::MAX),
         now,
@@ -196,7 +196,7 @@ pub(super) fn insert(
     let related = match &entry.note {
         Some(note) => {
             let text = String::from_utf8_lossy(&entry.text);
-            notes::insert(tx, id, place, entry.level, (note, &text))?
+            notes::insert(tx, id, scope_ids, entry.level, (note, &text))?
         }
         None => notes::NoteEffects::default(),
     };

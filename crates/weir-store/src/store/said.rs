@@ -52,15 +52,16 @@ impl Store {
                 }
                 for (spoken, entry, staged) in &staged {
                     let blob_id = blobs.commit(tx, staged)?;
-                    let id = events::append_kept(tx, spoken.place, now)?;
+                    let id = events::append_kept(tx, spoken.scope_ids, now)?;
                     let expires_at = limits.expiry(EntryKind::Said, spoken.kept_from);
-                    let place = spoken.place;
-                    let row = entries::NewRow { id, place, blob_id, redactions: 0, now: spoken.at, expires_at, entry };
+                    let scope_ids = spoken.scope_ids;
+                    let row =
+                        entries::NewRow { id, scope_ids, blob_id, redactions: 0, now: spoken.at, expires_at, entry };
                     entries::insert(tx, &row)?;
                     said::link(tx, id, spoken.id)?;
                 }
-                said::note_taken(tx, last)?;
-                blobs.settle()?;
+                said::record_taken(tx, last)?;
+                blobs.sync_names()?;
                 Ok(true)
             })?;
             if !is_ours {

@@ -11,7 +11,7 @@ use crate::error::{Fault, Result, StoreError};
 use crate::index::origin::{self, Standing};
 use crate::index::search::RawFindings;
 use crate::index::{self, Findings, Hit};
-use crate::log::{entries, places};
+use crate::log::{entries, scopes};
 
 /// Time limit for indexing during a search. The next search continues from there.
 const MAX_SEARCH_INDEX_TIME: Duration = Duration::from_secs(10);
@@ -118,20 +118,20 @@ impl Store {
 
 /// Looks up the entries of hits. The log decides which entries still exist and are visible in the scope.
 fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]) -> Result<Findings, Fault> {
-    let place = places::find(log, scope)?;
+    let scope_ids = scopes::find(log, scope)?;
     let mut hits = Vec::with_capacity(raw.hits.len());
     for hit in raw.hits {
-        if let Some(stored) = entries::by_id(log, place, hit.entry_id)? {
-            let newer = hit.newer.map(|id| entries::by_id(log, place, id)).transpose()?.flatten();
+        if let Some(stored) = entries::by_id(log, scope_ids, hit.entry_id)? {
+            let newer = hit.newer.map(|id| entries::by_id(log, scope_ids, id)).transpose()?.flatten();
             let newer = newer.map(|stored| stored.entry.reference);
             let mut also = Vec::new();
             for id in &hit.also {
-                also.extend(entries::by_id(log, place, *id)?.map(|stored| stored.entry.reference));
+                also.extend(entries::by_id(log, scope_ids, *id)?.map(|stored| stored.entry.reference));
             }
             hits.push(Hit { newer, also, ..hit.with(stored.entry) });
         }
     }
-    let unreadable = unreadable.iter().filter_map(|&id| entries::by_id(log, place, id).transpose());
+    let unreadable = unreadable.iter().filter_map(|&id| entries::by_id(log, scope_ids, id).transpose());
     Ok(Findings {
         hits: order_by_succession(hits),
         corrected: raw.corrected,

@@ -24,8 +24,8 @@ impl Store {
     /// Returns the sources of the newest entries, newest first and without repeats. Entries without a source are listed
     /// by title.
     pub fn sources(&self, scope: &Scope) -> Result<Vec<String>> {
-        let place = self.place(scope)?;
-        self.log.read(|c| sources::newest(c, place))
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.read(|c| sources::newest(c, scope_ids))
     }
 
     /// Returns the files kept at a source or below it. A file whose text is lost gets a stamp that matches no file, so
@@ -55,8 +55,9 @@ impl Store {
             ready.push(PreparedFile { entry, stamp, staged, redactions });
         }
         let kept = self.take_files(scope, &ready, now)?;
-        let settle = |(taken, ready): (InsertedEntry, PreparedFile)| self.settle(taken, ready.redactions, false, now);
-        Ok(kept.into_iter().zip(ready).map(settle).collect())
+        let after_insert =
+            |(taken, ready): (InsertedEntry, PreparedFile)| self.after_insert(taken, ready.redactions, false, now);
+        Ok(kept.into_iter().zip(ready).map(after_insert).collect())
     }
 
     fn take_files(&mut self, scope: &Scope, files: &[PreparedFile], now: Timestamp) -> Result<Vec<InsertedEntry>> {
@@ -75,7 +76,7 @@ impl Store {
                 sources::set_file(tx, source, taken.id, &file.stamp)?;
                 all.push(taken);
             }
-            blobs.settle()?;
+            blobs.sync_names()?;
             Ok(all)
         })?;
         self.remove_files(&removed)?;
@@ -125,11 +126,11 @@ impl Store {
             let removed = retention::remove(tx, blobs, former.as_slice(), WhyGone::Replaced, now)?;
             let taken = keep::insert((tx, blobs, limits), &own, &entry, (&staged, &redactions), now)?;
             sources::set_page(tx, url, taken.id, validators, now)?;
-            blobs.settle()?;
+            blobs.sync_names()?;
             Ok((taken, removed))
         })?;
         self.remove_files(&removed)?;
-        Ok(self.settle(taken, redactions, true, now))
+        Ok(self.after_insert(taken, redactions, true, now))
     }
 
     /// Records that a page has not changed.

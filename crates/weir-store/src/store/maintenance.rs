@@ -86,8 +86,8 @@ impl Store {
 
     /// Returns what [`Self::forget`] would remove.
     pub fn plan_to_forget(&self, scope: &Scope, selection: &Selection) -> Result<Plan> {
-        let place = self.place(scope)?;
-        self.log.read(|c| forget::plan(c, place, selection))
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.read(|c| forget::plan(c, scope_ids, selection))
     }
 
     /// Forgets what the plan with this confirmation showed, then checks whether anything is left of it. If the index is
@@ -99,13 +99,13 @@ impl Store {
         confirmation: &str,
         now: Timestamp,
     ) -> Result<Forgotten> {
-        let place = self.place(scope)?;
+        let scope_ids = self.scope_ids(scope)?;
         let planned = self.plan_to_forget(scope, selection)?;
         let ids: Vec<i64> = planned.entries.iter().map(|entry| entry.id).collect();
         let chunks = self.open_index().and_then(|()| self.chunks_of(&ids)).unwrap_or_default();
         let ((plan, removed), room) = self.with_room(|store| {
             let blobs = &store.blobs;
-            let run = |tx: &Transaction<'_>| forget::run(tx, blobs, (place, selection), confirmation, now);
+            let run = |tx: &Transaction<'_>| forget::run(tx, blobs, (scope_ids, selection), confirmation, now);
             store.log.write(Durability::Power, run)
         })?;
         self.remove_files(&removed)?;

@@ -29,15 +29,15 @@ pub(crate) fn find(connection: &Connection, scope: &Scope) -> rusqlite::Result<S
 
 /// Finds the rows of a scope, creating those that do not exist.
 pub(crate) fn find_or_make(tx: &Transaction<'_>, scope: &Scope, now: Timestamp) -> rusqlite::Result<ScopeIds> {
-    let mut place = find(tx, scope)?;
-    if let (Some(session), None) = (&scope.session, place.session) {
+    let mut scope_ids = find(tx, scope)?;
+    if let (Some(session), None) = (&scope.session, scope_ids.session) {
         let mut insert = tx.prepare_cached("INSERT INTO sessions (client, key, started_at) VALUES (?1, ?2, ?3)")?;
-        place.session = Some(insert.insert(params![session.client, session.key, now.0])?);
+        scope_ids.session = Some(insert.insert(params![session.client, session.key, now.0])?);
     }
-    if let (Some(name), None) = (&scope.work, place.work) {
-        place.work = Some(tx.prepare_cached("INSERT INTO works (name) VALUES (?1)")?.insert([name])?);
+    if let (Some(name), None) = (&scope.work, scope_ids.work) {
+        scope_ids.work = Some(tx.prepare_cached("INSERT INTO works (name) VALUES (?1)")?.insert([name])?);
     }
-    Ok(place)
+    Ok(scope_ids)
 }
 
 /// Returns the sessions with this key, whatever their client.

@@ -51,7 +51,7 @@ impl VisibleFormSearch {
     }
 
     /// Takes more of the text, and passes on the part of it that is decided.
-    pub(super) fn take(&mut self, text: &[u8], pass: &mut impl FnMut(RedactedPart<'_>)) {
+    pub(super) fn push(&mut self, text: &[u8], pass: &mut impl FnMut(RedactedPart<'_>)) {
         for piece in text.chunks(PIECE_BYTES) {
             let mut rest = Cow::Borrowed(piece);
             while !rest.is_empty() {
