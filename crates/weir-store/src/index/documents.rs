@@ -15,7 +15,7 @@ use crate::error::{Fault, Result, StoreError};
 pub(super) const HEADING_SEPARATOR: &str = " > ";
 
 /// The data of one entry that the index takes from the log.
-pub(super) struct Document {
+pub(super) struct IndexedEntry {
     kind: String,
     level: String,
     client: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Document {
 }
 
 /// Reads an entry for the index. Returns `None` if the entry is gone by now.
-pub(super) fn load(connection: &Connection, entry_id: i64) -> Result<Option<(Document, i64)>, Fault> {
+pub(super) fn load(connection: &Connection, entry_id: i64) -> Result<Option<(IndexedEntry, i64)>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT e.kind, e.level, s.client, s.key, w.name, e.source, e.at, e.title, e.blob_id
          FROM entries e LEFT JOIN sessions s ON s.id = e.session_id LEFT JOIN works w ON w.id = e.work_id
@@ -35,7 +35,7 @@ pub(super) fn load(connection: &Connection, entry_id: i64) -> Result<Option<(Doc
     )?;
     let mut rows = statement.query([entry_id])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let document = Document {
+    let document = IndexedEntry {
         kind: row.get(0)?,
         level: row.get(1)?,
         client: row.get(2)?,
@@ -53,7 +53,7 @@ pub(super) fn add(
     tx: &Transaction<'_>,
     learner: &mut Learner,
     entry_id: i64,
-    document: &Document,
+    document: &IndexedEntry,
     reader: Option<&BlobReader>,
 ) -> Result<(), Fault> {
     tx.prepare_cached(
@@ -91,7 +91,7 @@ pub(super) fn add(
 fn add_text(
     writer: &mut ChunkWriter<'_>,
     learner: &mut Learner,
-    document: &Document,
+    document: &IndexedEntry,
     reader: &BlobReader,
 ) -> Result<(), Fault> {
     let kind = EntryKind::parse(&document.kind).unwrap_or(EntryKind::Run);

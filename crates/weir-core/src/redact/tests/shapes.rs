@@ -10,9 +10,9 @@ const DRAWS: u64 = 40;
 const MIN_RECOGNISED: u64 = 38;
 
 /// A generator of numbers (splitmix64) that returns the same for the same seed.
-struct Numbers(u64);
+struct NumberGenerator(u64);
 
-impl Numbers {
+impl NumberGenerator {
     fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -39,7 +39,7 @@ fn alphabet(class: char) -> &'static str {
 
 /// Returns a text of this shape, and the parts of its secret that must not be visible.
 fn draw(shape: &str, seed: u64) -> (String, Vec<String>) {
-    let mut numbers = Numbers(seed);
+    let mut numbers = NumberGenerator(seed);
     let (mut text, mut parts, mut is_inside) = (String::new(), Vec::new(), false);
     let mut rest = shape.chars();
     let mut fixed = String::new();
