@@ -26,24 +26,24 @@ const KILLED: u64 = 5;
 const STOPPED: u64 = 2;
 
 /// The state shared by the workers.
-struct World {
+struct LoadState {
     weir: PathBuf,
     home: PathBuf,
     project: PathBuf,
     disk: Disk,
     begun: Instant,
     over: AtomicBool,
-    told: Mutex<Told>,
+    told: Mutex<Observations>,
 }
 
 /// What the workers have observed.
 #[derive(Default)]
-struct Told {
+struct Observations {
     /// Every call that writes, by its mark.
-    calls: BTreeMap<String, Call>,
+    calls: BTreeMap<String, WritingCall>,
     /// References that were returned, with their marks.
     references: Vec<(String, String)>,
-    rows: BTreeMap<&'static str, Row>,
+    rows: BTreeMap<&'static str, CallFigures>,
     /// The messages of calls that failed while the disk had room, and their counts.
     failures: BTreeMap<String, usize>,
     /// Violations.
@@ -52,7 +52,7 @@ struct Told {
 
 /// A row of the table.
 #[derive(Default)]
-struct Row {
+struct CallFigures {
     took: Figures,
     calls: usize,
     killed: usize,
@@ -64,15 +64,15 @@ struct Row {
 
 /// A call that writes something.
 #[derive(Clone)]
-struct Call {
-    kind: Kind,
+struct WritingCall {
+    kind: WriteKind,
     /// Whether the program confirmed that it was stored.
     acknowledged: bool,
 }
 
 /// What a call writes, which determines where to look for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum WriteKind {
     Prompt,
     File,
     Output,
@@ -81,7 +81,7 @@ enum Kind {
 }
 
 /// The outcome of a call.
-struct Ended {
+struct CallOutcome {
     /// Its output, or `None` if it was killed.
     output: Option<std::process::Output>,
     stopped: bool,
@@ -97,7 +97,7 @@ pub(crate) fn run(weir: &str, minutes: f64) -> bool {
     // Less than the disk has, so that the disk is only full when the benchmark fills it.
     std::fs::create_dir_all(home.path().join(".config/weir")).unwrap();
     std::fs::write(home.path().join(".config/weir/config.toml"), "[retention]\nquota_mb = 400\n").unwrap();
-    let world = World {
+    let world = LoadState {
         weir: std::fs::canonicalize(weir).unwrap(),
         disk: Disk::mount(&home.path().join("data")),
         home: home.path().to_owned(),
@@ -125,7 +125,7 @@ pub(crate) fn run(weir: &str, minutes: f64) -> bool {
     verify::verify(&world)
 }
 
-impl World {
+impl LoadState {
     fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
@@ -147,7 +147,7 @@ impl World {
     }
 
     /// Counts a call, and whether it failed.
-    fn count(&self, name: &'static str, ended: &Ended, good: bool) {
+    fn count(&self, name: &'static str, ended: &CallOutcome, good: bool) {
         let mut told = self.told.lock().unwrap();
         let row = told.rows.entry(name).or_default();
         row.calls += 1;
@@ -168,8 +168,8 @@ impl World {
     }
 
     /// Records a call that writes.
-    fn remember(&self, mark: &str, kind: Kind, acknowledged: bool) {
-        self.told.lock().unwrap().calls.insert(mark.to_owned(), Call { kind, acknowledged });
+    fn remember(&self, mark: &str, kind: WriteKind, acknowledged: bool) {
+        self.told.lock().unwrap().calls.insert(mark.to_owned(), WritingCall { kind, acknowledged });
     }
 
     fn wrong(&self, what: String) {
@@ -178,7 +178,7 @@ impl World {
 }
 
 /// Indexes repeatedly, stopping the program for 5 to 20 seconds somewhere in between.
-fn index_and_stop(world: &World) {
+fn index_and_stop(world: &LoadState) {
     let mut numbers = Numbers::new(99);
     let mut round = 0;
     while !world.is_over() {
@@ -194,14 +194,14 @@ fn index_and_stop(world: &World) {
         let stopped = stop_for(child.id(), Duration::from_millis(5_000 + numbers.next() % 15_000));
         let output = child.wait_with_output().unwrap();
         let (good, full) = (output.status.success(), full || world.disk.was_full_since(started));
-        let ended = Ended { output: Some(output), stopped, full, took: started.elapsed() };
+        let ended = CallOutcome { output: Some(output), stopped, full, took: started.elapsed() };
         world.count("index", &ended, good);
         pause(world, Duration::from_secs(numbers.next() % 15));
     }
 }
 
 /// Backs up the store while others write. The last backup is restored at the end.
-fn back_up(world: &World) {
+fn back_up(world: &LoadState) {
     let file = world.backup();
     while !world.is_over() {
         pause(world, Duration::from_secs(20));
@@ -213,7 +213,11 @@ fn back_up(world: &World) {
         if !good && !full {
             world.wrong(format!("backup: {}", String::from_utf8_lossy(&output.stderr)));
         }
-        world.count("backup", &Ended { output: Some(output), stopped: false, full, took: started.elapsed() }, good);
+        world.count(
+            "backup",
+            &CallOutcome { output: Some(output), stopped: false, full, took: started.elapsed() },
+            good,
+        );
     }
 }
 
@@ -229,7 +233,7 @@ fn stop_for(pid: u32, pause: Duration) -> bool {
 }
 
 /// Waits, unless the benchmark is over.
-fn pause(world: &World, pause: Duration) {
+fn pause(world: &LoadState, pause: Duration) {
     let since = Instant::now();
     while since.elapsed() < pause && !world.is_over() {
         std::thread::sleep(Duration::from_millis(50));
@@ -240,7 +244,7 @@ fn quiet() -> Stdio {
     Stdio::null()
 }
 
-fn table(world: &World) {
+fn table(world: &LoadState) {
     let told = world.told.lock().unwrap();
     let headings = ["calls", "killed", "stopped", "failed full", "failed", "p50 ms", "p95", "p99", "max"];
     println!("\n{:<20}{}", "", headings.map(|heading| format!("{heading:>12}")).concat());

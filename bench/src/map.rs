@@ -53,7 +53,7 @@ fn name(folder: &str) -> String {
 }
 
 /// A question, which is one file and a subject, and its answer, which is the other files.
-struct Question<'a> {
+struct MapQuestion<'a> {
     focus: usize,
     subject: &'a str,
     others: Vec<usize>,
@@ -63,7 +63,7 @@ struct Question<'a> {
 fn measure(tree: &Tree, commits: &[Commit], new: usize) -> bool {
     let place: HashMap<&str, usize> =
         tree.known.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
-    let questions: Vec<Question<'_>> = (0..new).filter_map(|at| question(commits, at, &place)).collect();
+    let questions: Vec<MapQuestion<'_>> = (0..new).filter_map(|at| question(commits, at, &place)).collect();
     let megabytes = tree.bytes as f64 / 1e6;
     let to_find = questions.iter().map(|question| question.others.len()).sum::<usize>() as f64;
     println!(
@@ -90,7 +90,7 @@ fn measure(tree: &Tree, commits: &[Commit], new: usize) -> bool {
 }
 
 /// Measures each part by itself, and other weights.
-fn parts(tree: &Tree, questions: &[Question<'_>], place: &HashMap<&str, usize>) {
+fn parts(tree: &Tree, questions: &[MapQuestion<'_>], place: &HashMap<&str, usize>) {
     let zero = Weights { references: 0.0, words: 0.0, near: 0.0, together: 0.0 };
     let usual = Weights::default();
     let others = [
@@ -111,7 +111,7 @@ fn parts(tree: &Tree, questions: &[Question<'_>], place: &HashMap<&str, usize>) 
     }
 }
 
-fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) -> Option<Question<'a>> {
+fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) -> Option<MapQuestion<'a>> {
     let commit = &commits[at];
     let mut files: Vec<usize> = commit.files.iter().filter_map(|file| place.get(file.as_str()).copied()).collect();
     files.sort_unstable();
@@ -121,10 +121,10 @@ fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) 
     }
     // The given file varies from commit to commit, but is the same in every run.
     let focus = files.remove(at % files.len());
-    Some(Question { focus, subject: &commit.subject, others: files, earlier: &commits[at + 1..] })
+    Some(MapQuestion { focus, subject: &commit.subject, others: files, earlier: &commits[at + 1..] })
 }
 
-fn ours(tree: &Tree, question: &Question<'_>, weights: Weights, place: &HashMap<&str, usize>) -> Vec<usize> {
+fn ours(tree: &Tree, question: &MapQuestion<'_>, weights: Weights, place: &HashMap<&str, usize>) -> Vec<usize> {
     let focus = [question.focus];
     let together = if weights.together > 0.0 {
         let earlier = question.earlier.iter().take(COMMITS).map(|commit| commit.files.clone());
@@ -138,7 +138,7 @@ fn ours(tree: &Tree, question: &Question<'_>, weights: Weights, place: &HashMap<
     ranked.into_iter().map(|ranked| ranked.file).collect()
 }
 
-fn show(name: &str, questions: &[Question<'_>], ranker: impl Fn(&Question<'_>) -> Vec<usize>) {
+fn show(name: &str, questions: &[MapQuestion<'_>], ranker: impl Fn(&MapQuestion<'_>) -> Vec<usize>) {
     let (mut recall, mut reciprocal, mut figures) = ([0.0; 3], 0.0, Figures::default());
     for question in questions {
         let ranked = figures.measure_cpu(|| ranker(question));

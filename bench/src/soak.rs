@@ -16,9 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn run(weir: &str, runs: usize) -> bool {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("project")).unwrap();
-    let before = World::look(home.path());
+    let before = SystemCensus::look(home.path());
     let started = Instant::now();
-    let mut server = Server::start(weir, home.path());
+    let mut server = SoakServer::start(weir, home.path());
     let mut counts = [0usize; 8];
     for number in 0..runs {
         // Any fixed order of kinds would do; this one mixes them.
@@ -33,7 +33,7 @@ pub(crate) fn run(weir: &str, runs: usize) -> bool {
                 server.start_call(STUBBORN);
                 server.process.kill().unwrap();
                 server.process.wait().unwrap();
-                server = Server::start(weir, home.path());
+                server = SoakServer::start(weir, home.path());
             }
             5 => server.call("(setsid sleep 8642 &) ; head -c 300000 /dev/urandom", 30, "exit 0"),
             6 => server.background(STUBBORN),
@@ -47,7 +47,7 @@ pub(crate) fn run(weir: &str, runs: usize) -> bool {
         ["plain", "failing", "timeout", "cancelled", "server killed", "left a child", "background", "command killed"];
     let told: Vec<String> = kinds.iter().zip(counts).map(|(kind, count)| format!("{kind} {count}")).collect();
     println!("{runs} runs in {seconds:.0} s: {}", told.join(", "));
-    let left = wait_for(|| World::look(home.path()).beyond(&before));
+    let left = wait_for(|| SystemCensus::look(home.path()).beyond(&before));
     for thing in &left {
         println!("left: {thing}");
     }
@@ -78,11 +78,11 @@ fn wait_until_marked() {
 }
 
 /// Everything that a run could leave behind.
-struct World {
+struct SystemCensus {
     things: BTreeSet<String>,
 }
 
-impl World {
+impl SystemCensus {
     fn look(home: &Path) -> Self {
         let mut things = BTreeSet::new();
         for (pid, line) in processes() {
@@ -138,13 +138,13 @@ fn wait_for(look: impl Fn() -> Vec<String>) -> Vec<String> {
 }
 
 /// A server that is called in ways that no client should use.
-struct Server {
+struct SoakServer {
     process: Child,
     output: BufReader<ChildStdout>,
     last: u64,
 }
 
-impl Server {
+impl SoakServer {
     fn start(weir: &str, home: &Path) -> Self {
         let mut command = Command::new(weir);
         let command = in_home(&mut command, home).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped());

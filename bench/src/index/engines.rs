@@ -9,7 +9,7 @@ use weir_core::{EntryKind, Level, Limits, NewEntry, Origin, ProjectKey, Query, S
 use weir_embed::Embed;
 use weir_store::{NewFile, Owner, Stamp, Store};
 
-use super::made::File;
+use super::made::MadeFile;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
 const LIMIT: usize = 10;
@@ -19,7 +19,7 @@ const EMBEDDED: usize = 4_096;
 pub(super) trait Engine {
     fn name(&self) -> &'static str;
     /// Stores a batch of files and makes it searchable.
-    fn keep(&mut self, batch: Vec<File>);
+    fn keep(&mut self, batch: Vec<MadeFile>);
     /// Embeds the chunks. Returns `false` if the engine has no vectors.
     fn embed(&mut self) -> bool;
     /// Returns the number of hits.
@@ -57,8 +57,8 @@ impl Engine for Weir {
         "weir"
     }
 
-    fn keep(&mut self, batch: Vec<File>) {
-        let files = batch.into_iter().map(|File { path, text }| {
+    fn keep(&mut self, batch: Vec<MadeFile>) {
+        let files = batch.into_iter().map(|MadeFile { path, text }| {
             let stamp = Stamp { bytes: text.len() as u64, modified: 0, hash: path.clone() };
             let entry = NewEntry::new(EntryKind::File, Origin::User, Level::Project, path.clone());
             NewFile { entry: NewEntry { source: Some(path), text: text.into_bytes(), ..entry }, stamp }
@@ -113,9 +113,9 @@ impl Engine for Bare {
         "bare FTS5"
     }
 
-    fn keep(&mut self, batch: Vec<File>) {
+    fn keep(&mut self, batch: Vec<MadeFile>) {
         let tx = self.db.transaction().unwrap();
-        for File { path, text } in batch {
+        for MadeFile { path, text } in batch {
             for piece in Cutter::new(Form::Markdown).cut(text.as_bytes(), true) {
                 tx.prepare_cached("INSERT INTO plain (title, body) VALUES (?1, ?2)")
                     .unwrap()

@@ -9,18 +9,18 @@ const FILE: usize = 20 << 10;
 const BATCH: usize = 4 << 20;
 
 /// A file with its path.
-pub(super) struct File {
+pub(super) struct MadeFile {
     pub path: String,
     pub text: String,
 }
 
 /// Returns files of this many bytes in total, in batches of about 4 MB, which bounds the memory.
-pub(super) fn batches(bytes: u64) -> impl Iterator<Item = Vec<File>> {
+pub(super) fn batches(bytes: u64) -> impl Iterator<Item = Vec<MadeFile>> {
     batches_from(0, bytes)
 }
 
 /// Returns such batches, starting after the first `first` files.
-pub(super) fn batches_from(first: u64, bytes: u64) -> impl Iterator<Item = Vec<File>> {
+pub(super) fn batches_from(first: u64, bytes: u64) -> impl Iterator<Item = Vec<MadeFile>> {
     let (mut number, mut made, mut at) = (first, 0, first * 64);
     std::iter::from_fn(move || {
         let mut batch = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn batches_from(first: u64, bytes: u64) -> impl Iterator<Item = Vec<F
 }
 
 /// Returns one file, beginning with the paragraph at `at`.
-fn file(number: u64, at: &mut u64) -> File {
+fn file(number: u64, at: &mut u64) -> MadeFile {
     let mut numbers = Numbers::new(number + 77);
     let name = |numbers: &mut Numbers| word(numbers.next() % 4_000);
     let mut text = format!("# {} {}\n\n", name(&mut numbers), name(&mut numbers));
@@ -53,7 +53,7 @@ fn file(number: u64, at: &mut u64) -> File {
             _ => {}
         }
     }
-    File { path: format!("docs/part{}/{number}.md", number % 50), text }
+    MadeFile { path: format!("docs/part{}/{number}.md", number % 50), text }
 }
 
 fn code(numbers: &mut Numbers) -> String {

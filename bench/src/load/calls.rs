@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Ended, KILLED, Kind, STOPPED, World, mcp, stop_for};
+use super::{CallOutcome, KILLED, LoadState, STOPPED, WriteKind, mcp, stop_for};
 use crate::text::{Numbers, word};
 
 /// The time after which a hook ends without an answer, whatever it was doing.
 const HOOK_DEADLINE: Duration = Duration::from_secs(3);
 
 /// Makes calls until the benchmark is over.
-pub(super) fn work(world: &World, worker: usize) {
+pub(super) fn work(world: &LoadState, worker: usize) {
     let mut numbers = Numbers::new(worker as u64 + 1_000);
     let mut count = 0;
     while !world.is_over() {
@@ -52,7 +52,7 @@ pub(super) fn note_of(mark: &str) -> String {
 }
 
 /// Calls the program, and occasionally kills it or stops it for a while.
-fn call(world: &World, arguments: &[&str], input: &[u8], numbers: &mut Numbers) -> Ended {
+fn call(world: &LoadState, arguments: &[&str], input: &[u8], numbers: &mut Numbers) -> CallOutcome {
     let (fate, moment) = (numbers.next() % 100, Duration::from_millis(numbers.next() % 120));
     let pause = Duration::from_millis(200 + numbers.next() % 2_500);
     let started = Instant::now();
@@ -72,10 +72,10 @@ fn call(world: &World, arguments: &[&str], input: &[u8], numbers: &mut Numbers) 
     }
     let output = child.wait_with_output().unwrap();
     let full = was_full || world.disk.was_full_since(started);
-    Ended { output: (!killed).then_some(output), stopped, full, took: started.elapsed() }
+    CallOutcome { output: (!killed).then_some(output), stopped, full, took: started.elapsed() }
 }
 
-fn hook(world: &World, event: &str, more: Value, numbers: &mut Numbers) -> (Ended, Value) {
+fn hook(world: &LoadState, event: &str, more: Value, numbers: &mut Numbers) -> (CallOutcome, Value) {
     // The session changes over time, because a session with very many events drops the least important ones.
     let session = format!("load{}", world.begun.elapsed().as_secs() / 60);
     let mut payload = json!({
@@ -95,22 +95,22 @@ fn hook(world: &World, event: &str, more: Value, numbers: &mut Numbers) -> (Ende
 
 /// A hook cannot say that it failed. It has kept what it was told, unless it was killed, the disk was full, or it ran into
 /// its deadline, which `hook-faults.log` says.
-fn was_kept(ended: &Ended) -> bool {
+fn was_kept(ended: &CallOutcome) -> bool {
     ended.output.is_some() && !ended.full && ended.took < HOOK_DEADLINE
 }
 
-fn hook_file(world: &World, mark: &str, numbers: &mut Numbers) {
+fn hook_file(world: &LoadState, mark: &str, numbers: &mut Numbers) {
     let path = world.project.join(format!("src/{mark}.rs"));
     let more = json!({
         "tool_name": "Write", "tool_use_id": mark, "tool_input": { "file_path": path, "content": "fn main() {}" },
         "tool_response": { "type": "create", "filePath": path, "content": "fn main() {}" },
     });
     let (ended, _) = hook(world, "PostToolUse", more, numbers);
-    world.remember(mark, Kind::File, was_kept(&ended));
+    world.remember(mark, WriteKind::File, was_kept(&ended));
     world.count("hook small", &ended, true);
 }
 
-fn hook_output(world: &World, mark: &str, numbers: &mut Numbers) {
+fn hook_output(world: &LoadState, mark: &str, numbers: &mut Numbers) {
     let more = json!({
         "tool_name": "Bash", "tool_use_id": mark, "duration_ms": 27, "tool_input": { "command": format!("./{mark}") },
         "tool_response": { "stdout": output_of(mark), "stderr": "", "interrupted": false, "isImage": false },
@@ -121,18 +121,18 @@ fn hook_output(world: &World, mark: &str, numbers: &mut Numbers) {
         world.told.lock().unwrap().references.push((reference, mark.to_owned()));
     }
     // A replaced output promises that the original is stored, whatever the state of the disk.
-    world.remember(mark, Kind::Output, !shown.is_empty() || was_kept(&ended));
+    world.remember(mark, WriteKind::Output, !shown.is_empty() || was_kept(&ended));
     world.count("hook 28 KB", &ended, true);
 }
 
-fn hook_prompt(world: &World, mark: &str, numbers: &mut Numbers) {
+fn hook_prompt(world: &LoadState, mark: &str, numbers: &mut Numbers) {
     let more = json!({ "prompt": format!("Look at {mark} once more") });
     let (ended, _) = hook(world, "UserPromptSubmit", more, numbers);
-    world.remember(mark, Kind::Prompt, was_kept(&ended));
+    world.remember(mark, WriteKind::Prompt, was_kept(&ended));
     world.count("hook prompt", &ended, true);
 }
 
-fn hook_compact(world: &World, mark: &str, numbers: &mut Numbers) {
+fn hook_compact(world: &LoadState, mark: &str, numbers: &mut Numbers) {
     let (event, more, name) = match numbers.next().is_multiple_of(2) {
         true => ("PreCompact", json!({ "trigger": "manual", "custom_instructions": mark }), "hook PreCompact"),
         false => ("SessionStart", json!({ "source": "compact" }), "hook SessionStart"),
@@ -141,24 +141,24 @@ fn hook_compact(world: &World, mark: &str, numbers: &mut Numbers) {
     world.count(name, &ended, true);
 }
 
-fn note(world: &World, mark: &str, numbers: &mut Numbers) {
+fn note(world: &LoadState, mark: &str, numbers: &mut Numbers) {
     let ended = call(world, &["note", &note_of(mark)], b"", numbers);
     let good = ended.output.as_ref().is_some_and(|output| output.status.success());
     if let Some(reference) = ended.output.as_ref().filter(|_| good).and_then(|output| reference(&said(output))) {
         world.told.lock().unwrap().references.push((reference, mark.to_owned()));
     }
-    world.remember(mark, Kind::Note, good);
+    world.remember(mark, WriteKind::Note, good);
     world.count("note", &ended, good);
 }
 
-fn search(world: &World, numbers: &mut Numbers) {
+fn search(world: &LoadState, numbers: &mut Numbers) {
     let Some((_, mark)) = some_reference(world, numbers) else { return };
     let ended = call(world, &["search", &mark], b"", numbers);
     let good = ended.output.as_ref().is_some_and(|output| matches!(output.status.code(), Some(0 | 3)));
     world.count("search", &ended, good);
 }
 
-fn get(world: &World, numbers: &mut Numbers) {
+fn get(world: &LoadState, numbers: &mut Numbers) {
     let Some((reference, mark)) = some_reference(world, numbers) else { return };
     let ended = call(world, &["get", &reference, "--raw"], b"", numbers);
     let good = ended.output.as_ref().is_some_and(|output| matches!(output.status.code(), Some(0 | 3)));
@@ -171,7 +171,7 @@ fn get(world: &World, numbers: &mut Numbers) {
     world.count("get", &ended, good);
 }
 
-fn run(world: &World, mark: &str, numbers: &mut Numbers) {
+fn run(world: &LoadState, mark: &str, numbers: &mut Numbers) {
     let ended = call(world, &["run", "--json", &format!("echo {mark}; exit 3")], b"", numbers);
     let (mut good, mut kept) = (false, false);
     if let Some(output) = &ended.output {
@@ -184,20 +184,20 @@ fn run(world: &World, mark: &str, numbers: &mut Numbers) {
             world.wrong(format!("run {mark}: {}: {}", output.status, said(output)));
         }
     }
-    world.remember(mark, Kind::Run, kept);
+    world.remember(mark, WriteKind::Run, kept);
     world.count("run", &ended, good);
 }
 
 /// Returns the text behind the reference of a mark.
-pub(super) fn expected(world: &World, mark: &str) -> String {
+pub(super) fn expected(world: &LoadState, mark: &str) -> String {
     match world.told.lock().unwrap().calls.get(mark).map(|call| call.kind) {
-        Some(Kind::Output) => output_of(mark),
-        Some(Kind::Run) => format!("{mark}\n"),
+        Some(WriteKind::Output) => output_of(mark),
+        Some(WriteKind::Run) => format!("{mark}\n"),
         _ => note_of(mark),
     }
 }
 
-fn some_reference(world: &World, numbers: &mut Numbers) -> Option<(String, String)> {
+fn some_reference(world: &LoadState, numbers: &mut Numbers) -> Option<(String, String)> {
     let told = world.told.lock().unwrap();
     let at = numbers.next() as usize % told.references.len().max(1);
     told.references.get(at).filter(|(_, mark)| told.calls.contains_key(mark)).cloned()

@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::calls::{note_of, reference};
-use super::{Ended, Kind, World};
+use super::{CallOutcome, LoadState, WriteKind};
 use crate::text::Numbers;
 
-struct Server {
+struct LoadServer {
     process: Child,
     output: BufReader<ChildStdout>,
     calls: u64,
 }
 
 /// Runs one session: a few calls, the last of which may be cut off by a kill.
-pub(super) fn session(world: &World, mark: &str, numbers: &mut Numbers) {
+pub(super) fn session(world: &LoadState, mark: &str, numbers: &mut Numbers) {
     let mut command = world.command(&["mcp"]);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let output = BufReader::new(process.stdout.take().unwrap());
-    let mut server = Server { process, output, calls: 0 };
+    let mut server = LoadServer { process, output, calls: 0 };
     let client = json!({ "name": "load", "version": "0" });
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
     if server.ask("initialize", hello).is_some() {
@@ -37,11 +37,11 @@ pub(super) fn session(world: &World, mark: &str, numbers: &mut Numbers) {
     server.process.wait().unwrap();
 }
 
-fn one_call(world: &World, server: &mut Server, mark: &str, numbers: &mut Numbers) {
+fn one_call(world: &LoadState, server: &mut LoadServer, mark: &str, numbers: &mut Numbers) {
     let (name, tool, arguments, kind) = match numbers.next() % 5 {
-        0 | 1 => ("mcp annotate", "ctx_annotate", json!({ "text": note_of(mark) }), Some(Kind::Note)),
+        0 | 1 => ("mcp annotate", "ctx_annotate", json!({ "text": note_of(mark) }), Some(WriteKind::Note)),
         2 | 3 => ("mcp search", "ctx_search", json!({ "queries": [mark] }), None),
-        _ => ("mcp execute", "ctx_execute", json!({ "code": format!("echo {mark}") }), Some(Kind::Run)),
+        _ => ("mcp execute", "ctx_execute", json!({ "code": format!("echo {mark}") }), Some(WriteKind::Run)),
     };
     let started = Instant::now();
     let was_full = world.disk.is_full();
@@ -55,26 +55,26 @@ fn one_call(world: &World, server: &mut Server, mark: &str, numbers: &mut Number
     let text = answer.as_ref().and_then(|answer| answer["result"]["content"][0]["text"].as_str()).unwrap_or_default();
     let good = answer.as_ref().is_some_and(|answer| answer["result"]["isError"] != true && answer["error"].is_null());
     let full = was_full || world.disk.was_full_since(started);
-    if kind == Some(Kind::Run) && good && !text.contains(mark) {
+    if kind == Some(WriteKind::Run) && good && !text.contains(mark) {
         world.wrong(format!("ctx_execute {mark} does not show what it printed: {text}"));
     }
     if let Some(kind) = kind {
         // A short output is shown in full, without a reference; it is stored anyway, unless the answer says otherwise.
         let kept = match kind {
-            Kind::Run => good && !text.contains("not kept"),
+            WriteKind::Run => good && !text.contains("not kept"),
             _ => good,
         };
         world.remember(mark, kind, kept);
-        if let Some(reference) = reference(text).filter(|_| good && kind == Kind::Note) {
+        if let Some(reference) = reference(text).filter(|_| good && kind == WriteKind::Note) {
             world.told.lock().unwrap().references.push((reference, mark.to_owned()));
         }
     }
     let said = if good { Vec::new() } else { text.as_bytes().to_vec() };
     let output = answer.map(|_| std::process::Output { status: Default::default(), stdout: Vec::new(), stderr: said });
-    world.count(name, &Ended { output, stopped: false, full, took: started.elapsed() }, good);
+    world.count(name, &CallOutcome { output, stopped: false, full, took: started.elapsed() }, good);
 }
 
-impl Server {
+impl LoadServer {
     fn ask(&mut self, method: &str, parameters: Value) -> Option<Value> {
         self.send(method, &parameters);
         self.answer()

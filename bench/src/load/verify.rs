@@ -8,16 +8,16 @@ use weir_core::{Limits, ProjectKey, Reference, Scope};
 use weir_store::{Owner, Store};
 
 use super::calls::{expected, output_of};
-use super::{Kind, World, holds_something};
+use super::{LoadState, WriteKind, holds_something};
 
 /// What was found for one mark.
 #[derive(Default)]
-struct Found {
+struct MarkContents {
     events: BTreeMap<String, usize>,
     entries: Vec<(String, Reference)>,
 }
 
-pub(super) fn verify(world: &World) -> bool {
+pub(super) fn verify(world: &LoadState) -> bool {
     let faults = std::fs::read_to_string(world.data().join("hook-faults.log")).unwrap_or_default();
     report_faults(&faults);
     let _ = std::fs::remove_file(world.data().join("hook-faults.log"));
@@ -52,7 +52,7 @@ pub(super) fn verify(world: &World) -> bool {
 }
 
 /// Restores the last backup into another project and checks everything in it.
-fn restored(world: &World) -> Option<String> {
+fn restored(world: &LoadState) -> Option<String> {
     if !Path::new(&world.backup()).exists() {
         return None;
     }
@@ -88,7 +88,7 @@ fn report_sizes(store: &Path) {
     }
 }
 
-fn project_store(world: &World) -> Option<PathBuf> {
+fn project_store(world: &LoadState) -> Option<PathBuf> {
     let stores: Vec<PathBuf> =
         std::fs::read_dir(world.data().join("projects")).ok()?.flatten().map(|entry| entry.path()).collect();
     if stores.len() != 1 {
@@ -97,31 +97,31 @@ fn project_store(world: &World) -> Option<PathBuf> {
     stores.into_iter().next()
 }
 
-fn compare(world: &World, store: &Path) -> Vec<String> {
+fn compare(world: &LoadState, store: &Path) -> Vec<String> {
     let mut found = read(store);
     let gone = evicted(store);
     let calls = world.told.lock().unwrap().calls.clone();
-    let texts = Texts::open(store);
+    let texts = StoredTexts::open(store);
     let (mut wrong, mut acknowledged, mut unacknowledged, mut removed) = (Vec::new(), 0, 0, 0);
     for (mark, call) in &calls {
         let seen = found.remove(mark).unwrap_or_default();
         let count = match call.kind {
-            Kind::Prompt => seen.events.get("prompt").copied().unwrap_or(0),
-            Kind::File => seen.events.get("file").copied().unwrap_or(0),
-            Kind::Output | Kind::Note | Kind::Run => seen.entries.len(),
+            WriteKind::Prompt => seen.events.get("prompt").copied().unwrap_or(0),
+            WriteKind::File => seen.events.get("file").copied().unwrap_or(0),
+            WriteKind::Output | WriteKind::Note | WriteKind::Run => seen.entries.len(),
         };
         if count > 1 {
             wrong.push(format!("{mark} is there {count} times ({:?})", call.kind));
         }
         match (call.acknowledged, count) {
-            (true, 0) if matches!(call.kind, Kind::Output | Kind::Run) && gone > removed => removed += 1,
+            (true, 0) if matches!(call.kind, WriteKind::Output | WriteKind::Run) && gone > removed => removed += 1,
             (true, 0) => wrong.push(format!("{mark} was acknowledged and is lost ({:?})", call.kind)),
             (true, _) => acknowledged += 1,
             (false, 0) => {}
             (false, _) => unacknowledged += 1,
         }
         for (_, reference) in &seen.entries {
-            let wanted = if call.kind == Kind::Output { output_of(mark) } else { expected(world, mark) };
+            let wanted = if call.kind == WriteKind::Output { output_of(mark) } else { expected(world, mark) };
             match texts.read(*reference) {
                 Ok(text) if text == wanted.as_bytes() => {}
                 Ok(text) => wrong.push(format!("{mark} has {} bytes of something else", text.len())),
@@ -139,9 +139,9 @@ fn compare(world: &World, store: &Path) -> Vec<String> {
 }
 
 /// Returns everything that carries a mark.
-fn read(store: &Path) -> BTreeMap<String, Found> {
+fn read(store: &Path) -> BTreeMap<String, MarkContents> {
     let log = open(&store.join("log.db"));
-    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    let mut found: BTreeMap<String, MarkContents> = BTreeMap::new();
     let mut statement = log.prepare("SELECT kind, text FROM events WHERE entry_id IS NULL").unwrap();
     let mut rows = statement.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
@@ -178,12 +178,12 @@ fn marks(text: &str) -> BTreeSet<String> {
 }
 
 /// The texts of the project's store.
-struct Texts {
+struct StoredTexts {
     store: Store,
     scope: Scope,
 }
 
-impl Texts {
+impl StoredTexts {
     fn open(folder: &Path) -> Self {
         let owner: String =
             open(&folder.join("log.db")).query_row("SELECT key FROM owner", [], |row| row.get(0)).unwrap();
@@ -203,7 +203,7 @@ fn open(path: &Path) -> Connection {
 }
 
 /// Returns processes of the program that should have ended.
-fn stray_processes(world: &World) -> Vec<String> {
+fn stray_processes(world: &LoadState) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let ours = processes.filter(|entry| {
         let program = std::fs::read_link(entry.path().join("exe"));

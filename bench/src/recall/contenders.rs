@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::Ask;
+use super::QuestionTiming;
 use super::set::{Output, Set};
 use crate::server::Server;
 
@@ -19,17 +19,17 @@ pub(crate) trait Contender {
 }
 
 /// The beginning and the end, with this many tokens each.
-pub(crate) struct Ends {
+pub(crate) struct HeadAndTail {
     tokens: Vec<usize>,
 }
 
-impl Ends {
+impl HeadAndTail {
     pub(crate) fn of(tokens: Vec<usize>) -> Self {
         Self { tokens }
     }
 }
 
-impl Contender for Ends {
+impl Contender for HeadAndTail {
     fn prepare(&mut self, _: &Set) {}
 
     fn first(&mut self, place: usize, output: &Output, _: &str) -> String {
@@ -54,9 +54,9 @@ impl Contender for Ends {
 }
 
 /// An MCP server with `ctx_execute` and `ctx_search`.
-pub(crate) struct Mcp {
+pub(crate) struct McpContender {
     server: Server,
-    ask: Ask,
+    ask: QuestionTiming,
     project: PathBuf,
     /// Whether a later output replaces an earlier one, so that questions are asked right after each.
     forgets: bool,
@@ -70,9 +70,9 @@ pub(crate) struct Mcp {
 /// The number of questions after which a peer is restarted.
 const PATIENT: usize = 3;
 
-impl Mcp {
+impl McpContender {
     /// Creates Weir itself, in an empty home.
-    pub(crate) fn weir(path: &str, project: &Path, ask: Ask) -> Self {
+    pub(crate) fn weir(path: &str, project: &Path, ask: QuestionTiming) -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = std::fs::canonicalize(path).unwrap();
         let server = Server::start(path.to_str().unwrap(), home.path(), project);
@@ -80,7 +80,7 @@ impl Mcp {
     }
 
     /// Creates another server, from its command.
-    pub(crate) fn peer(command: &str, project: &Path, ask: Ask) -> Self {
+    pub(crate) fn peer(command: &str, project: &Path, ask: QuestionTiming) -> Self {
         let home = tempfile::tempdir().unwrap();
         let words: Vec<&str> = command.split_whitespace().collect();
         let mut server = Server::start_any(&words, home.path(), project);
@@ -124,9 +124,9 @@ impl Mcp {
     }
 }
 
-impl Contender for Mcp {
+impl Contender for McpContender {
     fn prepare(&mut self, set: &Set) {
-        if self.ask != Ask::First && !self.forgets {
+        if self.ask != QuestionTiming::First && !self.forgets {
             let all = set.outputs.iter().enumerate();
             self.first = all.map(|(place, output)| (place, self.execute(output, None))).collect();
         }
@@ -134,20 +134,20 @@ impl Contender for Mcp {
 
     fn first(&mut self, place: usize, output: &Output, question: &str) -> String {
         match self.ask {
-            Ask::First => self.execute(output, Some(question)),
-            Ask::Get | Ask::Search => self.shown(place, output),
+            QuestionTiming::First => self.execute(output, Some(question)),
+            QuestionTiming::Get | QuestionTiming::Search => self.shown(place, output),
         }
     }
 
     fn second(&mut self, place: usize, question: &str) -> Option<String> {
         match self.ask {
-            Ask::First => None,
-            Ask::Get => {
+            QuestionTiming::First => None,
+            QuestionTiming::Get => {
                 let first = self.first.iter().find(|(other, _)| *other == place)?;
                 let reference = first.1.split_once("held as [ctx:")?.1.split(']').next()?;
                 Some(self.server.call("ctx_get", &json!({ "ref": reference, "intent": question })))
             }
-            Ask::Search => {
+            QuestionTiming::Search => {
                 self.refresh();
                 Some(self.server.call("ctx_search", &json!({ "queries": [question], "limit": 1 })))
             }

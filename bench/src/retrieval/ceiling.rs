@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::set::Set;
-use super::{Ranked, Rankings, TOP};
+use super::{RankedDocument, Rankings, TOP};
 
 /// The width of all-MiniLM-L6-v2.
 const WIDTH: usize = 384;
@@ -36,18 +36,18 @@ pub(crate) fn rank(set: &Set, folder: &Path, words: &Rankings) -> Option<Ranking
 }
 
 /// Returns the convex combination of cosine and score, the score divided by the best of its question.
-fn fuse(near: Vec<(usize, f64)>, words: &[Ranked]) -> Vec<Ranked> {
+fn fuse(near: Vec<(usize, f64)>, words: &[RankedDocument]) -> Vec<RankedDocument> {
     let most = words.iter().map(|ranked| ranked.score).fold(f64::MIN_POSITIVE, f64::max);
-    let mut best: HashMap<usize, &Ranked> = HashMap::new();
+    let mut best: HashMap<usize, &RankedDocument> = HashMap::new();
     for ranked in words {
         best.entry(ranked.document).or_insert(ranked);
     }
-    let mut fused: Vec<Ranked> = near
+    let mut fused: Vec<RankedDocument> = near
         .into_iter()
         .map(|(document, cosine)| {
             let by_words = best.get(&document);
             let score = SHARE * cosine + (1.0 - SHARE) * by_words.map_or(0.0, |ranked| ranked.score / most);
-            Ranked { document, score, shown: by_words.map_or_else(String::new, |ranked| ranked.shown.clone()) }
+            RankedDocument { document, score, shown: by_words.map_or_else(String::new, |ranked| ranked.shown.clone()) }
         })
         .collect();
     fused.sort_by(|a, b| b.score.total_cmp(&a.score));

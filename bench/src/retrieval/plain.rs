@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::set::{Piece, Set};
-use super::{Ranked, Rankings, TOP};
+use super::{RankedDocument, Rankings, TOP};
 
 /// Ranks by any word of the question, with porter stems.
 pub(crate) fn any_word(set: &Set) -> Rankings {
@@ -25,8 +25,8 @@ fn each_group(set: &Set, tokenizer: &str, ask: impl Fn(&Connection, &str) -> Vec
     })
 }
 
-pub(crate) fn ranked(piece: &Piece<'_>, score: f64) -> Ranked {
-    Ranked { document: piece.document, score, shown: piece.text.to_owned() }
+pub(crate) fn ranked(piece: &Piece<'_>, score: f64) -> RankedDocument {
+    RankedDocument { document: piece.document, score, shown: piece.text.to_owned() }
 }
 
 /// Fills a table with the pieces, in order.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::set::{Question, Set};
-use super::{Ranked, Rankings};
+use super::{RankedDocument, Rankings};
 
 /// The figures of one question, or their mean over many.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Score {
 
 /// The figures of questions whose newest evidence is the right one.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Newest {
+pub(crate) struct NewestScore {
     pub questions: usize,
     /// The share of questions for which the newest is above the older.
     pub above: f64,
@@ -50,7 +50,7 @@ pub(crate) fn scores(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Vec<Sc
     chosen.iter().map(|&asked| score(set, &rankings[asked], &set.questions[asked])).collect()
 }
 
-fn score(set: &Set, ranking: &[Ranked], question: &Question) -> Score {
+fn score(set: &Set, ranking: &[RankedDocument], question: &Question) -> Score {
     let grades = grades_of(set, ranking, question);
     let right = question.grades.len() as f64;
     let found = |cut: usize| grades.iter().take(cut).filter(|grade| **grade > 0).count() as f64 / right;
@@ -68,13 +68,13 @@ fn score(set: &Set, ranking: &[Ranked], question: &Question) -> Score {
 }
 
 /// Returns the figures of the chosen questions that ask for the newest evidence, or `None` if there are none.
-pub(crate) fn newest(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Option<Newest> {
+pub(crate) fn newest(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Option<NewestScore> {
     let (updates, others): (Vec<usize>, Vec<usize>) =
         chosen.iter().partition(|&&asked| set.questions[asked].is_update());
     if updates.is_empty() {
         return None;
     }
-    let mut newest = Newest { questions: updates.len(), ..Newest::default() };
+    let mut newest = NewestScore { questions: updates.len(), ..NewestScore::default() };
     for &asked in &updates {
         let grades = grades_of(set, &rankings[asked], &set.questions[asked]);
         let place = |wanted: u8| grades.iter().position(|grade| *grade == wanted);
@@ -87,7 +87,7 @@ pub(crate) fn newest(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Option
 }
 
 /// Returns the grades of the documents in the order they were found, each document once.
-fn grades_of(set: &Set, ranking: &[Ranked], question: &Question) -> Vec<u8> {
+fn grades_of(set: &Set, ranking: &[RankedDocument], question: &Question) -> Vec<u8> {
     let mut seen = HashSet::new();
     let documents = ranking.iter().map(|ranked| &set.documents[ranked.document].id).filter(|id| seen.insert(*id));
     documents.map(|id| question.grades.get(id).copied().unwrap_or(0)).collect()

@@ -148,7 +148,7 @@ pub(crate) fn shared() -> PathBuf {
 }
 
 #[derive(serde::Deserialize)]
-struct Line {
+struct SetLine {
     #[serde(rename = "_id")]
     id: String,
     group: String,
@@ -163,7 +163,7 @@ struct Line {
 }
 
 fn document(set: &str, line: &str) -> Document {
-    let line: Line = serde_json::from_str(line).unwrap();
+    let line: SetLine = serde_json::from_str(line).unwrap();
     let kind = if matches!(set, "locomo" | "lme_s_clip") { EntryKind::Import } else { EntryKind::Document };
     Document {
         id: line.parent.unwrap_or(line.id),
@@ -178,7 +178,7 @@ fn document(set: &str, line: &str) -> Document {
 }
 
 fn question(line: &str) -> Question {
-    let line: Line = serde_json::from_str(line).unwrap();
+    let line: SetLine = serde_json::from_str(line).unwrap();
     Question {
         id: line.id,
         group: line.group,

@@ -10,7 +10,7 @@ use weir_embed::Embed;
 use weir_store::{Owner, Store};
 
 use super::set::{Document, Question, Set};
-use super::{Ranked, Rankings, TOP};
+use super::{RankedDocument, Rankings, TOP};
 
 /// The time of a question without one: after every document.
 const LATER: Timestamp = Timestamp(1_900_000_000_000);
@@ -22,7 +22,7 @@ pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
     let both = super::by_group(set, |documents, questions| {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path(), Owner::Project(key()), limits()).unwrap();
-        let kept = Kept::new(&mut store, set, documents);
+        let kept = StoredDocuments::new(&mut store, set, documents);
         let asked = || questions.iter().map(|&asked| &set.questions[asked]);
         let words: Rankings = asked().map(|question| search(&mut store, &kept, question, None)).collect();
         store.set_model(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>));
@@ -35,12 +35,12 @@ pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
 }
 
 /// The document of each entry, or of each of its paragraphs.
-enum Kept {
+enum StoredDocuments {
     Entries(HashMap<Reference, usize>),
     Turns(Vec<usize>),
 }
 
-impl Kept {
+impl StoredDocuments {
     fn new(store: &mut Store, set: &Set, documents: &[usize]) -> Self {
         if set.name == "locomo" {
             return Self::turns(store, set, documents);
@@ -74,10 +74,15 @@ impl Kept {
     }
 }
 
-fn search(store: &mut Store, kept: &Kept, question: &Question, now: Option<Timestamp>) -> Vec<Ranked> {
+fn search(
+    store: &mut Store,
+    kept: &StoredDocuments,
+    question: &Question,
+    now: Option<Timestamp>,
+) -> Vec<RankedDocument> {
     let query = Query { now, ..Query::new(question.text.clone(), TOP) };
     let hits = store.search(&scope(), &query).unwrap().hits;
-    let ranked = hits.into_iter().map(|hit| Ranked {
+    let ranked = hits.into_iter().map(|hit| RankedDocument {
         document: kept.document(hit.entry.reference, hit.line),
         score: hit.score,
         shown: hit.excerpt,

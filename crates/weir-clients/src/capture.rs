@@ -39,7 +39,7 @@ pub fn events(hook: &Hook) -> Vec<Event> {
         Point::Prompt { .. } if within(hook).is_some() => Vec::new(),
         Point::Prompt { text } => prompts::events(text),
         Point::BeforeTool(call) => inside(hook, plans::asked(call).into_iter().collect()),
-        Point::AfterTool(call, done) => inside(hook, after_tool(&Used { hook, call, done })),
+        Point::AfterTool(call, done) => inside(hook, after_tool(&ToolUse { hook, call, done })),
         Point::SubagentStart => vec![subagents::started(within(hook))],
         Point::SubagentStop { result } => vec![subagents::stopped(within(hook), result)],
         Point::Rules { path } => inside(hook, vec![rules::loaded(hook, path)]),
@@ -52,20 +52,20 @@ pub fn events(hook: &Hook) -> Vec<Event> {
 
 /// A tool call and its outcome.
 #[derive(Clone, Copy)]
-struct Used<'h> {
+struct ToolUse<'h> {
     hook: &'h Hook,
     call: &'h ToolCall,
     done: &'h Done,
 }
 
-impl Used<'_> {
+impl ToolUse<'_> {
     fn failed(&self) -> bool {
         self.done.failed || self.done.exit_code.is_some_and(|code| code != 0)
     }
 }
 
 /// The functions that turn a tool call into events, one per subject.
-const SUBJECTS: &[fn(&Used<'_>) -> Vec<Event>] = &[
+const SUBJECTS: &[fn(&ToolUse<'_>) -> Vec<Event>] = &[
     rejected::refused,
     errors::events,
     files::events,
@@ -77,7 +77,7 @@ const SUBJECTS: &[fn(&Used<'_>) -> Vec<Event>] = &[
     plans::events,
 ];
 
-fn after_tool(used: &Used<'_>) -> Vec<Event> {
+fn after_tool(used: &ToolUse<'_>) -> Vec<Event> {
     let mut events: Vec<Event> = SUBJECTS.iter().flat_map(|subject| subject(used)).collect();
     if events.is_empty() {
         events = tools::events(used);

@@ -4,9 +4,9 @@
 
 use std::borrow::Cow;
 
-use crate::rows::{Rows, Shares};
+use crate::rows::{TokenWeights, VectorTable};
 use crate::vocabulary::Vocabulary;
-use crate::words::{self, Letters};
+use crate::words::{self, LetterNormalisation};
 use crate::{Embed, EmbedError, latin};
 
 /// A table with one row per token and nothing else: no layers, and word order does not matter.
@@ -15,15 +15,15 @@ pub struct StaticModel {
     pub(crate) name: Cow<'static, str>,
     pub(crate) width: usize,
     pub(crate) vocabulary: Vocabulary,
-    pub(crate) letters: Letters,
+    pub(crate) letters: LetterNormalisation,
     /// The token for words that no other token fits. It has no meaning.
     pub(crate) unknown: Option<u32>,
     /// The maximum length of a word that is split, in characters. Longer words are ignored.
     pub(crate) longest_word: usize,
     /// Whether the model only knows texts in Latin letters.
     pub(crate) latin_only: bool,
-    pub(crate) rows: Rows,
-    pub(crate) shares: Shares,
+    pub(crate) rows: VectorTable,
+    pub(crate) token_weights: TokenWeights,
 }
 
 impl StaticModel {
@@ -68,7 +68,7 @@ impl Embed for StaticModel {
             if !self.tokens(text, &mut word, &mut tokens) {
                 return None;
             }
-            to_length_one(self.rows.sum(&tokens, &self.shares, self.width))
+            to_length_one(self.rows.sum(&tokens, &self.token_weights, self.width))
         };
         Ok(texts.iter().map(vector).collect())
     }

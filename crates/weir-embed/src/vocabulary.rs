@@ -48,11 +48,11 @@ impl Vocabulary {
         }
     }
 
-    fn view(&self) -> View<'_> {
+    fn view(&self) -> TableView<'_> {
         let table: &[u8] = &self.table;
         let [slots, longest, text_at] = [0, 1, 2].map(|at| number_at(table, at) as usize);
         let slots_end = HEAD_BYTES + slots * 4;
-        View {
+        TableView {
             longest,
             slots: table.get(HEAD_BYTES..slots_end).unwrap_or_default(),
             ends: table.get(slots_end..text_at).unwrap_or_default(),
@@ -62,14 +62,14 @@ impl Vocabulary {
 }
 
 /// The parts of a table.
-struct View<'a> {
+struct TableView<'a> {
     longest: usize,
     slots: &'a [u8],
     ends: &'a [u8],
     text: &'a [u8],
 }
 
-impl View<'_> {
+impl TableView<'_> {
     /// Returns the longest token that is `prefix` followed by a beginning of `rest`, and the length of that beginning.
     fn longest(&self, prefix: &[u8], seed: u64, rest: &[u8]) -> Option<(u32, usize)> {
         let mut hashes = [0; 64];

@@ -15,7 +15,7 @@ use ureq::http::Response;
 use url::Url;
 use weir_embed::{Embed, EmbedError};
 
-use crate::transport::{Roots, tls_of};
+use crate::transport::{RootCertificates, tls_of};
 use crate::{Proxies, proxy, text};
 
 /// The maximum length of an answer, in bytes: a thousand vectors of 4,096 numbers, written out.
@@ -39,7 +39,7 @@ pub struct Endpoint {
     /// The proxies to use.
     pub proxies: Proxies,
     /// The trusted certificates.
-    pub roots: Roots,
+    pub roots: RootCertificates,
 }
 
 impl std::fmt::Debug for Endpoint {

@@ -10,7 +10,7 @@
 
 use crate::layout::LONGEST;
 use crate::merge::Merger;
-use crate::window::Reach;
+use crate::window::TokenExtent;
 use crate::{count, split, walk};
 
 /// Returns the length in bytes of a long prefix of `text` that ends on a character boundary and has at most `budget`
@@ -21,7 +21,7 @@ use crate::{count, split, walk};
 pub fn fit(text: &str, budget: usize) -> usize {
     // No longer text can fit, and a single piece may be much longer than this.
     let text = &text[..text.floor_char_boundary(budget.saturating_mul(LONGEST))];
-    let mut cutter = Cutter { text, budget, marks: [Reach::default(); 3], merger: Merger::default() };
+    let mut cutter = Cutter { text, budget, marks: [TokenExtent::default(); 3], merger: Merger::default() };
     loop {
         let at = cutter.marks[2];
         let rest = &text[at.bytes..];
@@ -33,7 +33,8 @@ pub fn fit(text: &str, budget: usize) -> usize {
         if reach.bytes < piece.len() {
             return cutter.cut(piece);
         }
-        cutter.marks = [cutter.marks[1], at, Reach { tokens: at.tokens + reach.tokens, bytes: at.bytes + reach.bytes }];
+        cutter.marks =
+            [cutter.marks[1], at, TokenExtent { tokens: at.tokens + reach.tokens, bytes: at.bytes + reach.bytes }];
     }
 }
 
@@ -42,7 +43,7 @@ struct Cutter<'a> {
     text: &'a str,
     budget: usize,
     /// The bounds of the last pieces that fit; the last one is where the next piece begins.
-    marks: [Reach; 3],
+    marks: [TokenExtent; 3],
     merger: Merger,
 }
 

@@ -17,7 +17,7 @@ use crate::merge::Merger;
 
 /// The extent of some tokens.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Reach {
+pub(crate) struct TokenExtent {
     /// The number of tokens.
     pub(crate) tokens: usize,
     /// Their length in bytes.
@@ -41,7 +41,7 @@ impl Windows {
     ///
     /// It reads little more of the piece than the result covers. The first `limit` tokens are therefore those of a
     /// prefix that itself has exactly `limit` tokens, and are not necessarily the first ones of the whole piece.
-    pub(crate) fn walk(self, piece: &[u8], limit: usize, merger: &mut Merger) -> Reach {
+    pub(crate) fn walk(self, piece: &[u8], limit: usize, merger: &mut Merger) -> TokenExtent {
         if piece.len() <= self.step {
             return reach(merger.merge(piece), 0, limit);
         }
@@ -72,9 +72,9 @@ fn merge(piece: &[u8], start: usize, end: usize, merger: &mut Merger) -> Vec<usi
 }
 
 /// Returns the extent of the first `limit` tokens, if `before` tokens precede those within `bounds`.
-fn reach(bounds: &[usize], before: usize, limit: usize) -> Reach {
+fn reach(bounds: &[usize], before: usize, limit: usize) -> TokenExtent {
     let last = (bounds.len() - 1).min(limit - before);
-    Reach { tokens: before + last, bytes: bounds[last] }
+    TokenExtent { tokens: before + last, bytes: bounds[last] }
 }
 
 /// Returns the positions, in each sequence, of the first token that both have.
@@ -107,7 +107,7 @@ mod tests {
         #[test]
         fn windows_do_not_show(piece in "[a-c ]{1,300}|[a-zA-Z0-9+/]{1,300}|[ \t\n]{1,300}|\\PC{1,80}", limit in 0usize..300) {
             let (piece, mut merger) = (piece.as_bytes(), Merger::default());
-            let whole = Reach { tokens: merger.merge(piece).len() - 1, bytes: piece.len() };
+            let whole = TokenExtent { tokens: merger.merge(piece).len() - 1, bytes: piece.len() };
             prop_assert_eq!(TINY.walk(piece, usize::MAX, &mut merger), whole);
 
             let part = TINY.walk(piece, limit, &mut merger);

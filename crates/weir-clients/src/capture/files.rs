@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, Part};
-use super::{Used, event, event_with, rules};
+use super::shell::{self, SimpleCommand};
+use super::{ToolUse, event, event_with, rules};
 use crate::{Hook, Tool, ToolCall};
 
 /// The maximum length of a path.
@@ -16,7 +16,7 @@ const LONGEST_PATH: usize = 300;
 const MOST_FILES: usize = 40;
 
 /// Returns the events about files. A call that failed has none.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if used.failed() {
         return Vec::new();
     }
@@ -95,7 +95,7 @@ fn written(hook: &Hook, command: &str) -> Vec<Event> {
 }
 
 /// Returns the files of `sed -i` and the like: the arguments after its scripts.
-fn changed_in_place(part: &Part) -> Vec<&str> {
+fn changed_in_place(part: &SimpleCommand) -> Vec<&str> {
     let scripts = part.args().filter(|word| *word == "-e").count().max(1);
     part.args().filter(|word| !word.is_empty() && !word.starts_with('-')).skip(scripts).collect()
 }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, Part};
-use super::{Used, event_with};
+use super::shell::{self, SimpleCommand};
+use super::{ToolUse, event_with};
 use crate::Tool;
 
 /// The maximum length of a commit's subject.
@@ -14,7 +14,7 @@ const LONGEST_SUBJECT: usize = 200;
 const MOST_OUTPUT: usize = 64 << 10;
 
 /// Returns the events of git commands. If the script failed, only commits that git itself reported count.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
     if !command.contains("git") {
         return Vec::new();
@@ -33,14 +33,14 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
 }
 
 /// A git command that changes something.
-struct Call<'p> {
+struct GitCommand<'p> {
     verb: &'p str,
     args: Vec<&'p str>,
     /// The folder given with `-C`.
     folder: Option<&'p str>,
 }
 
-fn call(part: &Part) -> Option<Call<'_>> {
+fn call(part: &SimpleCommand) -> Option<GitCommand<'_>> {
     let mut words = part.args();
     let mut folder = None;
     let verb = loop {
@@ -53,7 +53,7 @@ fn call(part: &Part) -> Option<Call<'_>> {
     };
     let args: Vec<&str> = words.collect();
     let only_says = |word: &&str| matches!(*word, "--help" | "-h" | "--dry-run");
-    (changes(verb, &args) && !args.iter().any(only_says)).then_some(Call { verb, args, folder })
+    (changes(verb, &args) && !args.iter().any(only_says)).then_some(GitCommand { verb, args, folder })
 }
 
 /// Returns whether a command changes the repository.
@@ -89,7 +89,7 @@ fn lists(args: &[&str], options: &[&str]) -> bool {
     args.iter().any(|word| options.contains(word) || word.starts_with("--sort") || word.starts_with("--format"))
 }
 
-fn git(part: &Part, call: &Call<'_>, told: Option<Commit<'_>>) -> Event {
+fn git(part: &SimpleCommand, call: &GitCommand<'_>, told: Option<CommitReport<'_>>) -> Event {
     let mut data = Map::new();
     data.insert("command".to_owned(), json!(line(call.verb, 40)));
     let branch = told.as_ref().and_then(|told| told.branch).or_else(|| branch(call));
@@ -99,7 +99,7 @@ fn git(part: &Part, call: &Call<'_>, told: Option<Commit<'_>>) -> Event {
         }
     }
     let text = match (call.verb, told) {
-        ("commit", Some(Commit { hash, subject, .. })) => {
+        ("commit", Some(CommitReport { hash, subject, .. })) => {
             format!("git commit {hash}: {}", line(subject, LONGEST_SUBJECT))
         }
         ("commit", None) => match message(part, call) {
@@ -112,7 +112,7 @@ fn git(part: &Part, call: &Call<'_>, told: Option<Commit<'_>>) -> Event {
 }
 
 /// Returns the branch that a command switches to.
-fn branch<'p>(call: &Call<'p>) -> Option<&'p str> {
+fn branch<'p>(call: &GitCommand<'p>) -> Option<&'p str> {
     let (switches, makes) = match call.verb {
         "switch" => (true, ["-c", "-C", "--create", "--orphan"]),
         "checkout" => (!call.args.contains(&"--"), ["-b", "-B", "--orphan", "-b"]),
@@ -129,7 +129,7 @@ fn branch<'p>(call: &Call<'p>) -> Option<&'p str> {
 }
 
 /// Returns the first line of the message given to a commit.
-fn message(part: &Part, call: &Call<'_>) -> Option<String> {
+fn message(part: &SimpleCommand, call: &GitCommand<'_>) -> Option<String> {
     let mut words = call.args.iter();
     let mut given = None;
     while let Some(word) = words.next() {
@@ -151,18 +151,18 @@ fn message(part: &Part, call: &Call<'_>) -> Option<String> {
 }
 
 /// Git's report of a commit: `[main 1a2b3c4] subject`.
-struct Commit<'o> {
+struct CommitReport<'o> {
     branch: Option<&'o str>,
     hash: &'o str,
     subject: &'o str,
 }
 
-fn commits(output: &str) -> impl Iterator<Item = Commit<'_>> {
+fn commits(output: &str) -> impl Iterator<Item = CommitReport<'_>> {
     output.lines().filter_map(|line| {
         let (place, subject) = line.trim_end().strip_prefix('[')?.split_once("] ")?;
         let (branch, hash) = place.rsplit_once(' ')?;
         let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         let branch = branch.split(' ').next().filter(|_| !branch.starts_with("detached"));
-        is_hash.then_some(Commit { branch, hash, subject })
+        is_hash.then_some(CommitReport { branch, hash, subject })
     })
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use weir_core::{Event, names};
 
-use super::{Used, data_of, files};
+use super::{ToolUse, data_of, files};
 use crate::Hook;
 
 /// The length of a tool's input that is searched, in bytes.
@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 120;
 
 /// Adds the names in a tool's input to the events of the call. The names in each part of a patch go to its file's
 /// event.
-pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
+pub(super) fn attach(events: &mut [Event], used: &ToolUse<'_>) {
     let texts = texts(&used.call.input);
     let parts = match texts.iter().find(|text| text.contains("*** Begin Patch")) {
         Some(patch) => of_patch(patch),

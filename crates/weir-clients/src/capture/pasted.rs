@@ -19,7 +19,7 @@ const PROSE: usize = 88;
 const LONGEST_LEAD: usize = 400;
 
 /// A prompt whose data has been taken out.
-pub(super) struct Found {
+pub(super) struct SplitPrompt {
     /// The request, with a placeholder for the data.
     pub(super) request: String,
     /// The request without placeholders and code: the user's own words.
@@ -29,9 +29,9 @@ pub(super) struct Found {
 }
 
 /// Takes the data out of a prompt. `unseen` is the number of bytes that were not examined and count as data.
-pub(super) fn take(text: &str, unseen: usize) -> Found {
-    let mut found = Found { request: String::new(), said: String::new(), data: None };
-    let mut pasted = Pasted { bytes: unseen, lines: 0, first: String::new() };
+pub(super) fn take(text: &str, unseen: usize) -> SplitPrompt {
+    let mut found = SplitPrompt { request: String::new(), said: String::new(), data: None };
+    let mut pasted = PastedData { bytes: unseen, lines: 0, first: String::new() };
     for block in blocks(text) {
         if block.text.len() < BIG || !block.is_data() {
             push(&mut found.request, block.text);
@@ -53,26 +53,26 @@ pub(super) fn take(text: &str, unseen: usize) -> Found {
         push(&mut found.said, trail);
     }
     if pasted.bytes > 0 {
-        let Pasted { bytes, lines, first } = pasted;
+        let PastedData { bytes, lines, first } = pasted;
         let text = format!("pasted {}, {}, beginning: {first}", size(bytes as u64), counted(lines, "line", "lines"));
         found.data = Some(event(EventKind::Data, Priority::P3, &text));
     }
     found
 }
 
-struct Pasted {
+struct PastedData {
     bytes: usize,
     lines: usize,
     first: String,
 }
 
 /// A part of a prompt.
-struct Block<'t> {
+struct PromptBlock<'t> {
     text: &'t str,
     fenced: bool,
 }
 
-impl<'t> Block<'t> {
+impl<'t> PromptBlock<'t> {
     fn is_data(&self) -> bool {
         self.fenced || !is_prose(self.text)
     }
@@ -96,7 +96,7 @@ impl<'t> Block<'t> {
 }
 
 /// Returns fenced texts and paragraphs, in order.
-fn blocks(text: &str) -> Vec<Block<'_>> {
+fn blocks(text: &str) -> Vec<PromptBlock<'_>> {
     let mut blocks = Vec::new();
     let (mut from, mut at, mut fenced) = (0, 0, false);
     for line in text.split_inclusive('\n') {
@@ -106,13 +106,13 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         if is_end {
             // An opening fence begins a block; a closing one ends it.
             let end = if is_fence && !fenced { at } else { next };
-            blocks.push(Block { text: &text[from..end], fenced });
+            blocks.push(PromptBlock { text: &text[from..end], fenced });
             from = end;
             fenced ^= is_fence;
         }
         at = next;
     }
-    blocks.push(Block { text: &text[from..], fenced });
+    blocks.push(PromptBlock { text: &text[from..], fenced });
     blocks.retain(|block| !block.text.trim().is_empty());
     blocks
 }

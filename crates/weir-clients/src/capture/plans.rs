@@ -7,7 +7,7 @@ use serde_json::json;
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, event, event_with};
+use super::{ToolUse, event, event_with};
 use crate::{Tool, ToolCall};
 
 /// The maximum number of headings kept from a plan.
@@ -16,7 +16,7 @@ const MOST_HEADINGS: usize = 8;
 const LONGEST_QUESTION: usize = 180;
 
 /// Returns the event of a plan that the user saw, or of a question that was answered.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if used.failed() {
         return Vec::new();
     }

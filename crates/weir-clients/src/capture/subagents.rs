@@ -4,7 +4,7 @@ use serde_json::json;
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, event_with};
+use super::{ToolUse, event_with};
 use crate::Tool;
 
 /// The maximum length of a result. If the result has a reference, it leads to the whole text.
@@ -27,7 +27,7 @@ pub(super) fn stopped(kind: Option<&str>, result: &str) -> Event {
 }
 
 /// Returns the event of the tool call that ran a subagent. Some clients report nothing else about it.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let Tool::Subagent { task } = &used.call.tool else { return Vec::new() };
     let result = first_lines(&used.done.output.text);
     if used.failed() || result.is_empty() {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, event_with};
+use super::{ToolUse, event_with};
 use crate::Tool;
 use crate::wire::first_text;
 
@@ -20,7 +20,7 @@ const TEXTS: &[&str] = &["content", "subject", "step", "description", "title", "
 const KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
 
 /// Returns the event of a change to the task list.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if used.call.tool != Tool::Tasks || used.failed() {
         return Vec::new();
     }
@@ -49,7 +49,7 @@ fn whole(list: &[Value]) -> Event {
 }
 
 /// Returns the event of one task that was created or changed.
-fn one(used: &Used<'_>) -> Option<Event> {
+fn one(used: &ToolUse<'_>) -> Option<Event> {
     let mut task = task(&used.call.input);
     // A task without a key is new.
     if task["key"].is_null() {

@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
+    reader: || Box::<ClaudeReader>::default(),
     told,
 };
 
@@ -25,7 +25,7 @@ fn knows(row: &Value) -> bool {
 
 /// The rows of a transcript. Older versions mix in the rows of subagents, which are not part of the conversation.
 #[derive(Default)]
-struct Rows {
+struct ClaudeReader {
     main: Conversation,
     subagents: Conversation,
     /// Whether the transcript is a subagent's own.
@@ -41,7 +41,7 @@ struct Conversation {
     requests: HashMap<String, usize>,
 }
 
-impl Reader for Rows {
+impl Reader for ClaudeReader {
     fn row(&mut self, row: Value) -> bool {
         let of_subagent = row["isSidechain"] == true;
         let is_main = match row["message"].is_object() {

@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
+    reader: || Box::<CodexReader>::default(),
     told,
 };
 
@@ -23,7 +23,7 @@ fn knows(row: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Rows {
+struct CodexReader {
     draft: Draft,
     /// The name and input of each tool call, by its key.
     calls: HashMap<String, (String, Value)>,
@@ -31,7 +31,7 @@ struct Rows {
     used: Value,
 }
 
-impl Reader for Rows {
+impl Reader for CodexReader {
     fn row(&mut self, row: Value) -> bool {
         let item = &row["payload"];
         self.draft.rows += 1;
@@ -63,7 +63,7 @@ impl Reader for Rows {
     }
 }
 
-impl Rows {
+impl CodexReader {
     fn message(&mut self, item: &Value) {
         let said = content_text(&item["content"]);
         match text(&item["role"]) {

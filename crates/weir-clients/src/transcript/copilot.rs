@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
+    reader: || Box::<CopilotReader>::default(),
     told,
 };
 
@@ -27,13 +27,13 @@ fn knows(row: &Value) -> bool {
 const ASIDE: &[&str] = &["session.", "hook.", "system.", "assistant.", "tool.", "subagent.", "skill.", "permission."];
 
 #[derive(Default)]
-struct Rows {
+struct CopilotReader {
     draft: Draft,
     /// The name and input of each tool call, by its key.
     calls: HashMap<String, (String, Value)>,
 }
 
-impl Reader for Rows {
+impl Reader for CopilotReader {
     fn row(&mut self, row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["id"]));
@@ -62,7 +62,7 @@ impl Reader for Rows {
     }
 }
 
-impl Rows {
+impl CopilotReader {
     fn said(&mut self, data: &Value) {
         // The usage of a request precedes its messages.
         let request = self.draft.requests.len().saturating_sub(1);

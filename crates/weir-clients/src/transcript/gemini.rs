@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
+    reader: || Box::<GeminiReader>::default(),
     told,
 };
 
@@ -29,14 +29,14 @@ fn knows(row: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Rows {
+struct GeminiReader {
     key: String,
     messages: Vec<Value>,
     /// The position of each message.
     places: HashMap<String, usize>,
 }
 
-impl Reader for Rows {
+impl Reader for GeminiReader {
     fn row(&mut self, mut row: Value) -> bool {
         if let Some(key) = row["sessionId"].as_str().filter(|_| self.key.is_empty()) {
             key.clone_into(&mut self.key);

@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     database: Some(".local/share/opencode/opencode.db"),
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
+    reader: || Box::<OpenCodeReader>::default(),
     told,
 };
 
@@ -34,7 +34,7 @@ fn is_about(row: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Rows {
+struct OpenCodeReader {
     sessions: BTreeMap<String, Parts>,
     /// The messages by key, without their parts.
     messages: HashMap<String, Value>,
@@ -45,7 +45,7 @@ struct Rows {
 /// The parts of a session, by key.
 type Parts = BTreeMap<String, Value>;
 
-impl Reader for Rows {
+impl Reader for OpenCodeReader {
     fn row(&mut self, mut row: Value) -> bool {
         if is_export(&row) {
             self.about(&row["info"]);
@@ -81,7 +81,7 @@ impl Reader for Rows {
     }
 }
 
-impl Rows {
+impl OpenCodeReader {
     fn about(&mut self, session: &Value) {
         if let (Some(id), Some(version)) = (session["id"].as_str(), session["version"].as_str()) {
             let folder = text(&session["directory"]).to_owned();

@@ -10,8 +10,15 @@ use crate::wire::{first_text, text};
 /// Any program that writes sessions as plain rows and uses Claude Code's tool names.
 const PLAIN: Client = Client { name: "plain", title: "Plain rows", session: "plain", ..CLAUDE };
 
-pub(super) const FORMAT: Format =
-    Format { client: &PLAIN, folders: &[], database: None, many: true, knows, reader: || Box::<Rows>::default(), told };
+pub(super) const FORMAT: Format = Format {
+    client: &PLAIN,
+    folders: &[],
+    database: None,
+    many: true,
+    knows,
+    reader: || Box::<PlainReader>::default(),
+    told,
+};
 
 fn knows(row: &Value) -> bool {
     row["session"].is_string() && row["role"].is_string()
@@ -19,9 +26,9 @@ fn knows(row: &Value) -> bool {
 
 /// The sessions of a file, in order of their first row.
 #[derive(Default)]
-struct Rows(Vec<Draft>);
+struct PlainReader(Vec<Draft>);
 
-impl Reader for Rows {
+impl Reader for PlainReader {
     fn row(&mut self, mut row: Value) -> bool {
         let key = text(&row["session"]).to_owned();
         let text = text(&row["text"]).to_owned();

@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
+    reader: || Box::<QwenReader>::default(),
     told,
 };
 
@@ -23,13 +23,13 @@ fn knows(row: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Rows {
+struct QwenReader {
     draft: Draft,
     /// The input of each tool call, by its key.
     calls: HashMap<String, Value>,
 }
 
-impl Reader for Rows {
+impl Reader for QwenReader {
     fn row(&mut self, row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));
@@ -52,7 +52,7 @@ impl Reader for Rows {
     }
 }
 
-impl Rows {
+impl QwenReader {
     fn asked(&mut self, row: &Value) {
         // Messages that the client itself writes on behalf of the user have a subtype.
         if row["subtype"].is_string() {

@@ -14,7 +14,7 @@ const DEEPEST: usize = 200;
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A parsed page.
-pub(super) struct Tree {
+pub(super) struct PageTree {
     pub nodes: Vec<Node>,
     /// All texts, one after the other.
     pub texts: Vec<u8>,
@@ -37,14 +37,14 @@ pub(super) struct Node {
     pub first: u32,
     pub next: u32,
     last: u32,
-    /// The range of a piece of text in [`Tree::texts`].
+    /// The range of a piece of text in [`PageTree::texts`].
     pub text: (u32, u32),
-    pub attributes: Option<Box<Kept>>,
+    pub attributes: Option<Box<ElementAttributes>>,
 }
 
 /// The attributes that matter here.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct ElementAttributes {
     /// The target of a link, or the source of an image.
     pub link: String,
     /// The alternative text of an image.
@@ -55,7 +55,7 @@ pub(super) struct Kept {
     pub start: Option<u32>,
 }
 
-impl Tree {
+impl PageTree {
     /// Returns the text of a text node.
     pub(super) fn text(&self, node: &Node) -> &[u8] {
         self.texts.get(node.text.0 as usize..node.text.1 as usize).unwrap_or_default()
@@ -68,16 +68,16 @@ impl Tree {
 }
 
 /// Parses a page.
-pub(super) fn parse(html: &str) -> Tree {
+pub(super) fn parse(html: &str) -> PageTree {
     let mut builder = Builder::default();
     builder.add(Tag::Body, None);
-    builder.open.push(Open { tag: Tag::Body, node: 0, silent: false });
+    builder.open.push(OpenElement { tag: Tag::Body, node: 0, silent: false });
     tokens::read(html, &mut builder);
     builder.tree
 }
 
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenElement {
     tag: Tag,
     node: u32,
     /// Whether its text is ignored.
@@ -86,8 +86,8 @@ struct Open {
 
 /// Builds the tree from tags and texts in order.
 pub(super) struct Builder {
-    tree: Tree,
-    open: Vec<Open>,
+    tree: PageTree,
+    open: Vec<OpenElement>,
     /// The number of open elements of each tag, so that most unmatched end tags are detected at once.
     counts: [u32; tags::COUNT],
     silent: usize,
@@ -97,7 +97,7 @@ pub(super) struct Builder {
 
 impl Default for Builder {
     fn default() -> Self {
-        let tree = Tree {
+        let tree = PageTree {
             nodes: Vec::new(),
             texts: Vec::new(),
             title: String::new(),
@@ -140,7 +140,7 @@ impl Builder {
         let silent = hidden || tag.is_silent();
         let node = if silent || self.silent > 0 { NONE } else { self.add(tag, kept(tag, attributes)) };
         if !tag.is_void() {
-            self.open.push(Open { tag, node, silent });
+            self.open.push(OpenElement { tag, node, silent });
             self.silent += usize::from(silent);
             if let Some(count) = self.counts.get_mut(tag as usize) {
                 *count += 1;
@@ -161,7 +161,7 @@ impl Builder {
         if self.counts.get(tag as usize).is_none_or(|count| *count == 0) {
             return;
         }
-        let stops = |open: &Open| match tag {
+        let stops = |open: &OpenElement| match tag {
             Tag::Table | Tag::Rows | Tag::Tr | Tag::Td | Tag::Th => open.tag == Tag::Table && tag != Tag::Table,
             _ if tag.is_block() => open.tag.is_boundary(),
             // An end tag inside a list item or a cell does not close an element outside it.
@@ -204,7 +204,7 @@ impl Builder {
         self.open.last().map_or(NONE, |open| open.node)
     }
 
-    fn add(&mut self, tag: Tag, attributes: Option<Box<Kept>>) -> u32 {
+    fn add(&mut self, tag: Tag, attributes: Option<Box<ElementAttributes>>) -> u32 {
         if self.tree.nodes.len() >= MOST_NODES {
             self.tree.is_cut = true;
             return NONE;
@@ -257,7 +257,7 @@ impl Builder {
     }
 
     /// Closes everything up to the nearest element that matches, unless an element that stops the search comes first.
-    fn pop_to(&mut self, is_meant: impl Fn(&Open) -> bool, stops: impl Fn(&Open) -> bool) {
+    fn pop_to(&mut self, is_meant: impl Fn(&OpenElement) -> bool, stops: impl Fn(&OpenElement) -> bool) {
         let found = self.open.iter().enumerate().skip(1).rev().find(|(_, open)| is_meant(open) || stops(open));
         let Some((place, found)) = found else { return };
         if !is_meant(found) {
@@ -286,8 +286,8 @@ fn is_list(tag: Tag) -> bool {
     matches!(tag, Tag::Ul | Tag::Ol)
 }
 
-fn kept(tag: Tag, attributes: &Attributes) -> Option<Box<Kept>> {
-    let mut kept = Kept::default();
+fn kept(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAttributes>> {
+    let mut kept = ElementAttributes::default();
     match tag {
         Tag::A => kept.link = attributes.text("href"),
         Tag::Img => {

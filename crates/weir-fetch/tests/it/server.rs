@@ -10,13 +10,13 @@ use weir_fetch::{FetchError, Fetched, Fetcher, Guard, Limits, Page, Request, Set
 
 /// A received request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub line: String,
     pub headers: Vec<(String, String)>,
     pub body: String,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn path(&self) -> &str {
         self.line.split(' ').nth(1).unwrap_or_default()
     }
@@ -28,15 +28,15 @@ impl Asked {
 
 /// A server that ends with the test process.
 #[derive(Clone)]
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     pub address: SocketAddr,
     pub connections: Arc<AtomicUsize>,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-impl Server {
+impl TestServer {
     /// Answers each request with this function, which may write anything to the socket.
-    pub(crate) fn new(answer: impl Fn(&Asked, &mut TcpStream) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(answer: impl Fn(&ReceivedRequest, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let server =
             Self { address: listener.local_addr().unwrap(), connections: Arc::default(), asked: Arc::default() };
@@ -66,7 +66,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 
@@ -75,9 +75,9 @@ impl Server {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
-    let mut asked = Asked::default();
+    let mut asked = ReceivedRequest::default();
     reader.read_line(&mut asked.line).ok()?;
     let mut length = 0;
     loop {

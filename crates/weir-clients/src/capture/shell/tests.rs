@@ -8,7 +8,7 @@ use super::*;
 fn check(script: &str, expected: Expect) {
     let parts = split(script);
     let shown: Vec<String> = parts.iter().map(|part| format!("{:?} {:?}", part.join, part.words)).collect();
-    let Spoken { commands, piped } = spoken(&parts);
+    let CoveredCommands { commands, piped } = spoken(&parts);
     let piped = if piped { " (piped)" } else { "" };
     expected.assert_eq(&format!(
         "{}\nsubject: {}\nspoken: {}{piped}",
