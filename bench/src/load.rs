@@ -22,8 +22,8 @@ use disk::Disk;
 
 const WORKERS: usize = 8;
 /// The percentages of calls that are killed, and that are stopped for a while.
-const KILLED: u64 = 5;
-const STOPPED: u64 = 2;
+const KILLED_PERCENT: u64 = 5;
+const STOPPED_PERCENT: u64 = 2;
 
 /// The state shared by the workers.
 struct LoadState {

@@ -22,9 +22,9 @@ use tree::Tree;
 pub(crate) use cost::run as cost;
 
 /// The number of commits before a commit that are searched for co-changes.
-const COMMITS: usize = 1_000;
+const SEARCHED_COMMITS: usize = 1_000;
 /// The maximum number of files in a commit. The subject of a larger one does not describe them.
-const MOST_FILES: usize = 20;
+const MAX_FILES: usize = 20;
 
 /// Measures the commits of a newer change log that are not in the one below a folder.
 pub(crate) fn change_log(folder: &str, newer: &str) -> bool {
@@ -116,7 +116,7 @@ fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) 
     let mut files: Vec<usize> = commit.files.iter().filter_map(|file| place.get(file.as_str()).copied()).collect();
     files.sort_unstable();
     files.dedup();
-    if !(2..=MOST_FILES).contains(&files.len()) || commit.subject.starts_with("Merge ") {
+    if !(2..=MAX_FILES).contains(&files.len()) || commit.subject.starts_with("Merge ") {
         return None;
     }
     // The given file varies from commit to commit, but is the same in every run.
@@ -127,7 +127,7 @@ fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) 
 fn ours(tree: &Tree, question: &MapQuestion<'_>, weights: Weights, place: &HashMap<&str, usize>) -> Vec<usize> {
     let focus = [question.focus];
     let together = if weights.together > 0.0 {
-        let earlier = question.earlier.iter().take(COMMITS).map(|commit| commit.files.clone());
+        let earlier = question.earlier.iter().take(SEARCHED_COMMITS).map(|commit| commit.files.clone());
         Commits::new(earlier).with(&focus, |path| place.get(path).copied())
     } else {
         Vec::new()

@@ -18,7 +18,7 @@ use set::{Half, PUBLIC, Set};
 use table::MethodScores;
 
 /// The maximum depth of a ranking.
-const TOP: usize = 100;
+const MAX_RANKING_DEPTH: usize = 100;
 
 /// A document that was found.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ const MARK: &str = "8642";
 /// A child that does its best to outlive its run.
 const STUBBORN: &str = "(setsid sh -c 'trap \"\" TERM HUP INT; sleep 8642' &) ; sleep 8642";
 /// The maximum time for ended processes to disappear.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(weir: &str, runs: usize) -> bool {
     let home = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ fn in_home<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
 fn wait_until_marked() {
     let since = Instant::now();
     while !processes().iter().any(|(_, line)| line.starts_with("sleep") && line.contains(MARK)) {
-        assert!(since.elapsed() < PATIENCE, "nothing was started");
+        assert!(since.elapsed() < MAX_WAIT, "nothing was started");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -125,12 +125,12 @@ fn processes() -> Vec<(u32, String)> {
     numbers.filter(|pid| *pid != std::process::id()).map(line).collect()
 }
 
-/// Polls until nothing is left or [`PATIENCE`] is exhausted.
+/// Polls until nothing is left or [`MAX_WAIT`] is exhausted.
 fn wait_for(look: impl Fn() -> Vec<String>) -> Vec<String> {
     let since = Instant::now();
     loop {
         let left = look();
-        if left.is_empty() || since.elapsed() > PATIENCE {
+        if left.is_empty() || since.elapsed() > MAX_WAIT {
             return left;
         }
         std::thread::sleep(Duration::from_millis(20));

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use layout::{DISPLACEMENT_BYTES, LONGEST, LengthShape, NO_RANK, RANK_BYTES, SHAPE_BYTES};
+use layout::{DISPLACEMENT_BYTES, LengthShape, MAX_TOKEN_BYTES, NO_RANK, RANK_BYTES, SHAPE_BYTES};
 
 #[path = "src/layout.rs"]
 mod layout;
@@ -40,9 +40,9 @@ fn tokens() -> Result<Vec<RankedToken>, Box<dyn Error>> {
     Ok(tokens)
 }
 
-/// Groups the tokens by length, from 0 to [`LONGEST`].
+/// Groups the tokens by length, from 0 to [`MAX_TOKEN_BYTES`].
 fn by_length(tokens: Vec<RankedToken>) -> Result<Vec<Vec<RankedToken>>, Box<dyn Error>> {
-    let mut lengths = vec![Vec::new(); LONGEST + 1];
+    let mut lengths = vec![Vec::new(); MAX_TOKEN_BYTES + 1];
     for token in tokens {
         lengths.get_mut(token.0.len()).ok_or("a token is longer than the longest")?.push(token);
     }

@@ -12,9 +12,9 @@ use weir_store::{NewFile, Owner, Stamp, Store};
 use super::made::MadeFile;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
-const LIMIT: usize = 10;
+const MAX_HITS: usize = 10;
 /// The number of chunks that are embedded in one transaction.
-const EMBEDDED: usize = 4_096;
+const EMBED_BATCH_CHUNKS: usize = 4_096;
 
 pub(super) trait Engine {
     fn name(&self) -> &'static str;
@@ -47,7 +47,7 @@ impl Weir {
     }
 
     pub(super) fn try_search(&mut self, text: &str) -> Result<usize, weir_store::StoreError> {
-        let query = Query { now: Some(NOW), ..Query::new(text, LIMIT) };
+        let query = Query { now: Some(NOW), ..Query::new(text, MAX_HITS) };
         Ok(self.store.search(&Scope::project(key()), &query)?.hits.len())
     }
 }
@@ -69,7 +69,7 @@ impl Engine for Weir {
 
     fn embed(&mut self) -> bool {
         self.set_model();
-        while self.store.embed_some(EMBEDDED).unwrap() > 0 {}
+        while self.store.embed_some(EMBED_BATCH_CHUNKS).unwrap() > 0 {}
         true
     }
 
@@ -139,7 +139,7 @@ impl Engine for Bare {
                  ORDER BY rank LIMIT ?2",
             )
             .unwrap();
-        let rows = statement.query_map(params![terms.join(" OR "), LIMIT as i64], |row| row.get::<_, String>(2));
+        let rows = statement.query_map(params![terms.join(" OR "), MAX_HITS as i64], |row| row.get::<_, String>(2));
         rows.unwrap().filter(Result::is_ok).count()
     }
 

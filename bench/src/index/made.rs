@@ -5,8 +5,8 @@ use crate::text::{Numbers, paragraph, word};
 /// An approximation, used to choose words that really occur.
 pub(super) const PARAGRAPHS_PER_MEGABYTE: u64 = 2_400;
 
-const FILE: usize = 20 << 10;
-const BATCH: usize = 4 << 20;
+const FILE_BYTES: usize = 20 << 10;
+const BATCH_BYTES: usize = 4 << 20;
 
 /// A file with its path.
 pub(super) struct MadeFile {
@@ -25,7 +25,7 @@ pub(super) fn batches_from(first: u64, bytes: u64) -> impl Iterator<Item = Vec<M
     std::iter::from_fn(move || {
         let mut batch = Vec::new();
         let mut size = 0;
-        while size < BATCH && made < bytes {
+        while size < BATCH_BYTES && made < bytes {
             let file = file(number, &mut at);
             number += 1;
             size += file.text.len();
@@ -41,7 +41,7 @@ fn file(number: u64, at: &mut u64) -> MadeFile {
     let mut numbers = Numbers::new(number + 77);
     let name = |numbers: &mut Numbers| word(numbers.next() % 4_000);
     let mut text = format!("# {} {}\n\n", name(&mut numbers), name(&mut numbers));
-    while text.len() < FILE {
+    while text.len() < FILE_BYTES {
         text.push_str(&paragraph(*at));
         text.push_str("\n\n");
         *at += 1;

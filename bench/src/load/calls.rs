@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{CallOutcome, KILLED, LoadState, STOPPED, WriteKind, mcp, stop_for};
+use super::{CallOutcome, KILLED_PERCENT, LoadState, STOPPED_PERCENT, WriteKind, mcp, stop_for};
 use crate::text::{Numbers, word};
 
 /// The time after which a hook ends without an answer, whatever it was doing.
@@ -62,11 +62,11 @@ fn call(world: &LoadState, arguments: &[&str], input: &[u8], numbers: &mut Numbe
     // A killed process does not read to the end.
     let _ = child.stdin.take().unwrap().write_all(input);
     let (mut killed, mut stopped) = (false, false);
-    if fate < KILLED {
+    if fate < KILLED_PERCENT {
         std::thread::sleep(moment);
         killed = child.try_wait().unwrap().is_none();
         child.kill().unwrap();
-    } else if fate < KILLED + STOPPED {
+    } else if fate < KILLED_PERCENT + STOPPED_PERCENT {
         std::thread::sleep(moment);
         stopped = child.try_wait().unwrap().is_none() && stop_for(child.id(), pause);
     }

@@ -45,7 +45,7 @@ fn one_call(world: &LoadState, server: &mut LoadServer, mark: &str, numbers: &mu
     };
     let started = Instant::now();
     let was_full = world.disk.is_full();
-    let kill = numbers.next() % 100 < super::KILLED;
+    let kill = numbers.next() % 100 < super::KILLED_PERCENT;
     server.send("tools/call", &json!({ "name": tool, "arguments": arguments }));
     if kill {
         std::thread::sleep(Duration::from_millis(numbers.next() % 120));

@@ -11,7 +11,7 @@ use super::contenders::Contender;
 use super::set::{Output, Set};
 
 /// The maximum number of tokens of a result that Claude Code shows, in 2.1.325.
-const CLAUDE_TOKENS: usize = 25_000;
+const MAX_CLAUDE_TOKENS: usize = 25_000;
 
 /// Returns what a client shows of a text.
 pub(crate) type Rule = fn(&str) -> String;
@@ -31,7 +31,7 @@ pub(crate) const RULES: [(&str, Rule); 7] = [
 ];
 
 fn claude(text: &str) -> String {
-    if weir_tokens::count(text) > CLAUDE_TOKENS { saved("PATH", text) } else { text.to_owned() }
+    if weir_tokens::count(text) > MAX_CLAUDE_TOKENS { saved("PATH", text) } else { text.to_owned() }
 }
 
 fn claude_shell(text: &str) -> String {
@@ -145,7 +145,7 @@ impl HookContender {
             input["prompt"] = json!(question);
         }
         let mut text = output.text.clone();
-        if output.tokens > CLAUDE_TOKENS {
+        if output.tokens > MAX_CLAUDE_TOKENS {
             // It is next to the transcript, where the client saves it.
             let path = self.home.path().join("session").join(format!("{place}.txt"));
             std::fs::write(&path, &text).unwrap();

@@ -68,7 +68,7 @@ pub(crate) struct McpContender {
 }
 
 /// The number of questions after which a peer is restarted.
-const PATIENT: usize = 3;
+const QUESTIONS_PER_START: usize = 3;
 
 impl McpContender {
     /// Creates Weir itself, in an empty home.
@@ -96,7 +96,7 @@ impl McpContender {
     fn refresh(&mut self) {
         let Some((words, asked)) = &mut self.peer else { return };
         *asked += 1;
-        if *asked > PATIENT {
+        if *asked > QUESTIONS_PER_START {
             *asked = 1;
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let old = std::mem::replace(&mut self.server, Server::start_any(&words, self.home.path(), &self.project));

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::set::{Piece, Set};
-use super::{RankedDocument, Rankings, TOP};
+use super::{MAX_RANKING_DEPTH, RankedDocument, Rankings};
 
 /// Ranks by any word of the question, with porter stems.
 pub(crate) fn any_word(set: &Set) -> Rankings {
@@ -49,7 +49,7 @@ pub(crate) fn match_all(db: &Connection, table: &str, expression: &str, title: f
         return Vec::new();
     }
     let sql = format!(
-        "SELECT rowid, -bm25({table}, ?2, 1.0) AS score FROM {table} WHERE {table} MATCH ?1 ORDER BY score DESC, rowid LIMIT {TOP}"
+        "SELECT rowid, -bm25({table}, ?2, 1.0) AS score FROM {table} WHERE {table} MATCH ?1 ORDER BY score DESC, rowid LIMIT {MAX_RANKING_DEPTH}"
     );
     let mut statement = db.prepare_cached(&sql).unwrap();
     let rows = statement.query_map(params![expression, title], |row| Ok((row.get::<_, i64>(0)? as usize, row.get(1)?)));

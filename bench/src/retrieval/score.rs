@@ -29,8 +29,8 @@ pub(crate) struct NewestScore {
 }
 
 const CUTS: [usize; 3] = [1, 5, 10];
-const DEPTH: usize = 10;
-const SHOWN: usize = 5;
+const NDCG_DEPTH: usize = 10;
+const SHOWN_HITS: usize = 5;
 
 impl Score {
     pub(crate) fn mean(scores: &[Self]) -> Self {
@@ -55,10 +55,9 @@ fn score(set: &Set, ranking: &[RankedDocument], question: &Question) -> Score {
     let right = question.grades.len() as f64;
     let found = |cut: usize| grades.iter().take(cut).filter(|grade| **grade > 0).count() as f64 / right;
     let first = grades.iter().position(|grade| *grade > 0);
-    let shown = question
-        .answer
-        .as_ref()
-        .is_some_and(|answer| ranking.iter().take(SHOWN).any(|ranked| spaced(&ranked.shown).contains(&spaced(answer))));
+    let shown = question.answer.as_ref().is_some_and(|answer| {
+        ranking.iter().take(SHOWN_HITS).any(|ranked| spaced(&ranked.shown).contains(&spaced(answer)))
+    });
     Score {
         recall: CUTS.map(found),
         ndcg: gain(grades.iter().copied()) / gain(std::iter::repeat_n(1, question.grades.len())),
@@ -96,7 +95,7 @@ fn grades_of(set: &Set, ranking: &[RankedDocument], question: &Question) -> Vec<
 /// Sums up the relevant documents, discounted by their position. The newest counts no more than the older here: their
 /// order has separate figures.
 fn gain(grades: impl Iterator<Item = u8>) -> f64 {
-    let right = grades.take(DEPTH).enumerate().filter(|(_, grade)| *grade > 0);
+    let right = grades.take(NDCG_DEPTH).enumerate().filter(|(_, grade)| *grade > 0);
     // The sum of nothing would be -0.
     right.map(|(place, _)| 1.0 / (place as f64 + 2.0).log2()).fold(0.0, |sum, gain| sum + gain)
 }

@@ -10,12 +10,12 @@ use weir_embed::Embed;
 use weir_store::{Owner, Store};
 
 use super::set::{Document, Question, Set};
-use super::{RankedDocument, Rankings, TOP};
+use super::{MAX_RANKING_DEPTH, RankedDocument, Rankings};
 
 /// The time of a question without one: after every document.
 const LATER: Timestamp = Timestamp(1_900_000_000_000);
 /// The number of chunks that are embedded in one transaction.
-const BATCH: usize = 4_096;
+const EMBED_BATCH_CHUNKS: usize = 4_096;
 
 /// Returns the rankings by words alone, and those by words, meaning and time. The documents are stored once for both.
 pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
@@ -26,7 +26,7 @@ pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
         let asked = || questions.iter().map(|&asked| &set.questions[asked]);
         let words: Rankings = asked().map(|question| search(&mut store, &kept, question, None)).collect();
         store.set_model(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>));
-        while store.embed_some(BATCH).unwrap() > 0 {}
+        while store.embed_some(EMBED_BATCH_CHUNKS).unwrap() > 0 {}
         let now = |question: &Question| Some(question.now.unwrap_or(LATER));
         let fused = asked().map(|question| search(&mut store, &kept, question, now(question)));
         words.into_iter().zip(fused.collect::<Vec<_>>()).collect()
@@ -80,7 +80,7 @@ fn search(
     question: &Question,
     now: Option<Timestamp>,
 ) -> Vec<RankedDocument> {
-    let query = Query { now, ..Query::new(question.text.clone(), TOP) };
+    let query = Query { now, ..Query::new(question.text.clone(), MAX_RANKING_DEPTH) };
     let hits = store.search(&scope(), &query).unwrap().hits;
     let ranked = hits.into_iter().map(|hit| RankedDocument {
         document: kept.document(hit.entry.reference, hit.line),

@@ -8,7 +8,7 @@ use crate::capture::shell::{self, Separator, SimpleCommand};
 use crate::hook::{Tool, ToolCall};
 
 /// The maximum length of a question, in characters.
-const MAX_QUESTION: usize = 1_000;
+const MAX_QUESTION_CHARS: usize = 1_000;
 
 /// What an output is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn question(call: &ToolCall) -> Option<String> {
         return None;
     }
     let asked = KEYS.iter().filter_map(|key| call.input[*key].as_str()).find(|text| !text.trim().is_empty())?;
-    Some(asked.chars().take(MAX_QUESTION).collect())
+    Some(asked.chars().take(MAX_QUESTION_CHARS).collect())
 }
 
 /// Programs that print the text they are given.

@@ -18,7 +18,7 @@ pub(crate) static MODEL: StaticModel = StaticModel {
     vocabulary: Vocabulary::new(Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/vocabulary.bin")))),
     letters: LetterNormalisation { lowercase: true, strip_accents: true },
     unknown: Some(UNKNOWN),
-    longest_word: 100,
+    max_word_chars: 100,
     latin_only: true,
     rows: VectorTable::Bytes(Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/rows.bin")))),
     token_weights: TokenWeights { rows: None, weights: None },

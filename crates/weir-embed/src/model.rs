@@ -19,7 +19,7 @@ pub struct StaticModel {
     /// The token for words that no other token fits. It has no meaning.
     pub(crate) unknown: Option<u32>,
     /// The maximum length of a word that is split, in characters. Longer words are ignored.
-    pub(crate) longest_word: usize,
+    pub(crate) max_word_chars: usize,
     /// Whether the model only knows texts in Latin letters.
     pub(crate) latin_only: bool,
     pub(crate) rows: VectorTable,
@@ -33,7 +33,7 @@ impl StaticModel {
         tokens.clear();
         let mut knows_any = false;
         words::each(text, self.letters, word, |word| {
-            if word.len() <= self.longest_word || word.chars().count() <= self.longest_word {
+            if word.len() <= self.max_word_chars || word.chars().count() <= self.max_word_chars {
                 let before = tokens.len();
                 self.vocabulary.cut(word, tokens);
                 let pieces = tokens.len() - before;

@@ -49,7 +49,7 @@ impl StaticModel {
             unknown: vocabulary.number(&tokeniser.unknown),
             vocabulary,
             letters: tokeniser.letters,
-            longest_word: tokeniser.longest_word,
+            max_word_chars: tokeniser.max_word_chars,
             latin_only: is_latin_only(&tokens),
             rows: table.rows,
             token_weights: table.token_weights,
@@ -114,7 +114,7 @@ struct Tokeniser {
     tokens: Vec<String>,
     letters: LetterNormalisation,
     unknown: String,
-    longest_word: usize,
+    max_word_chars: usize,
 }
 
 /// The parts of `tokenizer.json` that are supported. Special tokens are treated as ordinary words.
@@ -172,7 +172,7 @@ impl Tokeniser {
             tokens: in_order(model.vocab)?,
             letters: LetterNormalisation { lowercase: normalizer.lowercase, strip_accents },
             unknown: model.unk_token,
-            longest_word: model.max_input_chars_per_word,
+            max_word_chars: model.max_input_chars_per_word,
         })
     }
 
@@ -183,7 +183,7 @@ impl Tokeniser {
             tokens: text.lines().map(str::to_owned).collect(),
             letters: LetterNormalisation { lowercase: true, strip_accents: true },
             unknown: "[UNK]".to_owned(),
-            longest_word: 100,
+            max_word_chars: 100,
         })
     }
 }

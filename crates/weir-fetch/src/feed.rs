@@ -9,7 +9,7 @@ use url::Url;
 use crate::html::{self, ConvertedPage};
 
 /// The maximum number of entries.
-const MOST: usize = 500;
+const MAX_ENTRIES: usize = 500;
 
 /// Converts an RSS, RSS 1.0 or Atom feed to Markdown. The result is empty for any other text.
 pub(crate) fn to_markdown(xml: &str, url: &Url) -> ConvertedPage {
@@ -30,9 +30,9 @@ pub(crate) fn to_markdown(xml: &str, url: &Url) -> ConvertedPage {
                 break;
             }
         }
-        if feed.entries.len() > MOST {
+        if feed.entries.len() > MAX_ENTRIES {
             feed.entries.pop();
-            notes.push(format!("cut after {MOST} entries"));
+            notes.push(format!("cut after {MAX_ENTRIES} entries"));
             break;
         }
     }

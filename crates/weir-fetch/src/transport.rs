@@ -21,7 +21,7 @@ use crate::proxy::{self, Proxies};
 use crate::{FetchError, text};
 
 /// The maximum length of the response headers, in bytes.
-const HEADERS: usize = 64 << 10;
+const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// The preferred media types: text that a model can read first, then types that can be converted to it.
 const ACCEPTED: &str =
@@ -179,7 +179,7 @@ impl Fetcher {
             }
             Error::Io(error) => FetchError::Unreachable { host, why: error.to_string() },
             Error::LargeResponseHeader(..) => {
-                FetchError::Broken { host, why: format!("its headers are longer than {} KB", HEADERS >> 10) }
+                FetchError::Broken { host, why: format!("its headers are longer than {} KB", MAX_HEADER_BYTES >> 10) }
             }
             other => FetchError::Broken { host, why: text::one_line(&other.to_string(), 200) },
         }
@@ -194,7 +194,7 @@ fn config(tls: &TlsConfig, proxy: Option<Proxy>) -> ureq::config::Config {
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        .max_response_header_size(HEADERS)
+        .max_response_header_size(MAX_HEADER_BYTES)
         // A reused connection would not be checked again.
         .max_idle_connections(0)
         .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION"))) // tidy: allow(agent)

@@ -8,7 +8,7 @@
 //!   the next piece, joins the spaces before it; that affects the last two pieces and no earlier one.
 //! - The piece that the cut goes through may be split differently, for instance if it loses one half of `'re`.
 
-use crate::layout::LONGEST;
+use crate::layout::MAX_TOKEN_BYTES;
 use crate::merge::Merger;
 use crate::window::TokenExtent;
 use crate::{count, split, walk};
@@ -20,7 +20,7 @@ use crate::{count, split, walk};
 /// piece otherwise. The time it takes is that of counting the prefix, however long the text is.
 pub fn fit(text: &str, budget: usize) -> usize {
     // No longer text can fit, and a single piece may be much longer than this.
-    let text = &text[..text.floor_char_boundary(budget.saturating_mul(LONGEST))];
+    let text = &text[..text.floor_char_boundary(budget.saturating_mul(MAX_TOKEN_BYTES))];
     let mut cutter = Cutter { text, budget, marks: [TokenExtent::default(); 3], merger: Merger::default() };
     loop {
         let at = cutter.marks[2];

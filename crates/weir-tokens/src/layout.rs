@@ -7,7 +7,7 @@
 //! Invariant: nothing here depends on the machine, since the table may be built on a different one than it is read on.
 
 /// The length of the longest token of o200k, in bytes.
-pub(crate) const LONGEST: usize = 128;
+pub(crate) const MAX_TOKEN_BYTES: usize = 128;
 
 /// The rank of bytes that are not a token, both in an empty slot and as the result of a lookup.
 pub(crate) const NO_RANK: u32 = 0xFF_FFFF;
@@ -19,7 +19,7 @@ pub(crate) const RANK_BYTES: usize = 3;
 pub(crate) const DISPLACEMENT_BYTES: usize = 2;
 
 /// The length of one [`LengthShape`] in the head of the table, which has one for each token length from 0 to
-/// [`LONGEST`].
+/// [`MAX_TOKEN_BYTES`].
 pub(crate) const SHAPE_BYTES: usize = 16;
 
 /// The location of the tokens of one length. In the table, these are four little-endian `u32` in this order.

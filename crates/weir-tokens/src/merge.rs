@@ -7,7 +7,7 @@ use crate::min_tree::MinTree;
 use crate::table::rank;
 
 /// The maximum length of a piece for which scanning all pairs before each merge is faster than tracking the lowest one.
-const SHORT: usize = 64;
+const MAX_LINEAR_SCAN_BYTES: usize = 64;
 
 /// Merges pieces, one after another, reusing its memory.
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct TokenSpan {
 impl Merger {
     /// Returns the start of each token of `piece`, and finally its end.
     pub(crate) fn merge(&mut self, piece: &[u8]) -> &[usize] {
-        if piece.len() <= SHORT {
+        if piece.len() <= MAX_LINEAR_SCAN_BYTES {
             self.merge_short(piece);
         } else {
             self.merge_long(piece);

@@ -12,7 +12,7 @@
 //!
 //! Invariant: the tokens of a piece are those that merging the whole piece at once gives.
 
-use crate::layout::LONGEST;
+use crate::layout::MAX_TOKEN_BYTES;
 use crate::merge::Merger;
 
 /// The extent of some tokens.
@@ -34,7 +34,7 @@ pub(crate) struct Windows {
 }
 
 /// A window small enough to stay in the processor's cache, and an overlap of twice the longest token.
-pub(crate) const WINDOWS: Windows = Windows { step: 1024, overlap: 2 * LONGEST };
+pub(crate) const WINDOWS: Windows = Windows { step: 1024, overlap: 2 * MAX_TOKEN_BYTES };
 
 impl Windows {
     /// Returns the extent of all tokens of `piece`, or of the first `limit` if there are more.

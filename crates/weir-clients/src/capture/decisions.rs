@@ -12,14 +12,14 @@ use weir_core::{Event, EventKind, Priority};
 use super::event;
 
 /// The maximum length of a sentence, in bytes.
-const LONGEST_SENTENCE: usize = 380;
+const MAX_SENTENCE_BYTES: usize = 380;
 /// The maximum length of a prompt that is searched, in bytes, and the maximum number of sentences that are kept.
-const MOST_BYTES: usize = 8 << 10;
-const MOST_FOUND: usize = 8;
+const MAX_EXAMINED_BYTES: usize = 8 << 10;
+const MAX_SENTENCES: usize = 8;
 
 /// Returns the events of a prompt's sentences, in order.
 pub(super) fn events(said: &str) -> Vec<Event> {
-    let said = &said[..said.floor_char_boundary(MOST_BYTES)];
+    let said = &said[..said.floor_char_boundary(MAX_EXAMINED_BYTES)];
     let mut found: Vec<Event> = Vec::new();
     for sentence in sentences(said) {
         let Some(kind) = kind(sentence) else { continue };
@@ -30,7 +30,7 @@ pub(super) fn events(said: &str) -> Vec<Event> {
         let priority =
             if matches!(kind, EventKind::Rejected | EventKind::Intent) { Priority::P2 } else { Priority::P1 };
         found.push(event(kind, priority, sentence));
-        if found.len() == MOST_FOUND {
+        if found.len() == MAX_SENTENCES {
             break;
         }
     }
@@ -60,7 +60,7 @@ fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the kind of event that a sentence expresses, if any.
 fn kind(sentence: &str) -> Option<EventKind> {
-    if sentence.len() > LONGEST_SENTENCE || sentence.len() < 6 || sentence.ends_with('?') {
+    if sentence.len() > MAX_SENTENCE_BYTES || sentence.len() < 6 || sentence.ends_with('?') {
         return None;
     }
     let lower = sentence.to_lowercase().replace('’', "'");

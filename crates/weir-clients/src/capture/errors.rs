@@ -12,7 +12,7 @@ use super::{ToolUse, event_with, files, rejected, telling};
 use crate::{Done, Hook, Point, Tool, ToolCall};
 
 /// Exit codes of a command that was interrupted, or whose reader closed the pipe.
-const STOPPED: &[i32] = &[130, 141];
+const STOPPED_EXIT_CODES: &[i32] = &[130, 141];
 
 /// Returns the error of a failed tool call.
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
@@ -110,7 +110,7 @@ fn builds_or_tests(part: &SimpleCommand) -> bool {
 /// Returns whether the exit code is an answer and not a failure: nothing found, files differ, a test is false.
 fn is_answer(used: &ToolUse<'_>) -> bool {
     let (Tool::Shell { command }, Some(exit)) = (&used.call.tool, used.done.exit_code) else { return false };
-    if STOPPED.contains(&exit) {
+    if STOPPED_EXIT_CODES.contains(&exit) {
         return true;
     }
     let parts = shell::split(command);

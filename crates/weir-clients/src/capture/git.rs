@@ -9,9 +9,9 @@ use super::{ToolUse, event_with};
 use crate::Tool;
 
 /// The maximum length of a commit's subject.
-const LONGEST_SUBJECT: usize = 200;
+const MAX_SUBJECT_BYTES: usize = 200;
 /// The length of the output that is searched for git's report of a commit, in bytes.
-const MOST_OUTPUT: usize = 64 << 10;
+const MAX_SEARCHED_BYTES: usize = 64 << 10;
 
 /// Returns the events of git commands. If the script failed, only commits that git itself reported count.
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
@@ -20,7 +20,7 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
         return Vec::new();
     }
     let output = &used.done.output.text;
-    let mut said = commits(&output[..output.floor_char_boundary(MOST_OUTPUT)]);
+    let mut said = commits(&output[..output.floor_char_boundary(MAX_SEARCHED_BYTES)]);
     let mut events = Vec::new();
     for part in shell::split(command).iter().filter(|part| part.program() == "git") {
         let Some(call) = call(part) else { continue };
@@ -100,10 +100,10 @@ fn git(part: &SimpleCommand, call: &GitCommand<'_>, told: Option<CommitReport<'_
     }
     let text = match (call.verb, told) {
         ("commit", Some(CommitReport { hash, subject, .. })) => {
-            format!("git commit {hash}: {}", line(subject, LONGEST_SUBJECT))
+            format!("git commit {hash}: {}", line(subject, MAX_SUBJECT_BYTES))
         }
         ("commit", None) => match message(part, call) {
-            Some(subject) => format!("git commit: {}", line(&subject, LONGEST_SUBJECT)),
+            Some(subject) => format!("git commit: {}", line(&subject, MAX_SUBJECT_BYTES)),
             None => "git commit".to_owned(),
         },
         _ => format!("git {} {}", call.verb, call.args.join(" ")),

@@ -12,11 +12,11 @@ use super::{ToolUse, data_of, files};
 use crate::Hook;
 
 /// The length of a tool's input that is searched, in bytes.
-const MOST_BYTES: usize = 32 << 10;
+const MAX_INPUT_BYTES: usize = 32 << 10;
 /// The maximum total length of the names of one call.
-const LONGEST: usize = 1_500;
+const MAX_NAMES_BYTES: usize = 1_500;
 /// The maximum length of a name. Anything longer is data.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME_BYTES: usize = 120;
 
 /// Adds the names in a tool's input to the events of the call. The names in each part of a patch go to its file's
 /// event.
@@ -67,11 +67,11 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns the names in some texts, the most frequent first, up to [`LONGEST`].
+/// Returns the names in some texts, the most frequent first, up to [`MAX_NAMES_BYTES`].
 pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
     let folder = hook.folder.to_str().filter(|folder| folder.len() > 1).map(|folder| format!("{folder}/"));
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
-    let mut left = MOST_BYTES;
+    let mut left = MAX_INPUT_BYTES;
     for text in texts {
         let text = &text[..text.floor_char_boundary(left)];
         left -= text.len();
@@ -91,7 +91,7 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
     ranked.sort_by_key(|(_, (times, first))| (std::cmp::Reverse(*times), *first));
     let mut written = String::new();
     for (name, _) in ranked {
-        if written.len() + name.len() < LONGEST {
+        if written.len() + name.len() < MAX_NAMES_BYTES {
             written.push_str(if written.is_empty() { "" } else { " " });
             written.push_str(&name);
         }
@@ -109,5 +109,5 @@ fn kept(name: &str) -> Option<&str> {
     let is_colour = matches!(name.len(), 6 | 8) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_value = name.starts_with(|c: char| c.is_ascii_digit()) || is_colour;
     let is_passing = name.starts_with("tmp/") || OF_TOOLS.contains(&name);
-    (!is_value && !is_passing && name.len() <= LONGEST_NAME && names::is_name(name)).then_some(name)
+    (!is_value && !is_passing && name.len() <= MAX_NAME_BYTES && names::is_name(name)).then_some(name)
 }

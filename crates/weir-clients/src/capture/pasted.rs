@@ -10,13 +10,13 @@ use weir_core::{Event, EventKind, Priority};
 use super::event;
 
 /// The minimum length of data. Anything shorter stays in the prompt.
-const BIG: usize = 1_000;
+const MIN_DATA_BYTES: usize = 1_000;
 /// The length of a block that is examined to classify it.
-const LOOKED_AT: usize = 4 << 10;
+const MAX_EXAMINED_BYTES: usize = 4 << 10;
 /// The minimum percentage of letters, spaces and punctuation in prose.
-const PROSE: usize = 88;
+const MIN_PROSE_PERCENT: usize = 88;
 /// The maximum length of a line of prose above or below a block.
-const LONGEST_LEAD: usize = 400;
+const MAX_LEAD_BYTES: usize = 400;
 
 /// A prompt whose data has been taken out.
 pub(super) struct SplitPrompt {
@@ -33,7 +33,7 @@ pub(super) fn take(text: &str, unseen: usize) -> SplitPrompt {
     let mut found = SplitPrompt { request: String::new(), said: String::new(), data: None };
     let mut pasted = PastedData { bytes: unseen, lines: 0, first: String::new() };
     for block in blocks(text) {
-        if block.text.len() < BIG || !block.is_data() {
+        if block.text.len() < MIN_DATA_BYTES || !block.is_data() {
             push(&mut found.request, block.text);
             if !block.fenced {
                 push(&mut found.said, block.text);
@@ -82,7 +82,8 @@ impl<'t> PromptBlock<'t> {
         if self.fenced {
             return ("", self.text, "");
         }
-        let is_said = |line: &str| line.len() <= LONGEST_LEAD && line.split_whitespace().count() > 1 && is_prose(line);
+        let is_said =
+            |line: &str| line.len() <= MAX_LEAD_BYTES && line.split_whitespace().count() > 1 && is_prose(line);
         let (lead, rest) = match self.text.split_once('\n') {
             Some((first, rest)) if is_said(first) => (first, rest),
             _ => ("", self.text),
@@ -119,14 +120,14 @@ fn blocks(text: &str) -> Vec<PromptBlock<'_>> {
 
 /// Returns whether a text reads like sentences: nearly all of it is letters, spaces and punctuation.
 fn is_prose(text: &str) -> bool {
-    let head = &text[..text.floor_char_boundary(LOOKED_AT)];
+    let head = &text[..text.floor_char_boundary(MAX_EXAMINED_BYTES)];
     let (mut all, mut words) = (0, 0);
     for c in head.trim().chars() {
         all += 1;
         words += usize::from(c.is_alphabetic() || c == ' ' || ".,'’?!".contains(c));
     }
     // A single endless word is not a sentence either.
-    words * 100 >= all * PROSE && head.split_whitespace().count() * 25 >= all
+    words * 100 >= all * MIN_PROSE_PERCENT && head.split_whitespace().count() * 25 >= all
 }
 
 fn first_line(data: &str) -> String {

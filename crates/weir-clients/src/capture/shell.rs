@@ -9,11 +9,11 @@ use lexer::{Lexer, Token};
 use weir_core::event::line;
 
 /// The length of a script that is parsed, in bytes.
-const MOST_BYTES: usize = 16 << 10;
+const MAX_SCRIPT_BYTES: usize = 16 << 10;
 /// The maximum number of commands that are kept.
-const MOST_PARTS: usize = 64;
+const MAX_COMMANDS: usize = 64;
 /// The maximum length of a subject.
-const LONGEST_SUBJECT: usize = 240;
+const MAX_SUBJECT_BYTES: usize = 240;
 
 /// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl SimpleCommand {
 
 /// Splits a script into simple commands.
 pub(crate) fn split(script: &str) -> Vec<SimpleCommand> {
-    let mut lexer = Lexer::new(&script[..script.floor_char_boundary(MOST_BYTES)]);
+    let mut lexer = Lexer::new(&script[..script.floor_char_boundary(MAX_SCRIPT_BYTES)]);
     let mut parts = Vec::new();
     let mut part = SimpleCommand::new(Separator::And);
     while let Some(token) = lexer.token() {
@@ -97,7 +97,7 @@ pub(crate) fn split(script: &str) -> Vec<SimpleCommand> {
                 push(&mut parts, std::mem::replace(&mut part, SimpleCommand::new(Separator::Then)));
             }
         }
-        if parts.len() >= MOST_PARTS {
+        if parts.len() >= MAX_COMMANDS {
             return parts;
         }
     }
@@ -182,7 +182,7 @@ pub(crate) fn spoken(parts: &[SimpleCommand]) -> CoveredCommands {
 /// Returns the subject of a script: its commands, without those that only prepare, filter or print messages.
 pub(crate) fn subject(parts: &[SimpleCommand]) -> String {
     let mains: Vec<String> = mains(parts).into_iter().map(|(command, _)| command).collect();
-    line(&mains.join(" && "), LONGEST_SUBJECT)
+    line(&mains.join(" && "), MAX_SUBJECT_BYTES)
 }
 
 /// Returns the main commands, each with whether others filter its output.
@@ -199,7 +199,7 @@ fn mains(parts: &[SimpleCommand]) -> Vec<(String, bool)> {
         let place = pipe.iter().position(|part| !part.is_source()).unwrap_or(0);
         let part = &pipe[place];
         if !part.is_aside() {
-            found.push((line(&part.text(), LONGEST_SUBJECT), place + 1 < pipe.len()));
+            found.push((line(&part.text(), MAX_SUBJECT_BYTES), place + 1 < pipe.len()));
         }
     }
     found

@@ -10,8 +10,8 @@ use crate::Tool;
 use crate::wire::first_text;
 
 /// The maximum number of tasks kept from a list, and the maximum length of each.
-const MOST_TASKS: usize = 100;
-const LONGEST_TASK: usize = 160;
+const MAX_TASKS: usize = 100;
+const MAX_TASK_BYTES: usize = 160;
 
 /// The keys under which clients send a list.
 const LISTS: &[&str] = &["todos", "plan", "tasks", "items"];
@@ -32,7 +32,7 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
 }
 
 fn whole(list: &[Value]) -> Event {
-    let mut tasks: Vec<Value> = list.iter().take(MOST_TASKS).map(task).filter(|task| !text(task).is_empty()).collect();
+    let mut tasks: Vec<Value> = list.iter().take(MAX_TASKS).map(task).filter(|task| !text(task).is_empty()).collect();
     for task in tasks.iter_mut().filter(|task| task["state"].is_null()) {
         task["state"] = json!("open");
     }
@@ -74,7 +74,7 @@ fn task(value: &Value) -> Value {
     }
     let text = value.as_str().unwrap_or_else(|| first_text(value, TEXTS));
     if !text.is_empty() {
-        task.insert("text".to_owned(), json!(line(text, LONGEST_TASK)));
+        task.insert("text".to_owned(), json!(line(text, MAX_TASK_BYTES)));
     }
     // A change without a state leaves the state as it was.
     if let Some(state) = state(first_text(value, &["status", "state"])) {

@@ -7,9 +7,9 @@ use super::tags::{self, Tag};
 use super::tokens::{self, Attributes};
 
 /// The maximum number of elements and texts.
-pub(super) const MOST_NODES: usize = 500_000;
+pub(super) const MAX_NODES: usize = 500_000;
 /// The maximum depth. Elements below it are transparent.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 /// The index that means no node.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -130,7 +130,7 @@ impl Builder {
         }
         let hidden = attributes.is_hidden() && !tag.is_void();
         if !tag.is_void() {
-            if self.open.len() >= DEEPEST {
+            if self.open.len() >= MAX_DEPTH {
                 self.beyond += 1;
                 self.tree.too_deep += 1;
                 return;
@@ -205,7 +205,7 @@ impl Builder {
     }
 
     fn add(&mut self, tag: Tag, attributes: Option<Box<ElementAttributes>>) -> u32 {
-        if self.tree.nodes.len() >= MOST_NODES {
+        if self.tree.nodes.len() >= MAX_NODES {
             self.tree.is_cut = true;
             return NONE;
         }

@@ -3,7 +3,7 @@
 use super::Separator;
 
 /// The maximum length of a here-document's text.
-const MOST_HERE: usize = 1 << 10;
+const MAX_HERE_DOCUMENT_BYTES: usize = 1 << 10;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
@@ -110,8 +110,8 @@ impl<'t> Lexer<'t> {
                 if line.trim() == end {
                     break;
                 }
-                if text.len() < MOST_HERE {
-                    text.push_str(&line[..line.floor_char_boundary(MOST_HERE)]);
+                if text.len() < MAX_HERE_DOCUMENT_BYTES {
+                    text.push_str(&line[..line.floor_char_boundary(MAX_HERE_DOCUMENT_BYTES)]);
                 }
             }
             let after = &body[at..];

@@ -6,7 +6,7 @@ use super::super::tags::Tag;
 use super::super::tree::{NONE, PageTree};
 
 /// The maximum length of a cell in a table of data.
-const LONGEST_CELL: u32 = 4_000;
+const MAX_CELL_BYTES: u32 = 4_000;
 
 #[derive(Default)]
 struct TableShape {
@@ -39,7 +39,7 @@ pub(super) fn find(tree: &PageTree) -> Vec<u32> {
             Tag::Text => {
                 let length = cell.entry(outer).or_default();
                 *length = length.saturating_add(node.text.1 - node.text.0);
-                shape.holds_blocks |= *length > LONGEST_CELL;
+                shape.holds_blocks |= *length > MAX_CELL_BYTES;
             }
             Tag::Table | Tag::Pre => shape.holds_blocks = true,
             tag => shape.holds_blocks |= tag.heading().is_some(),
