@@ -60,9 +60,9 @@ pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
     }
     let last = |command: &str| command.rsplit('/').next().unwrap_or(command).to_owned();
     for peer in values("--peer") {
-        for ask in [QuestionTiming::Search, QuestionTiming::First] {
-            let name = format!("peer: {} {}", last(peer), ask.name());
-            rows.push((name, measure(&mut McpContender::peer(peer, project, ask), &set)));
+        for timing in [QuestionTiming::Search, QuestionTiming::First] {
+            let name = format!("peer: {} {}", last(peer), timing.name());
+            rows.push((name, measure(&mut McpContender::peer(peer, project, timing), &set)));
         }
     }
     for command in values("--program") {

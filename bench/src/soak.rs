@@ -16,7 +16,7 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 pub(crate) fn run(weir: &str, runs: usize) -> bool {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("project")).unwrap();
-    let before = SystemCensus::look(home.path());
+    let before = SystemCensus::take(home.path());
     let started = Instant::now();
     let mut server = SoakServer::start(weir, home.path());
     let mut counts = [0usize; 8];
@@ -45,9 +45,9 @@ pub(crate) fn run(weir: &str, runs: usize) -> bool {
     let seconds = started.elapsed().as_secs_f64();
     let kinds =
         ["plain", "failing", "timeout", "cancelled", "server killed", "left a child", "background", "command killed"];
-    let told: Vec<String> = kinds.iter().zip(counts).map(|(kind, count)| format!("{kind} {count}")).collect();
-    println!("{runs} runs in {seconds:.0} s: {}", told.join(", "));
-    let left = wait_for(|| SystemCensus::look(home.path()).beyond(&before));
+    let summary: Vec<String> = kinds.iter().zip(counts).map(|(kind, count)| format!("{kind} {count}")).collect();
+    println!("{runs} runs in {seconds:.0} s: {}", summary.join(", "));
+    let left = wait_for(|| SystemCensus::take(home.path()).beyond(&before));
     for thing in &left {
         println!("left: {thing}");
     }
@@ -83,7 +83,7 @@ struct SystemCensus {
 }
 
 impl SystemCensus {
-    fn look(home: &Path) -> Self {
+    fn take(home: &Path) -> Self {
         let mut things = BTreeSet::new();
         for (pid, line) in processes() {
             if line.contains(MARK) || line.contains("sandbox-helper") || line.contains("background-run") {

@@ -56,7 +56,7 @@ impl Contender for HeadAndTail {
 /// An MCP server with `ctx_execute` and `ctx_search`.
 pub(crate) struct McpContender {
     server: Server,
-    ask: QuestionTiming,
+    timing: QuestionTiming,
     project: PathBuf,
     /// Whether a later output replaces an earlier one, so that questions are asked right after each.
     forgets: bool,
@@ -72,15 +72,15 @@ const QUESTIONS_PER_START: usize = 3;
 
 impl McpContender {
     /// Creates Weir itself, in an empty home.
-    pub(crate) fn weir(path: &str, project: &Path, ask: QuestionTiming) -> Self {
+    pub(crate) fn weir(path: &str, project: &Path, timing: QuestionTiming) -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = std::fs::canonicalize(path).unwrap();
         let server = Server::start(path.to_str().unwrap(), home.path(), project);
-        Self { server, ask, project: project.to_owned(), forgets: false, first: Vec::new(), peer: None, home }
+        Self { server, timing, project: project.to_owned(), forgets: false, first: Vec::new(), peer: None, home }
     }
 
     /// Creates another server, from its command.
-    pub(crate) fn peer(command: &str, project: &Path, ask: QuestionTiming) -> Self {
+    pub(crate) fn peer(command: &str, project: &Path, timing: QuestionTiming) -> Self {
         let home = tempfile::tempdir().unwrap();
         let words: Vec<&str> = command.split_whitespace().collect();
         let mut server = Server::start_any(&words, home.path(), project);
@@ -89,7 +89,7 @@ impl McpContender {
         let answer = server.call("ctx_execute", &probe);
         assert!(answer.contains("\na probe of forty-two words"), "{answer}");
         let peer = Some((words.iter().map(|word| (*word).to_owned()).collect(), 0));
-        Self { server, ask, project: project.to_owned(), forgets: true, first: Vec::new(), peer, home }
+        Self { server, timing, project: project.to_owned(), forgets: true, first: Vec::new(), peer, home }
     }
 
     /// Restarts a peer that was asked often; it keeps what it has stored.
@@ -126,21 +126,21 @@ impl McpContender {
 
 impl Contender for McpContender {
     fn prepare(&mut self, set: &Set) {
-        if self.ask != QuestionTiming::First && !self.forgets {
+        if self.timing != QuestionTiming::First && !self.forgets {
             let all = set.outputs.iter().enumerate();
             self.first = all.map(|(place, output)| (place, self.execute(output, None))).collect();
         }
     }
 
     fn first(&mut self, place: usize, output: &Output, question: &str) -> String {
-        match self.ask {
+        match self.timing {
             QuestionTiming::First => self.execute(output, Some(question)),
             QuestionTiming::Get | QuestionTiming::Search => self.shown(place, output),
         }
     }
 
     fn second(&mut self, place: usize, question: &str) -> Option<String> {
-        match self.ask {
+        match self.timing {
             QuestionTiming::First => None,
             QuestionTiming::Get => {
                 let first = self.first.iter().find(|(other, _)| *other == place)?;

@@ -22,13 +22,13 @@ pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
     let both = super::by_group(set, |documents, questions| {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path(), Owner::Project(key()), limits()).unwrap();
-        let kept = StoredDocuments::new(&mut store, set, documents);
+        let stored = StoredDocuments::new(&mut store, set, documents);
         let asked = || questions.iter().map(|&asked| &set.questions[asked]);
-        let words: Rankings = asked().map(|question| search(&mut store, &kept, question, None)).collect();
+        let words: Rankings = asked().map(|question| search(&mut store, &stored, question, None)).collect();
         store.set_model(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>));
         while store.embed_some(EMBED_BATCH_CHUNKS).unwrap() > 0 {}
         let now = |question: &Question| Some(question.now.unwrap_or(LATER));
-        let fused = asked().map(|question| search(&mut store, &kept, question, now(question)));
+        let fused = asked().map(|question| search(&mut store, &stored, question, now(question)));
         words.into_iter().zip(fused.collect::<Vec<_>>()).collect()
     });
     both.into_iter().unzip()
@@ -76,14 +76,14 @@ impl StoredDocuments {
 
 fn search(
     store: &mut Store,
-    kept: &StoredDocuments,
+    stored: &StoredDocuments,
     question: &Question,
     now: Option<Timestamp>,
 ) -> Vec<RankedDocument> {
     let query = Query { now, ..Query::new(question.text.clone(), MAX_RANKING_DEPTH) };
     let hits = store.search(&scope(), &query).unwrap().hits;
     let ranked = hits.into_iter().map(|hit| RankedDocument {
-        document: kept.document(hit.entry.reference, hit.line),
+        document: stored.document(hit.entry.reference, hit.line),
         score: hit.score,
         shown: hit.excerpt,
     });

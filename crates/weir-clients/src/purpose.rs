@@ -113,7 +113,7 @@ fn of_pipeline(parts: &[SimpleCommand]) -> Option<Purpose> {
     }
     let source = parts.iter().find(|part| !matches!(part.program(), "xargs" | "echo" | "printf"));
     match source {
-        Some(source) if !first.is_aside() || parts.len() > 1 => Some(of_part(source)),
+        Some(source) if !first.is_auxiliary() || parts.len() > 1 => Some(of_part(source)),
         _ => None,
     }
 }

@@ -59,7 +59,7 @@ struct Format {
     /// Returns a reader for the beginning of a transcript.
     reader: fn() -> Box<dyn Reader>,
     /// Returns the hooks that the client would have called at a step.
-    told: fn(Step, &Place<'_>) -> Vec<Told>,
+    hooks_for: fn(Step, &Place<'_>) -> Vec<Told>,
 }
 
 /// Turns the rows of one transcript into sessions.
@@ -99,7 +99,7 @@ struct Draft {
 impl Draft {
     /// Fills in the fields of the session that no earlier row has set. The keys are those of the session key, the
     /// version, the folder and the branch.
-    fn learn(&mut self, row: &Value, keys: [&str; 4]) {
+    fn fill_missing(&mut self, row: &Value, keys: [&str; 4]) {
         let fields = [&mut self.key, &mut self.version, &mut self.folder, &mut self.branch];
         for (key, field) in keys.into_iter().zip(fields) {
             if let Some(value) = row[key].as_str().filter(|_| field.is_empty()) {

@@ -35,7 +35,7 @@ impl StaticModel {
         words::each(text, self.letters, word, |word| {
             if word.len() <= self.max_word_chars || word.chars().count() <= self.max_word_chars {
                 let before = tokens.len();
-                self.vocabulary.cut(word, tokens);
+                self.vocabulary.split_word(word, tokens);
                 let pieces = tokens.len() - before;
                 knows_any |= pieces == 1 || (pieces > 1 && pieces * 2 <= word.len());
             }

@@ -81,7 +81,7 @@ impl ModelTable {
             return Err(format!("`{name}` has rows without numbers"));
         }
         let token_weights = TokenWeights {
-            rows: tensors.whole("mapping").transpose()?,
+            rows: tensors.integers("mapping").transpose()?,
             weights: tensors.floats("weights").transpose()?,
         };
         check(&token_weights, count, tokens)?;

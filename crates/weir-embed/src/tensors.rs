@@ -56,7 +56,7 @@ impl Tensors {
     }
 
     /// Returns the numbers of a tensor of integers, or `None` if there is no such tensor.
-    pub(crate) fn whole(&self, name: &str) -> Option<Result<Vec<u32>, String>> {
+    pub(crate) fn integers(&self, name: &str) -> Option<Result<Vec<u32>, String>> {
         let tensor = self.tensors.get(name)?;
         let number =
             |number: Option<u32>| number.ok_or_else(|| format!("`{name}` has a number that is negative or too large"));
@@ -160,7 +160,7 @@ mod tests {
         let numbers = [0, 0x3C, 0, 0xC0, 7, 0, 0, 0, 0, 0, 0, 0, 1, 0xFF];
         let tensors = Tensors::read(file(header, &numbers)).unwrap();
         assert_eq!(tensors.floats("x").unwrap().unwrap(), [1.0, -2.0]);
-        assert_eq!(tensors.whole("y").unwrap().unwrap(), [7]);
+        assert_eq!(tensors.integers("y").unwrap().unwrap(), [7]);
         assert_eq!(tensors.shape("z").unwrap(), [2, 1]);
         assert_eq!(tensors.into_numbers("z").unwrap(), TensorNumbers::Bytes(vec![1, 0xFF]));
     }

@@ -32,7 +32,7 @@ impl Vocabulary {
 
     /// Adds the tokens of a word to `numbers`: the longest token that begins it, then the longest that continues it, up
     /// to its end. Adds none for a word that cannot be split like this.
-    pub(crate) fn cut(&self, word: &str, numbers: &mut Vec<u32>) {
+    pub(crate) fn split_word(&self, word: &str, numbers: &mut Vec<u32>) {
         let view = self.view();
         let before = numbers.len();
         let mut rest = word.as_bytes();
@@ -96,7 +96,7 @@ impl TableView<'_> {
         if count == 0 {
             return None;
         }
-        let (mut slot, tag) = layout::place(hash, count);
+        let (mut slot, tag) = layout::first_slot(hash, count);
         loop {
             let found = number_at(self.slots, slot);
             if found == 0 {
@@ -132,7 +132,7 @@ mod tests {
     fn check(tokens: &[&str], word: &str, wanted: &[&str]) {
         let vocabulary = Vocabulary::new(Cow::Owned(layout::lay_out(tokens).unwrap()));
         let mut numbers = Vec::new();
-        vocabulary.cut(word, &mut numbers);
+        vocabulary.split_word(word, &mut numbers);
         let found: Vec<&str> = numbers.iter().map(|&number| tokens[number as usize]).collect();
         assert_eq!(found, wanted, "{word}");
     }
@@ -178,7 +178,7 @@ mod tests {
         let table = layout::lay_out(&["a", "b"]).unwrap();
         for length in 0..table.len() {
             let vocabulary = Vocabulary::new(Cow::Owned(table[..length].to_vec()));
-            vocabulary.cut("ab", &mut Vec::new());
+            vocabulary.split_word("ab", &mut Vec::new());
         }
         check(&[], "a", &[]);
     }

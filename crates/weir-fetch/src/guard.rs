@@ -91,7 +91,7 @@ impl Guard {
         if holds(&self.denied, reached, port) {
             return Err(FetchError::Denied { host: host.to_owned() });
         }
-        let allowed = match reach(reached) {
+        let allowed = match class_of(reached) {
             AddressClass::Public => true,
             AddressClass::Private => names(&self.allowed, host, port) || holds(&self.allowed, reached, port),
             AddressClass::Special => holds(&self.allowed, reached, port),
@@ -233,14 +233,14 @@ fn as_reached(address: IpAddr) -> IpAddr {
     }
 }
 
-fn reach(address: IpAddr) -> AddressClass {
+fn class_of(address: IpAddr) -> AddressClass {
     match address {
-        IpAddr::V4(address) => reach_of_four(address),
-        IpAddr::V6(address) => reach_of_six(address),
+        IpAddr::V4(address) => class_of_ipv4(address),
+        IpAddr::V6(address) => class_of_ipv6(address),
     }
 }
 
-fn reach_of_four(address: Ipv4Addr) -> AddressClass {
+fn class_of_ipv4(address: Ipv4Addr) -> AddressClass {
     match address.octets() {
         [127, ..] | [10, ..] | [192, 168, ..] | [100, 64..=127, ..] | [172, 16..=31, ..] => AddressClass::Private,
         // "This network", link-local, protocol assignments, documentation, benchmarking, relays, multicast, reserved.
@@ -259,7 +259,7 @@ fn reach_of_four(address: Ipv4Addr) -> AddressClass {
     }
 }
 
-fn reach_of_six(address: Ipv6Addr) -> AddressClass {
+fn class_of_ipv6(address: Ipv6Addr) -> AddressClass {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Private,
         // Metadata services of clouds, which are in the private range.

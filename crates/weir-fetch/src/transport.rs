@@ -250,14 +250,14 @@ impl Resolver for GuardedResolver {
 /// Resolves a name on a separate thread, since the system's resolver cannot be interrupted. The thread is abandoned if
 /// it does not answer in time.
 fn resolve(host: &str, port: u16, within: Duration) -> Result<Vec<SocketAddr>, Error> {
-    let (tell, told) = mpsc::sync_channel(1);
+    let (sender, receiver) = mpsc::sync_channel(1);
     let name = (host.to_owned(), port);
     std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
         let found = (name.0.as_str(), name.1).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
         // If it took too long, the receiver is gone.
-        let _ = tell.send(found);
+        let _ = sender.send(found);
     })?;
-    match told.recv_timeout(within) {
+    match receiver.recv_timeout(within) {
         Ok(Ok(found)) => Ok(found),
         Ok(Err(_)) => Err(Error::HostNotFound),
         Err(_) => Err(Error::Timeout(Timeout::Resolve)),

@@ -29,12 +29,12 @@ pub fn fit(text: &str, budget: usize) -> usize {
             return text.len();
         }
         let piece = &rest[..split::first(rest)];
-        let reach = walk(piece.as_bytes(), budget - at.tokens, &mut cutter.merger);
-        if reach.bytes < piece.len() {
+        let extent = walk(piece.as_bytes(), budget - at.tokens, &mut cutter.merger);
+        if extent.bytes < piece.len() {
             return cutter.cut(piece);
         }
         cutter.marks =
-            [cutter.marks[1], at, TokenExtent { tokens: at.tokens + reach.tokens, bytes: at.bytes + reach.bytes }];
+            [cutter.marks[1], at, TokenExtent { tokens: at.tokens + extent.tokens, bytes: at.bytes + extent.bytes }];
     }
 }
 
@@ -75,8 +75,8 @@ impl Cutter<'_> {
         let start = self.marks[2].bytes;
         let mut spare = 0;
         while spare < limit {
-            let reach = walk(piece.as_bytes(), limit - spare, &mut self.merger);
-            let cut = piece.floor_char_boundary(reach.bytes);
+            let extent = walk(piece.as_bytes(), limit - spare, &mut self.merger);
+            let cut = piece.floor_char_boundary(extent.bytes);
             if cut > 0 && self.fits(start + cut) {
                 return Some(start + cut);
             }

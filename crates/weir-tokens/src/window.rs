@@ -43,7 +43,7 @@ impl Windows {
     /// prefix that itself has exactly `limit` tokens, and are not necessarily the first ones of the whole piece.
     pub(crate) fn walk(self, piece: &[u8], limit: usize, merger: &mut Merger) -> TokenExtent {
         if piece.len() <= self.step {
-            return reach(merger.merge(piece), 0, limit);
+            return extent(merger.merge(piece), 0, limit);
         }
         let mut before = 0;
         let mut known = merge(piece, 0, self.step, merger);
@@ -53,7 +53,7 @@ impl Windows {
             let from = known.partition_point(|&bound| bound + self.overlap < end).min(known.len().saturating_sub(2));
             let next = merge(piece, known[from], end + self.step, merger);
             let Some((old, new)) = common_token(&known[from..], &next) else {
-                return reach(merger.merge(piece), 0, limit);
+                return extent(merger.merge(piece), 0, limit);
             };
             if before + from + old >= limit {
                 break;
@@ -61,7 +61,7 @@ impl Windows {
             before += from + old;
             known = next[new..].to_vec();
         }
-        reach(&known, before, limit)
+        extent(&known, before, limit)
     }
 }
 
@@ -72,7 +72,7 @@ fn merge(piece: &[u8], start: usize, end: usize, merger: &mut Merger) -> Vec<usi
 }
 
 /// Returns the extent of the first `limit` tokens, if `before` tokens precede those within `bounds`.
-fn reach(bounds: &[usize], before: usize, limit: usize) -> TokenExtent {
+fn extent(bounds: &[usize], before: usize, limit: usize) -> TokenExtent {
     let last = (bounds.len() - 1).min(limit - before);
     TokenExtent { tokens: before + last, bytes: bounds[last] }
 }

@@ -8,7 +8,7 @@ use weir_core::event::{LONGEST_TEXT, line};
 use weir_core::{Event, EventKind, Priority};
 
 use super::shell::{self, CoveredCommands, SimpleCommand};
-use super::{ToolUse, event_with, files, rejected, telling};
+use super::{ToolUse, event_with, failure_text, files, rejected};
 use crate::{Done, Hook, Point, Tool, ToolCall};
 
 /// Exit codes of a command that was interrupted, or whose reader closed the pipe.
@@ -21,7 +21,7 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     }
     let subject = subject(used);
     let exit = used.done.exit_code;
-    let why = telling::line_of(&used.done.output.text);
+    let why = failure_text::failure_line(&used.done.output.text);
     let text = match (why, exit) {
         (Some(why), _) => format!("{}: {why}", line(&subject, 120)),
         (None, Some(exit)) => format!("{}: exit code {exit}", line(&subject, 120)),
@@ -65,9 +65,9 @@ pub(super) fn subject(used: &ToolUse<'_>) -> String {
     match &used.call.tool {
         Tool::Shell { command } => {
             let parts = shell::split(command);
-            let CoveredCommands { commands, .. } = shell::spoken(&parts);
-            let spoken = line(&commands.join(" && "), LONGEST_TEXT);
-            [spoken, shell::subject(&parts), line(command, 200)]
+            let CoveredCommands { commands, .. } = shell::covered_commands(&parts);
+            let covered = line(&commands.join(" && "), LONGEST_TEXT);
+            [covered, shell::subject(&parts), line(command, 200)]
                 .into_iter()
                 .find(|text| !text.is_empty())
                 .unwrap_or_default()
@@ -134,10 +134,10 @@ fn is_answer(used: &ToolUse<'_>) -> bool {
 /// Returns the commands that are known to have succeeded.
 fn succeeded(used: &ToolUse<'_>) -> Option<Vec<String>> {
     let Tool::Shell { command } = &used.call.tool else { return Some(vec![subject(used)]) };
-    let CoveredCommands { commands, piped } = shell::spoken(&shell::split(command));
+    let CoveredCommands { commands, piped } = shell::covered_commands(&shell::split(command));
     let output = &used.done.output.text;
     // A filter succeeds whatever its input says, so only the text can tell.
-    let doubtful = piped && (output.trim().is_empty() || telling::speaks_of_failure(output));
+    let doubtful = piped && (output.trim().is_empty() || failure_text::reports_failure(output));
     (!doubtful && !commands.is_empty()).then_some(commands)
 }
 

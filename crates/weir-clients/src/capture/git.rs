@@ -20,13 +20,13 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
         return Vec::new();
     }
     let output = &used.done.output.text;
-    let mut said = commits(&output[..output.floor_char_boundary(MAX_SEARCHED_BYTES)]);
+    let mut reports = commits(&output[..output.floor_char_boundary(MAX_SEARCHED_BYTES)]);
     let mut events = Vec::new();
     for part in shell::split(command).iter().filter(|part| part.program() == "git") {
-        let Some(call) = call(part) else { continue };
-        let told = if call.verb == "commit" { said.next() } else { None };
-        if !used.failed() || told.is_some() {
-            events.push(git(part, &call, told));
+        let Some(call) = git_command(part) else { continue };
+        let report = if call.verb == "commit" { reports.next() } else { None };
+        if !used.failed() || report.is_some() {
+            events.push(git_event(part, &call, report));
         }
     }
     events
@@ -40,7 +40,7 @@ struct GitCommand<'p> {
     folder: Option<&'p str>,
 }
 
-fn call(part: &SimpleCommand) -> Option<GitCommand<'_>> {
+fn git_command(part: &SimpleCommand) -> Option<GitCommand<'_>> {
     let mut words = part.args();
     let mut folder = None;
     let verb = loop {
@@ -52,8 +52,8 @@ fn call(part: &SimpleCommand) -> Option<GitCommand<'_>> {
         }
     };
     let args: Vec<&str> = words.collect();
-    let only_says = |word: &&str| matches!(*word, "--help" | "-h" | "--dry-run");
-    (changes(verb, &args) && !args.iter().any(only_says)).then_some(GitCommand { verb, args, folder })
+    let changes_nothing = |word: &&str| matches!(*word, "--help" | "-h" | "--dry-run");
+    (changes(verb, &args) && !args.iter().any(changes_nothing)).then_some(GitCommand { verb, args, folder })
 }
 
 /// Returns whether a command changes the repository.
@@ -65,13 +65,13 @@ fn changes(verb: &str, args: &[&str]) -> bool {
         "stash" => !matches!(first, "list" | "show"),
         // Without a name, or with these options, these commands list.
         "tag" => {
-            names(args)
-                && !lists(args, &["-l", "--list", "-n", "--contains", "--points-at", "-v", "--verify", "--merged"])
+            has_name(args)
+                && !is_listing(args, &["-l", "--list", "-n", "--contains", "--points-at", "-v", "--verify", "--merged"])
         }
         "branch" => {
             let listing =
                 ["-a", "-r", "-v", "-vv", "-l", "--list", "--show-current", "--contains", "--merged", "--no-merged"];
-            names(args) && !lists(args, &listing)
+            has_name(args) && !is_listing(args, &listing)
         }
         "worktree" => matches!(first, "add" | "remove" | "move" | "prune"),
         "remote" => matches!(first, "add" | "remove" | "rm" | "set-url" | "rename"),
@@ -81,24 +81,26 @@ fn changes(verb: &str, args: &[&str]) -> bool {
     }
 }
 
-fn names(args: &[&str]) -> bool {
+fn has_name(args: &[&str]) -> bool {
     args.iter().any(|word| !word.starts_with('-'))
 }
 
-fn lists(args: &[&str], options: &[&str]) -> bool {
+fn is_listing(args: &[&str], options: &[&str]) -> bool {
     args.iter().any(|word| options.contains(word) || word.starts_with("--sort") || word.starts_with("--format"))
 }
 
-fn git(part: &SimpleCommand, call: &GitCommand<'_>, told: Option<CommitReport<'_>>) -> Event {
+fn git_event(part: &SimpleCommand, call: &GitCommand<'_>, report: Option<CommitReport<'_>>) -> Event {
     let mut data = Map::new();
     data.insert("command".to_owned(), json!(line(call.verb, 40)));
-    let branch = told.as_ref().and_then(|told| told.branch).or_else(|| branch(call));
-    for (key, value) in [("branch", branch), ("commit", told.as_ref().map(|told| told.hash)), ("folder", call.folder)] {
+    let branch = report.as_ref().and_then(|report| report.branch).or_else(|| branch(call));
+    for (key, value) in
+        [("branch", branch), ("commit", report.as_ref().map(|report| report.hash)), ("folder", call.folder)]
+    {
         if let Some(value) = value {
             data.insert(key.to_owned(), json!(line(value, 120)));
         }
     }
-    let text = match (call.verb, told) {
+    let text = match (call.verb, report) {
         ("commit", Some(CommitReport { hash, subject, .. })) => {
             format!("git commit {hash}: {}", line(subject, MAX_SUBJECT_BYTES))
         }

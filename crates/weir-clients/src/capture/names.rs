@@ -29,7 +29,7 @@ pub(super) fn attach(events: &mut [Event], used: &ToolUse<'_>) {
     let mut all: Vec<Value> = events.iter().map(data_of).collect();
     for (path, texts) in parts {
         let path = path.filter(|path| !path.is_empty()).map(|path| files::relative(used.hook, path));
-        let names = found(used.hook, &texts);
+        let names = most_frequent(used.hook, &texts);
         // The event of a file already names the file.
         let names: Vec<&str> = names.split(' ').filter(|name| Some(*name) != path.as_deref()).collect();
         let names = names.join(" ");
@@ -68,7 +68,7 @@ fn texts(value: &Value) -> Vec<&str> {
 }
 
 /// Returns the names in some texts, the most frequent first, up to [`MAX_NAMES_BYTES`].
-pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
+pub(super) fn most_frequent(hook: &Hook, texts: &[&str]) -> String {
     let folder = hook.folder.to_str().filter(|folder| folder.len() > 1).map(|folder| format!("{folder}/"));
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
     let mut left = MAX_INPUT_BYTES;
@@ -81,7 +81,7 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
             None => (*text).to_owned(),
         };
         names::each(&text, |name, absolute| {
-            let Some(name) = kept(name) else { return };
+            let Some(name) = plain_name(name) else { return };
             let name = if absolute && name.contains('/') { format!("/{name}") } else { name.to_owned() };
             let next = counts.len();
             counts.entry(name).or_insert((0, next)).0 += 1;
@@ -103,7 +103,7 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
 const OF_TOOLS: &[&str] = &["in_progress", "files_with_matches", "general-purpose", "dev/null"];
 
 /// Returns a name without its line number, or `None` for a value, a colour or a temporary file.
-fn kept(name: &str) -> Option<&str> {
+fn plain_name(name: &str) -> Option<&str> {
     let end = name.match_indices(':').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
     let name = end.map_or(name, |(at, _)| &name[..at]);
     let is_colour = matches!(name.len(), 6 | 8) && name.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -29,35 +29,35 @@ pub(super) struct SplitPrompt {
 }
 
 /// Takes the data out of a prompt. `unseen` is the number of bytes that were not examined and count as data.
-pub(super) fn take(text: &str, unseen: usize) -> SplitPrompt {
-    let mut found = SplitPrompt { request: String::new(), said: String::new(), data: None };
+pub(super) fn split_prompt(text: &str, unseen: usize) -> SplitPrompt {
+    let mut split = SplitPrompt { request: String::new(), said: String::new(), data: None };
     let mut pasted = PastedData { bytes: unseen, lines: 0, first: String::new() };
     for block in blocks(text) {
         if block.text.len() < MIN_DATA_BYTES || !block.is_data() {
-            push(&mut found.request, block.text);
+            push(&mut split.request, block.text);
             if !block.fenced {
-                push(&mut found.said, block.text);
+                push(&mut split.said, block.text);
             }
             continue;
         }
         let (lead, data, trail) = block.parts();
-        push(&mut found.request, lead);
-        push(&mut found.said, lead);
+        push(&mut split.request, lead);
+        push(&mut split.said, lead);
         pasted.bytes += data.len();
         pasted.lines += data.lines().count();
         if pasted.first.is_empty() {
             pasted.first = first_line(data);
         }
-        push(&mut found.request, &format!("[pasted: {}]", size(data.len() as u64)));
-        push(&mut found.request, trail);
-        push(&mut found.said, trail);
+        push(&mut split.request, &format!("[pasted: {}]", size(data.len() as u64)));
+        push(&mut split.request, trail);
+        push(&mut split.said, trail);
     }
     if pasted.bytes > 0 {
         let PastedData { bytes, lines, first } = pasted;
         let text = format!("pasted {}, {}, beginning: {first}", size(bytes as u64), counted(lines, "line", "lines"));
-        found.data = Some(event(EventKind::Data, Priority::P3, &text));
+        split.data = Some(event(EventKind::Data, Priority::P3, &text));
     }
-    found
+    split
 }
 
 struct PastedData {

@@ -117,16 +117,16 @@ pub(super) fn events(text: &str) -> Vec<Event> {
     if words.trim().is_empty() || is_command(words.trim()) || is_not_the_user(words.trim()) {
         return Vec::new();
     }
-    let found = pasted::take(&words, rest.len());
+    let split = pasted::split_prompt(&words, rest.len());
     let prompt = Event {
         kind: EventKind::Prompt,
         priority: Priority::P1,
-        text: line(&found.request, MAX_PROMPT_BYTES),
+        text: line(&split.request, MAX_PROMPT_BYTES),
         data: None,
     };
     let mut events = vec![prompt];
-    events.extend(decisions::events(&found.said));
-    events.extend(found.data);
+    events.extend(decisions::events(&split.said));
+    events.extend(split.data);
     events
 }
 

@@ -69,10 +69,10 @@ impl SimpleCommand {
     }
 
     /// Returns whether it only prepares for other commands or prints a message.
-    pub(crate) fn is_aside(&self) -> bool {
-        let asides =
+    pub(crate) fn is_auxiliary(&self) -> bool {
+        let auxiliaries =
             ["cd", "echo", "printf", "export", "source", ".", "set", "true", ":", "sleep", "pushd", "popd", "unset"];
-        asides.contains(&self.program())
+        auxiliaries.contains(&self.program())
     }
 
     /// Returns whether it only feeds text to the next command, and so is not the main command of a pipeline.
@@ -168,25 +168,25 @@ pub(crate) struct CoveredCommands {
 }
 
 /// Returns the commands that the exit code covers: the last one, and those it depends on.
-pub(crate) fn spoken(parts: &[SimpleCommand]) -> CoveredCommands {
+pub(crate) fn covered_commands(parts: &[SimpleCommand]) -> CoveredCommands {
     let from = parts.iter().rposition(|part| matches!(part.join, Separator::Then | Separator::Or)).unwrap_or(0);
     let pipefail = parts.iter().any(|part| part.program() == "set" && part.args().any(|word| word == "pipefail"));
     if parts.last().is_none_or(|part| part.background) {
         return CoveredCommands::default();
     }
-    let mains = mains(&parts[from..]);
-    let piped = !pipefail && mains.iter().any(|(_, piped)| *piped);
-    CoveredCommands { commands: mains.into_iter().map(|(command, _)| command).collect(), piped }
+    let main_commands = main_commands(&parts[from..]);
+    let piped = !pipefail && main_commands.iter().any(|(_, piped)| *piped);
+    CoveredCommands { commands: main_commands.into_iter().map(|(command, _)| command).collect(), piped }
 }
 
 /// Returns the subject of a script: its commands, without those that only prepare, filter or print messages.
 pub(crate) fn subject(parts: &[SimpleCommand]) -> String {
-    let mains: Vec<String> = mains(parts).into_iter().map(|(command, _)| command).collect();
-    line(&mains.join(" && "), MAX_SUBJECT_BYTES)
+    let main_commands: Vec<String> = main_commands(parts).into_iter().map(|(command, _)| command).collect();
+    line(&main_commands.join(" && "), MAX_SUBJECT_BYTES)
 }
 
 /// Returns the main commands, each with whether others filter its output.
-fn mains(parts: &[SimpleCommand]) -> Vec<(String, bool)> {
+fn main_commands(parts: &[SimpleCommand]) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> = Vec::new();
     let mut at = 0;
     while at < parts.len() {
@@ -198,7 +198,7 @@ fn mains(parts: &[SimpleCommand]) -> Vec<(String, bool)> {
         at = end;
         let place = pipe.iter().position(|part| !part.is_source()).unwrap_or(0);
         let part = &pipe[place];
-        if !part.is_aside() {
+        if !part.is_auxiliary() {
             found.push((line(&part.text(), MAX_SUBJECT_BYTES), place + 1 < pipe.len()));
         }
     }

@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
     many: false,
     knows,
     reader: || Box::<GeminiReader>::default(),
-    told,
+    hooks_for,
 };
 
 /// The beginning of a text that replaces a conversation.
@@ -104,11 +104,11 @@ fn result(call: &Value) -> ToolResult {
     let error = if failed { json!({ "message": text }) } else { Value::Null };
     let response = json!({ "llmContent": text, "returnDisplay": call["resultDisplay"], "error": error });
     let (key, name) = (crate::wire::text(&call["id"]).to_owned(), crate::wire::text(&call["name"]).to_owned());
-    ToolResult { key, name, input: today(call["args"].clone()), text, response, failed }
+    ToolResult { key, name, input: with_current_keys(call["args"].clone()), text, response, failed }
 }
 
 /// Renames the fields of a tool's input to those of the current version.
-fn today(mut input: Value) -> Value {
+fn with_current_keys(mut input: Value) -> Value {
     let Value::Object(given) = &mut input else { return input };
     for (old, new) in [("absolute_path", "file_path"), ("offset", "start_line"), ("limit", "end_line")] {
         if let Some(value) = given.remove(old).filter(|_| !given.contains_key(new)) {
@@ -129,14 +129,14 @@ fn usage(tokens: &Value) -> Usage {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
     match step {
-        Step::Prompt { text } => vec![place.tell("BeforeAgent", json!({ "prompt": text }))],
+        Step::Prompt { text } => vec![place.hook_payload("BeforeAgent", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(mut result) => {
             let response = result.response.take();
-            vec![place.tell_used("AfterTool", result, ("tool_response", response))]
+            vec![place.after_tool_payload("AfterTool", result, ("tool_response", response))]
         }
-        Step::Compacted { .. } => vec![place.tell("PreCompress", json!({ "trigger": "auto" }))],
+        Step::Compacted { .. } => vec![place.hook_payload("PreCompress", json!({ "trigger": "auto" }))],
     }
 }

@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
     many: false,
     knows,
     reader: || Box::<OpenCodeReader>::default(),
-    told,
+    hooks_for,
 };
 
 fn knows(row: &Value) -> bool {
@@ -149,15 +149,15 @@ fn usage(tokens: &Value) -> Usage {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
-    let tell = |event, input: Value, output: Value| {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+    let hook_payloads = |event, input: Value, output: Value| {
         let directory = place.folder.to_string_lossy();
         vec![Told { event, payload: json!({ "directory": directory, "input": input, "output": output }) }]
     };
     match step {
         Step::Prompt { text } => {
             let parts = json!({ "parts": [{ "type": "text", "text": text }] });
-            tell("chat.message", json!({ "sessionID": place.session }), parts)
+            hook_payloads("chat.message", json!({ "sessionID": place.session }), parts)
         }
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
         // It calls no hook after a tool that failed.
@@ -165,10 +165,12 @@ fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
         Step::Result(result) => {
             let (tool, call, args) = (&result.name, &result.key, &result.input);
             let input = json!({ "tool": tool, "sessionID": place.session, "callID": call, "args": args });
-            tell("tool.execute.after", input, result.response)
+            hook_payloads("tool.execute.after", input, result.response)
         }
-        Step::Compacted { .. } => {
-            tell("experimental.session.compacting", json!({ "sessionID": place.session }), json!({ "context": [] }))
-        }
+        Step::Compacted { .. } => hook_payloads(
+            "experimental.session.compacting",
+            json!({ "sessionID": place.session }),
+            json!({ "context": [] }),
+        ),
     }
 }

@@ -17,7 +17,7 @@ pub(super) const FORMAT: Format = Format {
     many: true,
     knows,
     reader: || Box::<PlainReader>::default(),
-    told,
+    hooks_for,
 };
 
 fn knows(row: &Value) -> bool {
@@ -45,7 +45,7 @@ impl Reader for PlainReader {
         // A row without an identifier is identified by its position.
         let position = draft.rows.to_string();
         draft.begin(time(&row["at"]), row["id"].as_str().unwrap_or(&position));
-        draft.learn(&row, ["session", "version", "folder", "branch"]);
+        draft.fill_missing(&row, ["session", "version", "folder", "branch"]);
         let step = match row["role"].as_str() {
             Some("user") => Step::Prompt { text },
             Some("assistant") => Step::Said { text, request: 0 },
@@ -65,6 +65,6 @@ impl Reader for PlainReader {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
-    (claude::FORMAT.told)(step, place)
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+    (claude::FORMAT.hooks_for)(step, place)
 }

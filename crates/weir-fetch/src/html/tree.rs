@@ -119,7 +119,7 @@ impl Builder {
             Tag::Meta | Tag::Base => return self.read_head(tag, attributes),
             // A second or late body starts nothing.
             Tag::Body => return,
-            _ => self.end_what_it_ends(tag),
+            _ => self.close_implied(tag),
         }
         if self.silent > 0 && tag.is_void() {
             return;
@@ -138,7 +138,7 @@ impl Builder {
             self.tree.hidden += usize::from(hidden && self.silent == 0);
         }
         let silent = hidden || tag.is_silent();
-        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, kept(tag, attributes)) };
+        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, element_attributes(tag, attributes)) };
         if !tag.is_void() {
             self.open.push(OpenElement { tag, node, silent });
             self.silent += usize::from(silent);
@@ -228,7 +228,7 @@ impl Builder {
     }
 
     /// Closes the elements that a start tag closes implicitly.
-    fn end_what_it_ends(&mut self, tag: Tag) {
+    fn close_implied(&mut self, tag: Tag) {
         match tag {
             Tag::Li => self.pop_to(|open| open.tag == Tag::Li, |open| is_list(open.tag) || open.tag.is_boundary()),
             Tag::Dt | Tag::Dd => {
@@ -286,21 +286,22 @@ fn is_list(tag: Tag) -> bool {
     matches!(tag, Tag::Ul | Tag::Ol)
 }
 
-fn kept(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAttributes>> {
-    let mut kept = ElementAttributes::default();
+fn element_attributes(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAttributes>> {
+    let mut element = ElementAttributes::default();
     match tag {
-        Tag::A => kept.link = attributes.text("href"),
+        Tag::A => element.link = attributes.text("href"),
         Tag::Img => {
-            kept.link = attributes.text("src");
-            kept.alt = attributes.text("alt");
+            element.link = attributes.text("src");
+            element.alt = attributes.text("alt");
         }
-        Tag::Ol => kept.start = attributes.text("start").parse().ok(),
+        Tag::Ol => element.start = attributes.text("start").parse().ok(),
         _ => {}
     }
     if (tag.is_block() || tag == Tag::Code) && !attributes.is_empty() {
         let names = [attributes.text("class"), attributes.text("id"), attributes.text("role")].join(" ");
-        kept.names = names.trim().to_ascii_lowercase();
+        element.names = names.trim().to_ascii_lowercase();
     }
-    let has_any = !kept.link.is_empty() || !kept.alt.is_empty() || !kept.names.is_empty() || kept.start.is_some();
-    has_any.then(|| Box::new(kept))
+    let has_any =
+        !element.link.is_empty() || !element.alt.is_empty() || !element.names.is_empty() || element.start.is_some();
+    has_any.then(|| Box::new(element))
 }

@@ -223,7 +223,7 @@ impl Writer<'_> {
             return;
         }
         let is_linked = self.marks.iter().any(|mark| mark.tag == Tag::A);
-        match self.links.whole(&attributes.link) {
+        match self.links.resolve(&attributes.link) {
             Some(link) if !is_linked && !self.is_in_heading => self.blocks.words(&format!("![{alt}]({link})")),
             _ => self.blocks.words(&alt),
         }
@@ -234,7 +234,7 @@ impl Writer<'_> {
         if self.preformatted > 0 || self.marks.iter().any(|outer| outer.tag == mark.tag) {
             return;
         }
-        let link = node.attributes.as_ref().and_then(|attributes| self.links.whole(&attributes.link));
+        let link = node.attributes.as_ref().and_then(|attributes| self.links.resolve(&attributes.link));
         if mark.tag == Tag::A && self.blocks.place().1 != mark.line {
             // The link spans whole blocks, as on cards, so it is written below them.
             if let Some(link) = link.filter(|_| !self.is_in_cell()) {

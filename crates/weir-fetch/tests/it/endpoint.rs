@@ -50,7 +50,7 @@ fn texts_come_back_as_vectors_in_their_order() {
     assert_eq!((&vectors[1], &vectors[2]), (&None, &None));
     assert!(near(&vectors[3], [6.0 / 52_f32.sqrt(), 4.0 / 52_f32.sqrt(), 0.0]));
     assert!(near(&vectors[4], [0.6, 0.8, 0.0]));
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!((asked.len(), asked[1].path()), (3, "/v1/embeddings"));
     assert_eq!(asked[1].header("authorization"), Some("Bearer k-1"));
 }

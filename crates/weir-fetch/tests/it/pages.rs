@@ -133,7 +133,7 @@ fn compressed_pages_are_inflated() {
     let server = TestServer::saying(answer("content-type: text/plain\r\ncontent-encoding: gzip", compressed));
     let page = get(&server.url("/")).unwrap();
     assert_eq!((page.text.as_str(), page.received), (text.as_str(), received));
-    assert_eq!(server.asked()[0].header("accept-encoding"), Some("gzip, br"));
+    assert_eq!(server.requests()[0].header("accept-encoding"), Some("gzip, br"));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn what_is_kept_is_asked_for_and_not_sent_again() {
     request.etag = page.etag;
     request.last_modified = page.last_modified;
     assert_eq!(fetch(&request, &fetcher).unwrap(), Fetched::Unchanged);
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked[1].header("if-modified-since"), Some("Mon, 01 Jan 2026 00:00:00 GMT"));
     assert_eq!(asked[0].header("if-none-match"), None);
 }
@@ -189,8 +189,8 @@ fn a_page_is_asked_of_the_proxy_by_its_name() {
     };
     let page = get_with(settings.clone(), "http://docs.example.com/page").unwrap();
     assert_eq!((page.text.as_str(), page.form), ("through the proxy", PageFormat::Plain));
-    assert_eq!(proxy.asked()[0].line.trim(), "CONNECT docs.example.com:80 HTTP/1.1");
+    assert_eq!(proxy.requests()[0].line.trim(), "CONNECT docs.example.com:80 HTTP/1.1");
     let error = get_with(settings, "http://metadata.google.internal/").unwrap_err();
     assert!(matches!(error, FetchError::Private { .. }));
-    assert_eq!(proxy.asked().len(), 1);
+    assert_eq!(proxy.requests().len(), 1);
 }

@@ -74,7 +74,10 @@ fn the_connection_goes_to_the_address_that_was_checked() {
     }));
     let page = get_with(settings, &format!("http://wiki.example.com:{}/", server.address.port())).unwrap();
     assert_eq!((page.text.as_str(), looks.load(Ordering::SeqCst)), ("allowed\n", 1));
-    assert_eq!(server.asked()[0].header("host"), Some(format!("wiki.example.com:{}", server.address.port()).as_str()));
+    assert_eq!(
+        server.requests()[0].header("host"),
+        Some(format!("wiki.example.com:{}", server.address.port()).as_str())
+    );
 }
 
 #[test]

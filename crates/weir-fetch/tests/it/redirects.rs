@@ -34,7 +34,7 @@ fn circles_end() {
     });
     let error = get(&server.url("/a")).unwrap_err();
     assert_eq!(error, FetchError::TooManyRedirects { most: 5, url: server.url("/a") });
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.requests().len(), 6);
     assert!(began.elapsed().as_secs() < 5);
 }
 
@@ -72,6 +72,6 @@ fn what_one_host_said_is_not_told_another() {
     settings.names = weir_fetch::NameResolver::Custom(std::sync::Arc::new(|_| vec![crate::server::this_machine()]));
     let request = Request { url: server.url("/"), etag: Some("\"secret\"".to_owned()), ..Request::default() };
     assert!(matches!(fetch(&request, &Fetcher::new(settings)).unwrap(), Fetched::Page(_)));
-    assert_eq!(server.asked()[0].header("if-none-match"), Some("\"secret\""));
-    assert_eq!(other.asked()[0].header("if-none-match"), None);
+    assert_eq!(server.requests()[0].header("if-none-match"), Some("\"secret\""));
+    assert_eq!(other.requests()[0].header("if-none-match"), None);
 }

@@ -23,7 +23,7 @@ impl Links {
 
     /// Returns a link's target as it is written: a path if it is on the page's own host. Returns `None` for a link
     /// within the page or to code.
-    pub(super) fn whole(&self, link: &str) -> Option<String> {
+    pub(super) fn resolve(&self, link: &str) -> Option<String> {
         if link.is_empty() || link.starts_with('#') {
             return None;
         }

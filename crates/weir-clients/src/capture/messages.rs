@@ -15,7 +15,7 @@ const MAX_DECISIONS: usize = 3;
 /// first event carries the names in all of them.
 pub fn before_compaction(hook: &Hook, said: &[&str]) -> Vec<Event> {
     let mut events = said.last().map(|last| events(last)).unwrap_or_default();
-    let names = names::found(hook, said);
+    let names = names::most_frequent(hook, said);
     if let Some(first) = events.first_mut().filter(|_| !names.is_empty()) {
         first.data = Some(json!({ "names": names }).to_string());
     }

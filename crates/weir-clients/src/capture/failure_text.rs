@@ -13,7 +13,7 @@ const MAX_LINE_BYTES: usize = 260;
 const MIN_FAILURE_WEIGHT: u8 = 70;
 
 /// Returns the most telling line, the last line if none is telling, or `None` for an empty output.
-pub(super) fn line_of(output: &str) -> Option<String> {
+pub(super) fn failure_line(output: &str) -> Option<String> {
     let mut best: Option<(u8, String)> = None;
     let mut last = "";
     let mut in_traceback = false;
@@ -49,7 +49,7 @@ pub(super) fn line_of(output: &str) -> Option<String> {
 }
 
 /// Returns whether an output reports a failure, for commands whose exit code is lost.
-pub(super) fn speaks_of_failure(output: &str) -> bool {
+pub(super) fn reports_failure(output: &str) -> bool {
     shown(output).lines().any(|line| weight(line) >= MIN_FAILURE_WEIGHT)
 }
 
