@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::figures::Figures;
-use crate::text::Numbers;
+use crate::text::RandomNumbers;
 use disk::Disk;
 
 const WORKERS: usize = 8;
@@ -179,7 +179,7 @@ impl LoadState {
 
 /// Indexes repeatedly, stopping the program for 5 to 20 seconds somewhere in between.
 fn index_and_stop(state: &LoadState) {
-    let mut numbers = Numbers::new(99);
+    let mut numbers = RandomNumbers::new(99);
     let mut round = 0;
     while !state.is_over() {
         round += 1;

@@ -17,7 +17,7 @@ use weir_outline::map::{Commits, Known, Weights, Wish, rank_with};
 use crate::figures::Figures;
 use history::Commit;
 use pagerank::Graph;
-use tree::Tree;
+use tree::SourceTree;
 
 pub(crate) use cost::run as cost;
 
@@ -36,7 +36,7 @@ pub(crate) fn change_log(folder: &str, newer: &str) -> bool {
     let new = commits.windows(5).position(|some| some.iter().all(|commit| known.contains(commit)));
     let new = new.unwrap_or(commits.len());
     println!("{} commits, {new} of them after the files in {}\n", commits.len(), name(folder));
-    measure(&Tree::read(Path::new(folder)), &commits, new)
+    measure(&SourceTree::read(Path::new(folder)), &commits, new)
 }
 
 /// Measures the newest commits of a git repository, with the files from before them.
@@ -44,7 +44,7 @@ pub(crate) fn git(repository: &str, newest: usize) -> bool {
     let commits = history::git(repository);
     let before = history::files_before(repository, newest);
     println!("{} commits of {}, the newest {newest} asked\n", commits.len(), name(repository));
-    measure(&Tree::read(before.path()), &commits, newest)
+    measure(&SourceTree::read(before.path()), &commits, newest)
 }
 
 fn name(folder: &str) -> String {
@@ -60,7 +60,7 @@ struct MapQuestion<'a> {
     earlier: &'a [Commit],
 }
 
-fn measure(tree: &Tree, commits: &[Commit], new: usize) -> bool {
+fn measure(tree: &SourceTree, commits: &[Commit], new: usize) -> bool {
     let place: HashMap<&str, usize> =
         tree.known.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
     let questions: Vec<MapQuestion<'_>> = (0..new).filter_map(|at| question(commits, at, &place)).collect();
@@ -90,7 +90,7 @@ fn measure(tree: &Tree, commits: &[Commit], new: usize) -> bool {
 }
 
 /// Measures each part by itself, and other weights.
-fn parts(tree: &Tree, questions: &[MapQuestion<'_>], place: &HashMap<&str, usize>) {
+fn parts(tree: &SourceTree, questions: &[MapQuestion<'_>], place: &HashMap<&str, usize>) {
     let zero = Weights { references: 0.0, words: 0.0, near: 0.0, together: 0.0 };
     let usual = Weights::default();
     let others = [
@@ -124,7 +124,7 @@ fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) 
     Some(MapQuestion { focus, subject: &commit.subject, others: files, earlier: &commits[at + 1..] })
 }
 
-fn ours(tree: &Tree, question: &MapQuestion<'_>, weights: Weights, place: &HashMap<&str, usize>) -> Vec<usize> {
+fn ours(tree: &SourceTree, question: &MapQuestion<'_>, weights: Weights, place: &HashMap<&str, usize>) -> Vec<usize> {
     let focus = [question.focus];
     let together = if weights.together > 0.0 {
         let earlier = question.earlier.iter().take(SEARCHED_COMMITS).map(|commit| commit.files.clone());

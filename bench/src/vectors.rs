@@ -10,7 +10,7 @@ use weir_embed::Embed;
 use weir_store::{Owner, Store};
 
 use crate::figures::Figures;
-use crate::text::Numbers;
+use crate::text::RandomNumbers;
 
 const DEFAULT_SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
 const SEARCHES: usize = 30;
@@ -150,7 +150,7 @@ fn nearest(scores: impl Iterator<Item = f32>) -> Vec<usize> {
 
 /// Returns eight words, the same in every run.
 fn turn(number: u64) -> String {
-    let mut numbers = Numbers::new(number + 1);
+    let mut numbers = RandomNumbers::new(number + 1);
     let words = (0..8).map(|_| WORDS[(numbers.next() % WORDS.len() as u64) as usize]);
     words.collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! Generated Markdown for measurements: headings, prose, lists and code in files of about 20 KB, the same in every run.
 
-use crate::text::{Numbers, paragraph, word};
+use crate::text::{RandomNumbers, paragraph, word};
 
 /// An approximation, used to choose words that really occur.
 pub(super) const PARAGRAPHS_PER_MEGABYTE: u64 = 2_400;
@@ -38,8 +38,8 @@ pub(super) fn batches_from(first: u64, bytes: u64) -> impl Iterator<Item = Vec<M
 
 /// Returns one file, beginning with the paragraph at `at`.
 fn file(number: u64, at: &mut u64) -> MadeFile {
-    let mut numbers = Numbers::new(number + 77);
-    let name = |numbers: &mut Numbers| word(numbers.next() % 4_000);
+    let mut numbers = RandomNumbers::new(number + 77);
+    let name = |numbers: &mut RandomNumbers| word(numbers.next() % 4_000);
     let mut text = format!("# {} {}\n\n", name(&mut numbers), name(&mut numbers));
     while text.len() < FILE_BYTES {
         text.push_str(&paragraph(*at));
@@ -56,7 +56,7 @@ fn file(number: u64, at: &mut u64) -> MadeFile {
     MadeFile { path: format!("docs/part{}/{number}.md", number % 50), text }
 }
 
-fn code(numbers: &mut Numbers) -> String {
+fn code(numbers: &mut RandomNumbers) -> String {
     let mut name = || word(numbers.next() % 4_000);
     let (function, argument, result) = (name(), name(), name());
     let body: String = (0..3).map(|_| format!("    let {} = {}.{}();\n", name(), name(), name())).collect();

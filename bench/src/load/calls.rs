@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{CallOutcome, KILLED_PERCENT, LoadState, STOPPED_PERCENT, WriteKind, mcp, stop_for};
-use crate::text::{Numbers, word};
+use crate::text::{RandomNumbers, word};
 
 /// The time after which a hook ends without an answer, whatever it was doing.
 const HOOK_DEADLINE: Duration = Duration::from_secs(3);
 
 /// Makes calls until the benchmark is over.
 pub(super) fn work(state: &LoadState, worker: usize) {
-    let mut numbers = Numbers::new(worker as u64 + 1_000);
+    let mut numbers = RandomNumbers::new(worker as u64 + 1_000);
     let mut count = 0;
     while !state.is_over() {
         count += 1;
@@ -36,7 +36,7 @@ pub(super) fn work(state: &LoadState, worker: usize) {
 /// Returns the text of an output: 28 KB that compress badly, so that half of them are in separate files.
 pub(super) fn output_of(mark: &str) -> String {
     let seed = mark.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-    let mut numbers = Numbers::new(seed);
+    let mut numbers = RandomNumbers::new(seed);
     let spread = if numbers.next().is_multiple_of(2) { 200 } else { 20_000 };
     let mut text = format!("{mark}\n");
     while text.len() < 28_000 {
@@ -52,7 +52,7 @@ pub(super) fn note_of(mark: &str) -> String {
 }
 
 /// Calls the program, and occasionally kills it or stops it for a while.
-fn call(state: &LoadState, arguments: &[&str], input: &[u8], numbers: &mut Numbers) -> CallOutcome {
+fn call(state: &LoadState, arguments: &[&str], input: &[u8], numbers: &mut RandomNumbers) -> CallOutcome {
     let (fate, moment) = (numbers.next() % 100, Duration::from_millis(numbers.next() % 120));
     let pause = Duration::from_millis(200 + numbers.next() % 2_500);
     let started = Instant::now();
@@ -75,7 +75,7 @@ fn call(state: &LoadState, arguments: &[&str], input: &[u8], numbers: &mut Numbe
     CallOutcome { output: (!killed).then_some(output), stopped, full, took: started.elapsed() }
 }
 
-fn hook(state: &LoadState, event: &str, more: Value, numbers: &mut Numbers) -> (CallOutcome, Value) {
+fn hook(state: &LoadState, event: &str, more: Value, numbers: &mut RandomNumbers) -> (CallOutcome, Value) {
     // The session changes over time, because a session with very many events drops the least important ones.
     let session = format!("load{}", state.begun.elapsed().as_secs() / 60);
     let mut payload = json!({
@@ -99,7 +99,7 @@ fn was_kept(outcome: &CallOutcome) -> bool {
     outcome.output.is_some() && !outcome.full && outcome.took < HOOK_DEADLINE
 }
 
-fn hook_file(state: &LoadState, mark: &str, numbers: &mut Numbers) {
+fn hook_file(state: &LoadState, mark: &str, numbers: &mut RandomNumbers) {
     let path = state.project.join(format!("src/{mark}.rs"));
     let more = json!({
         "tool_name": "Write", "tool_use_id": mark, "tool_input": { "file_path": path, "content": "fn main() {}" },
@@ -110,7 +110,7 @@ fn hook_file(state: &LoadState, mark: &str, numbers: &mut Numbers) {
     state.count("hook small", &outcome, true);
 }
 
-fn hook_output(state: &LoadState, mark: &str, numbers: &mut Numbers) {
+fn hook_output(state: &LoadState, mark: &str, numbers: &mut RandomNumbers) {
     let more = json!({
         "tool_name": "Bash", "tool_use_id": mark, "duration_ms": 27, "tool_input": { "command": format!("./{mark}") },
         "tool_response": { "stdout": output_of(mark), "stderr": "", "interrupted": false, "isImage": false },
@@ -125,14 +125,14 @@ fn hook_output(state: &LoadState, mark: &str, numbers: &mut Numbers) {
     state.count("hook 28 KB", &outcome, true);
 }
 
-fn hook_prompt(state: &LoadState, mark: &str, numbers: &mut Numbers) {
+fn hook_prompt(state: &LoadState, mark: &str, numbers: &mut RandomNumbers) {
     let more = json!({ "prompt": format!("Look at {mark} once more") });
     let (outcome, _) = hook(state, "UserPromptSubmit", more, numbers);
     state.remember(mark, WriteKind::Prompt, was_kept(&outcome));
     state.count("hook prompt", &outcome, true);
 }
 
-fn hook_compact(state: &LoadState, mark: &str, numbers: &mut Numbers) {
+fn hook_compact(state: &LoadState, mark: &str, numbers: &mut RandomNumbers) {
     let (event, more, name) = match numbers.next().is_multiple_of(2) {
         true => ("PreCompact", json!({ "trigger": "manual", "custom_instructions": mark }), "hook PreCompact"),
         false => ("SessionStart", json!({ "source": "compact" }), "hook SessionStart"),
@@ -141,7 +141,7 @@ fn hook_compact(state: &LoadState, mark: &str, numbers: &mut Numbers) {
     state.count(name, &outcome, true);
 }
 
-fn note(state: &LoadState, mark: &str, numbers: &mut Numbers) {
+fn note(state: &LoadState, mark: &str, numbers: &mut RandomNumbers) {
     let outcome = call(state, &["note", &note_of(mark)], b"", numbers);
     let good = outcome.output.as_ref().is_some_and(|output| output.status.success());
     if let Some(reference) = outcome.output.as_ref().filter(|_| good).and_then(|output| reference(&said(output))) {
@@ -151,14 +151,14 @@ fn note(state: &LoadState, mark: &str, numbers: &mut Numbers) {
     state.count("note", &outcome, good);
 }
 
-fn search(state: &LoadState, numbers: &mut Numbers) {
+fn search(state: &LoadState, numbers: &mut RandomNumbers) {
     let Some((_, mark)) = some_reference(state, numbers) else { return };
     let outcome = call(state, &["search", &mark], b"", numbers);
     let good = outcome.output.as_ref().is_some_and(|output| matches!(output.status.code(), Some(0 | 3)));
     state.count("search", &outcome, good);
 }
 
-fn get(state: &LoadState, numbers: &mut Numbers) {
+fn get(state: &LoadState, numbers: &mut RandomNumbers) {
     let Some((reference, mark)) = some_reference(state, numbers) else { return };
     let outcome = call(state, &["get", &reference, "--raw"], b"", numbers);
     let good = outcome.output.as_ref().is_some_and(|output| matches!(output.status.code(), Some(0 | 3)));
@@ -171,7 +171,7 @@ fn get(state: &LoadState, numbers: &mut Numbers) {
     state.count("get", &outcome, good);
 }
 
-fn run(state: &LoadState, mark: &str, numbers: &mut Numbers) {
+fn run(state: &LoadState, mark: &str, numbers: &mut RandomNumbers) {
     let outcome = call(state, &["run", "--json", &format!("echo {mark}; exit 3")], b"", numbers);
     let (mut good, mut kept) = (false, false);
     if let Some(output) = &outcome.output {
@@ -197,7 +197,7 @@ pub(super) fn expected(state: &LoadState, mark: &str) -> String {
     }
 }
 
-fn some_reference(state: &LoadState, numbers: &mut Numbers) -> Option<(String, String)> {
+fn some_reference(state: &LoadState, numbers: &mut RandomNumbers) -> Option<(String, String)> {
     let observations = state.observations.lock().unwrap();
     let at = numbers.next() as usize % observations.references.len().max(1);
     observations.references.get(at).filter(|(_, mark)| observations.calls.contains_key(mark)).cloned()

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::calls::{note_of, reference};
 use super::{CallOutcome, LoadState, WriteKind};
-use crate::text::Numbers;
+use crate::text::RandomNumbers;
 
 struct LoadServer {
     process: Child,
@@ -17,7 +17,7 @@ struct LoadServer {
 }
 
 /// Runs one session: a few calls, the last of which may be cut off by a kill.
-pub(super) fn session(state: &LoadState, mark: &str, numbers: &mut Numbers) {
+pub(super) fn session(state: &LoadState, mark: &str, numbers: &mut RandomNumbers) {
     let mut command = state.command(&["mcp"]);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let output = BufReader::new(process.stdout.take().unwrap());
@@ -37,7 +37,7 @@ pub(super) fn session(state: &LoadState, mark: &str, numbers: &mut Numbers) {
     server.process.wait().unwrap();
 }
 
-fn one_call(state: &LoadState, server: &mut LoadServer, mark: &str, numbers: &mut Numbers) {
+fn one_call(state: &LoadState, server: &mut LoadServer, mark: &str, numbers: &mut RandomNumbers) {
     let (name, tool, arguments, kind) = match numbers.next() % 5 {
         0 | 1 => ("mcp annotate", "ctx_annotate", json!({ "text": note_of(mark) }), Some(WriteKind::Note)),
         2 | 3 => ("mcp search", "ctx_search", json!({ "queries": [mark] }), None),

@@ -18,7 +18,7 @@ pub(crate) struct Output {
     pub kind: String,
     pub exit_code: i32,
     /// The tool call that returned it, if it was not printed by a command.
-    pub call: Option<ToolCall>,
+    pub call: Option<McpCall>,
     /// As it was printed, and as text.
     pub raw: Vec<u8>,
     pub text: String,
@@ -27,7 +27,7 @@ pub(crate) struct Output {
 }
 
 /// A call of an MCP tool.
-pub(crate) struct ToolCall {
+pub(crate) struct McpCall {
     pub tool: String,
     pub input: Value,
 }
@@ -93,7 +93,7 @@ impl Set {
             let text = String::from_utf8_lossy(&raw).into_owned();
             let OutputDescription { kind, exit_code, tool, input, question: questions } = described;
             let input = input.map_or(Value::Null, |input| serde_json::from_str(&input).unwrap());
-            let call = tool.map(|tool| ToolCall { tool, input });
+            let call = tool.map(|tool| McpCall { tool, input });
             Output { name, kind, exit_code, call, raw, tokens: weir_tokens::count(&text), text, questions }
         });
         let outputs = outputs.collect();

@@ -57,13 +57,13 @@ struct Format {
     /// Returns whether a row is of this format.
     knows: fn(&Value) -> bool,
     /// Returns a reader for the beginning of a transcript.
-    reader: fn() -> Box<dyn Reader>,
+    reader: fn() -> Box<dyn RowReader>,
     /// Returns the hooks that the client would have called at a step.
     hooks_for: fn(Step, &Place<'_>) -> Vec<Told>,
 }
 
 /// Turns the rows of one transcript into sessions.
-trait Reader {
+trait RowReader {
     /// Reads the next row. Returns whether it fits the client's format.
     fn row(&mut self, row: Value) -> bool;
 
@@ -171,7 +171,7 @@ pub struct Skipped {
 /// A transcript that is being read row by row.
 #[derive(Default)]
 pub struct Reading {
-    reader: Option<(&'static Format, Box<dyn Reader>)>,
+    reader: Option<(&'static Format, Box<dyn RowReader>)>,
     /// The bytes of the rows since parts were last passed on.
     bytes: usize,
     skipped: Skipped,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, take, time};
 use crate::clients::claude::CLAUDE;
 use crate::wire::text;
 
@@ -41,7 +41,7 @@ struct Conversation {
     requests: HashMap<String, usize>,
 }
 
-impl Reader for ClaudeReader {
+impl RowReader for ClaudeReader {
     fn row(&mut self, row: Value) -> bool {
         let of_subagent = row["isSidechain"] == true;
         let is_main = match row["message"].is_object() {

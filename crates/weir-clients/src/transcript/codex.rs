@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, time};
 use crate::clients::codex::CODEX;
 use crate::wire::{first_text, text};
 
@@ -31,7 +31,7 @@ struct CodexReader {
     last_usage: Value,
 }
 
-impl Reader for CodexReader {
+impl RowReader for CodexReader {
     fn row(&mut self, row: Value) -> bool {
         let item = &row["payload"];
         self.draft.rows += 1;

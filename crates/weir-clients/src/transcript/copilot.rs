@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::session::extend;
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, time};
 use crate::clients::copilot::COPILOT;
 use crate::wire::{first_text, text};
 
@@ -33,7 +33,7 @@ struct CopilotReader {
     calls: HashMap<String, (String, Value)>,
 }
 
-impl Reader for CopilotReader {
+impl RowReader for CopilotReader {
     fn row(&mut self, row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["id"]));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, take, time};
 use crate::clients::gemini::GEMINI;
 use crate::wire::{first_text, text};
 
@@ -36,7 +36,7 @@ struct GeminiReader {
     places: HashMap<String, usize>,
 }
 
-impl Reader for GeminiReader {
+impl RowReader for GeminiReader {
     fn row(&mut self, mut row: Value) -> bool {
         if let Some(key) = row["sessionId"].as_str().filter(|_| self.key.is_empty()) {
             key.clone_into(&mut self.key);

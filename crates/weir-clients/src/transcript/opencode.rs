@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, take, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, take, time};
 use crate::clients::opencode::OPENCODE;
 use crate::wire::{first_text, text};
 
@@ -45,7 +45,7 @@ struct OpenCodeReader {
 /// The parts of a session, by key.
 type Parts = BTreeMap<String, Value>;
 
-impl Reader for OpenCodeReader {
+impl RowReader for OpenCodeReader {
     fn row(&mut self, mut row: Value) -> bool {
         if is_export(&row) {
             self.about(&row["info"]);

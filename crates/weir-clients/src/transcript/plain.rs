@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, claude, take, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, claude, take, time};
 use crate::Client;
 use crate::clients::claude::CLAUDE;
 use crate::wire::{first_text, text};
@@ -28,7 +28,7 @@ fn knows(row: &Value) -> bool {
 #[derive(Default)]
 struct PlainReader(Vec<Draft>);
 
-impl Reader for PlainReader {
+impl RowReader for PlainReader {
     fn row(&mut self, mut row: Value) -> bool {
         let key = text(&row["session"]).to_owned();
         let text = text(&row["text"]).to_owned();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, time};
 use crate::clients::qwen::QWEN;
 use crate::wire::text;
 
@@ -29,7 +29,7 @@ struct QwenReader {
     calls: HashMap<String, Value>,
 }
 
-impl Reader for QwenReader {
+impl RowReader for QwenReader {
     fn row(&mut self, row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));

@@ -24,7 +24,7 @@ pub(super) struct MarkdownOutput {
 /// Writes the chosen part of a page as Markdown.
 pub(super) fn write(tree: &PageTree, chosen: &PageSelection, base: Option<&Url>) -> MarkdownOutput {
     let is_data = tables::find(tree);
-    let mut writer = Writer {
+    let mut writer = MarkdownWriter {
         tree,
         is_data: &is_data,
         links: Links::of(base, tree.base.as_deref()),
@@ -77,7 +77,7 @@ struct OpenList {
     is_empty: bool,
 }
 
-struct Writer<'a> {
+struct MarkdownWriter<'a> {
     tree: &'a PageTree,
     is_data: &'a [u32],
     links: Links,
@@ -90,7 +90,7 @@ struct Writer<'a> {
     is_in_heading: bool,
 }
 
-impl Writer<'_> {
+impl MarkdownWriter<'_> {
     /// Starts a node. Returns whether its children are to be written.
     fn enter(&mut self, node: &Node, place: u32) -> bool {
         let tag = node.tag;
