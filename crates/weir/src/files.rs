@@ -16,11 +16,11 @@ mod seen;
 mod text;
 
 pub(crate) use folder::Folder;
-pub(crate) use given::{Given, Spared};
-pub(crate) use lines::{Part, Range};
+pub(crate) use given::{Delivery, FileSavings};
+pub(crate) use lines::{LineSelection, Range};
 pub(crate) use lock::lock;
 pub(crate) use outlined::{changes, outlined};
-pub(crate) use place::{Access, Place, permit};
+pub(crate) use place::{Access, FileLocation, permit};
 pub(crate) use replace::{Failure, create, replace};
-pub(crate) use seen::{How, Seen, keep};
+pub(crate) use seen::{FileAction, FileUse, keep};
 pub(crate) use text::{Content, Text};

@@ -32,12 +32,12 @@ use weir_store::{HookSeen, Patience, ShownLines, Spooled, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
-use crate::run::unfinished::{self, Haste};
+use crate::run::unfinished::{self, AuditDepth};
 use crate::when;
-pub(crate) use past::Files;
+pub(crate) use past::FileState;
 use payload::Payload;
-use place::Place;
-use rewrite::Rewritten;
+use place::SessionLocation;
+use rewrite::RewriteStatus;
 
 /// The argument that selects this mode.
 pub(crate) const HOOK: &str = "hook";
@@ -96,16 +96,16 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     let (env, paths) = environment()?;
     weir_store::private::folder(&paths.data).map_err(unreadable)?;
     deadline::begin(&paths, &format!("{} {event}", client.name));
-    for remark in unfinished::finish(&paths, Haste::Hook) {
+    for remark in unfinished::finish(&paths, AuditDepth::TopLevel) {
         faults::note("audit", &remark);
     }
-    let at = At { env: &env, paths, now: when::now(), started, files: Files::AsTheyAre };
+    let at = HookContext { env: &env, paths, now: when::now(), started, files: FileState::AsTheyAre };
     let answered = at.answer(client, event, &mut std::io::stdin().lock())?;
     Ok(answered.and_then(|(_, reply)| reply))
 }
 
 /// The circumstances in which a hook is answered.
-pub(crate) struct At<'a> {
+pub(crate) struct HookContext<'a> {
     /// The environment.
     pub env: &'a Env,
     /// The locations of the data and the configuration.
@@ -115,10 +115,10 @@ pub(crate) struct At<'a> {
     /// When the hook arrived.
     pub started: Instant,
     /// The state of the files that tools have read.
-    pub files: Files,
+    pub files: FileState,
 }
 
-impl At<'_> {
+impl HookContext<'_> {
     /// Answers one hook, using the payload that the client sent. Returns the reply and its encoding for the client, if
     /// the client has a way to accept it.
     pub(crate) fn answer(
@@ -126,17 +126,17 @@ impl At<'_> {
         client: &'static Client,
         event: &str,
         input: &mut dyn Read,
-    ) -> Result<Option<(Said, Option<Value>)>, CommandError> {
+    ) -> Result<Option<(HookReply, Option<Value>)>, CommandError> {
         let Self { env, paths, now, started, files } = self;
         let payload = Payload::read(input, &paths.data).map_err(unreadable)?;
         let wire = Wire { event, payload: &payload.value };
         let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
-        if files == Files::OfThePast {
+        if files == FileState::OfThePast {
             past::forget_files(&mut hook);
         }
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
-        let place = Place::find(env, &paths, &hook.folder, session)?;
+        let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
         // Clearing needs no store and must not wait for one: lines left here would be taken for lines that the model
         // still has.
         if loses_texts(&hook.point)
@@ -144,7 +144,7 @@ impl At<'_> {
         {
             faults::note("forgetting what was shown", &error.to_string());
         }
-        let telling = Telling { client, hook: &hook, payload: &payload, event, started };
+        let telling = HookReport { client, hook: &hook, payload: &payload, event, started };
         let store = match place.open(&paths, Patience::InAll(WAIT)) {
             Ok(store) => store,
             // The store cannot be read either, but the hook's events still go to the spool.
@@ -188,7 +188,7 @@ fn conversation(client: &Client, hook: &Hook) -> String {
 }
 
 /// The information that a hook carries.
-struct Telling<'a> {
+struct HookReport<'a> {
     client: &'static Client,
     hook: &'a Hook,
     payload: &'a Payload,
@@ -196,7 +196,7 @@ struct Telling<'a> {
     started: Instant,
 }
 
-impl Telling<'_> {
+impl HookReport<'_> {
     /// Returns the hook's events, including the fix of an earlier failure if the hook reports one.
     fn told(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
         let hook = brief(self.hook, self.payload);
@@ -235,7 +235,7 @@ fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Opti
 }
 
 /// The reply to a hook.
-pub(crate) enum Said {
+pub(crate) enum HookReply {
     /// Information for the model.
     Context(String),
     /// A replacement for a tool's output.
@@ -246,7 +246,7 @@ pub(crate) enum Said {
     Keep(String),
 }
 
-impl Said {
+impl HookReply {
     fn as_reply(&self) -> Reply<'_> {
         match self {
             Self::Context(text) => Reply::Context(text),
@@ -269,7 +269,7 @@ struct Call<'a> {
     store: Store,
     now: Timestamp,
     /// The state of the files that tools have read.
-    files: Files,
+    files: FileState,
     /// The data that could not be written to the store.
     aside: Spooled,
 }
@@ -281,7 +281,7 @@ impl Call<'_> {
     }
 
     /// Returns the reply, if there is one. If a command was killed, the client has not shown its output.
-    fn answer(&mut self, rewritten: Rewritten) -> Result<Option<Said>, CommandError> {
+    fn answer(&mut self, rewritten: RewriteStatus) -> Result<Option<HookReply>, CommandError> {
         let hook = self.hook;
         match &hook.point {
             Point::SessionStart(start) if hook.subagent.is_none() => {
@@ -293,21 +293,21 @@ impl Call<'_> {
             Point::BeforeCompaction => {
                 let is_conversation = compaction::note_words(self)?;
                 let moments = guides::keep(self)?;
-                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(Said::Keep) } else { None })
+                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(HookReply::Keep) } else { None })
             }
             Point::AfterCompaction { summary } => {
                 compaction::note_words(self)?;
                 compaction::keep_summary(self, summary)?;
                 guides::keep(self).map(|_| None)
             }
-            Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(Said::Command)),
-            Point::AfterTool(call, done) if rewritten == Rewritten::Killed => {
+            Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(HookReply::Command)),
+            Point::AfterTool(call, done) if rewritten == RewriteStatus::Killed => {
                 let shown = hold::killed(self, call, done)?;
                 rewrite::clear(self, call);
-                Ok(Some(if hook.takes.output { Said::Output(shown) } else { Said::Context(shown) }))
+                Ok(Some(if hook.takes.output { HookReply::Output(shown) } else { HookReply::Context(shown) }))
             }
             Point::AfterTool(call, done) => match hold::output(self, call, (done, rewritten))? {
-                Some(shown) => Ok(Some(Said::Output(shown))),
+                Some(shown) => Ok(Some(HookReply::Output(shown))),
                 None => guides::waiting(self),
             },
             Point::Prompt { .. } => guides::waiting(self),

@@ -6,7 +6,7 @@
 
 mod history;
 mod refresh;
-mod shown;
+mod render;
 mod symbols;
 
 use std::collections::HashMap;
@@ -17,13 +17,13 @@ use weir_outline::map::{Commits, Known, Wish, rank, unpack};
 use weir_store::{MapFile, Store};
 
 use crate::answer::{Answer, Budget};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
-pub(crate) use symbols::{FoundSymbol, Wanted, find as find_symbols};
+pub(crate) use symbols::{FoundSymbol, SymbolQuery, find as find_symbols};
 
 /// A request for a map.
-pub(crate) struct Order {
+pub(crate) struct MapRequest {
     /// The folder, with links resolved.
     pub folder: PathBuf,
     /// Which files take part in the ranking.
@@ -46,18 +46,23 @@ pub(crate) enum Reach {
 }
 
 /// Makes a map.
-pub(crate) async fn map(context: &Context, order: Order) -> Result<Answer, CommandError> {
+pub(crate) async fn map(context: &Context, order: MapRequest) -> Result<Answer, CommandError> {
     let scope = context.scope();
     // The first map may take a while, and other calls must not wait for it.
     let context = context.with_stores_of_its_own();
     let own = context.clone();
-    let work = move |open: &mut Open<'_>| made(&own, open, &scope, &order);
+    let work = move |open: &mut LockedStores<'_>| made(&own, open, &scope, &order);
     let result = context.with_stores(work).await;
     context.tell("");
     result
 }
 
-fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
+fn made(
+    context: &Context,
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    order: &MapRequest,
+) -> Result<Answer, CommandError> {
     // A folder of the project belongs to the project's map, however small a part of it is needed now.
     let root = if order.folder.starts_with(&context.project().root) { &context.project().root } else { &order.folder };
     let now = open.now;
@@ -78,8 +83,8 @@ fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) ->
         commits.with(&focus, |path| place.get(path).copied())
     };
     let (ranked, heat) = rank(&known, Wish { focus: &focus, query: &order.query, together: &together });
-    let drawing = shown::Drawing { root, order, known: &known, counts: &counts, ranked, heat };
-    shown::answer(context, (store, scope), drawing)
+    let drawing = render::RankedMap { root, order, known: &known, counts: &counts, ranked, heat };
+    render::answer(context, (store, scope), drawing)
 }
 
 /// Returns the positions of the focused files in the list of files.
@@ -105,4 +110,4 @@ fn key(root: &Path) -> String {
 }
 
 /// The store of the map, and the scope it is used from.
-type Kept<'a> = (&'a mut Store, &'a Scope);
+type ScopedStore<'a> = (&'a mut Store, &'a Scope);

@@ -24,10 +24,10 @@ use crate::faces::stores::Scratch;
 use crate::hook::faults;
 use clients::Behaviour;
 use judge::Player;
-use places::{Found, Places};
+use places::{Places, TranscriptLocation};
 use prices::Prices;
 pub(crate) use report::progress;
-use report::{Played, Report};
+use report::{ReplayReport, ReplayedSession};
 
 /// How many of the clients' transcripts are played by default.
 const NEWEST: usize = 100;
@@ -98,8 +98,14 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
     let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
     let (behaviours, show) = (clients::all()?, number("show").unwrap_or(SHOWN));
-    let mut report =
-        Report { left_out, unreadable, prices_of: prices.date.clone(), behaviours, show, ..Report::default() };
+    let mut report = ReplayReport {
+        left_out,
+        unreadable,
+        prices_of: prices.date.clone(),
+        behaviours,
+        show,
+        ..ReplayReport::default()
+    };
     let scratch = Scratch::new(&context.paths().cache)?;
     for (at, transcript) in found.iter().enumerate() {
         context.tell(&progress(at, found.len(), &transcript.name));
@@ -112,9 +118,9 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 /// Plays every session of a transcript.
 fn play(
     context: &Context,
-    found: &Found,
+    found: &TranscriptLocation,
     (prices, scratch): (&Prices, &Path),
-    report: &mut Report,
+    report: &mut ReplayReport,
 ) -> Result<(), CommandError> {
     let transcript = match found.read() {
         Ok(Some(transcript)) => transcript,
@@ -153,7 +159,7 @@ fn play(
         let (rates, requests) = (player.rates, session.requests.len());
         let (version, model) = (session.version.clone(), session.model.clone());
         let path = found.path.clone();
-        report.sessions.push(Played { name, path, client, version, model, requests, rates, judged });
+        report.sessions.push(ReplayedSession { name, path, client, version, model, requests, rates, judged });
         std::fs::remove_dir_all(&place).map_err(|error| cannot_use(&place, &error))?;
     }
     Ok(())

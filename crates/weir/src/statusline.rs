@@ -16,7 +16,7 @@ use weir_core::{EventKind, SessionKey, Timestamp};
 use weir_store::{HistoryFilter, Patience};
 
 use crate::env::{Env, Paths};
-use crate::hook::place::Place;
+use crate::hook::place::SessionLocation;
 use crate::replay::prices::{self, Prices};
 use crate::when;
 
@@ -72,7 +72,7 @@ fn line(told: &Value, now: Timestamp) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(window.map(|tokens| fullness(tokens, &told["context_window"])));
     parts.extend(window.and_then(|tokens| next_request(tokens, told, paths.as_ref())));
-    if let Some(known) = paths.and_then(|paths| Known::read(&env, &paths, told, now)) {
+    if let Some(known) = paths.and_then(|paths| SessionFacts::read(&env, &paths, told, now)) {
         parts.extend((known.net != 0).then(|| format!("weir {}", signed(known.net))));
         parts.extend(
             known.ended.filter(|_| window >= Some(SMALLEST)).map(|what| format!("{what}: a good moment to /compact")),
@@ -98,19 +98,19 @@ fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<Stri
 }
 
 /// What the store knows about the session.
-struct Known {
+struct SessionFacts {
     /// The tokens kept out of the window, less those added to it.
     net: i64,
     /// The work that has just ended.
     ended: Option<&'static str>,
 }
 
-impl Known {
+impl SessionFacts {
     fn read(env: &Env, paths: &Paths, told: &Value, now: Timestamp) -> Option<Self> {
         let folder = told["workspace"]["current_dir"].as_str().or(told["cwd"].as_str())?;
         let key = told["session_id"].as_str()?.to_owned();
         let session = SessionKey { client: weir_clients::find("claude")?.session.to_owned(), key };
-        let place = Place::find(env, paths, Path::new(folder), session.clone()).ok()?;
+        let place = SessionLocation::find(env, paths, Path::new(folder), session.clone()).ok()?;
         if !place.folder.join("log.db").exists() {
             return None;
         }

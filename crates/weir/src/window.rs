@@ -15,8 +15,8 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::replay::places::{self, Places};
 use crate::replay::prices::{self, Prices};
-use report::Report;
-use simulation::{Aftermath, Course};
+use report::WindowReport;
+use simulation::{Aftermath, WindowGrowth};
 
 /// How many transcripts of the clients are read by default.
 const NEWEST: usize = 100;
@@ -106,11 +106,11 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
                 short += 1;
                 continue;
             }
-            courses.push(Course::of(session, &transcript.name, prices.of(&session.model)));
+            courses.push(WindowGrowth::of(session, &transcript.name, prices.of(&session.model)));
         }
     }
     context.tell("");
-    Ok(Report { courses, aftermath, short, left_out, others, unreadable, against }.answer())
+    Ok(WindowReport { courses, aftermath, short, left_out, others, unreadable, against }.answer())
 }
 
 /// Returns how many of the newest longer sessions of a client would have had to compact again immediately at this
@@ -124,7 +124,7 @@ pub(crate) fn too_small(context: &Context, client: &str, length: u64) -> Result<
         for session in &read.sessions {
             aftermath.learn(session);
             if session.requests.len() >= SHORTEST && session.client().name == client {
-                courses.push(Course::of(session, &transcript.name, rates));
+                courses.push(WindowGrowth::of(session, &transcript.name, rates));
             }
         }
     }

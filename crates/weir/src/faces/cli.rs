@@ -17,7 +17,7 @@ use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::operations::OPERATIONS;
 use crate::replay;
-use crate::run::unfinished::{self, Haste};
+use crate::run::unfinished::{self, AuditDepth};
 use crate::{statusline, window};
 
 /// Runs the program.
@@ -118,7 +118,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         runtime.block_on(mcp::serve(context, env.client_session)).map(|()| ExitCode::SUCCESS)
     } else {
         let context = Context::new(&env, Origin::User)?.telling(paint::tell).asking(paint::asker());
-        let remarks = unfinished::finish(context.paths(), Haste::None);
+        let remarks = unfinished::finish(context.paths(), AuditDepth::Full);
         remarks.iter().for_each(|remark| paint::warn(remark));
         call(&runtime, context, name, arguments)
     };

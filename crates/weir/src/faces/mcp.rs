@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
-use transport::Lines;
+use transport::LineTransport;
 use weir_core::SessionKey;
 use weir_store::{Metered, Reading};
 
@@ -22,9 +22,9 @@ use super::coerce::{coerce, may_narrow};
 use super::signal;
 use crate::answer::one_line;
 use crate::config::ListedTools;
-use crate::context::{Ask, Context, cancelled};
+use crate::context::{ConsentPrompt, Context, cancelled};
+use crate::embedding::EmbedderHandle;
 use crate::error::{CommandError, ErrorKind};
-use crate::meaning::Background;
 use crate::operations::{Effect, Listing, OPERATIONS, Operation};
 use crate::run::unfinished;
 
@@ -46,11 +46,11 @@ const PATIENCE_TO_ASK: Duration = Duration::from_secs(120);
 /// server.
 pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(), CommandError> {
     let fallback_session = session.map_or_else(random_key, Ok)?;
-    let background = Background::start(&context);
+    let background = EmbedderHandle::start(&context);
     let server = Server { context: context.clone(), fallback_session, background };
     let failed = |what: &str| CommandError::new(ErrorKind::Failed, format!("MCP: {what}"));
     let (read, write) = rmcp::transport::io::stdio_pipes();
-    match server.serve(Lines::new(read, write)).await {
+    match server.serve(LineTransport::new(read, write)).await {
         Ok(running) => {
             let ended = tokio::select! {
                 ended = running.waiting() => ended.map(drop).map_err(|error| failed(&error.to_string())),
@@ -83,7 +83,7 @@ struct Server {
     context: Context,
     /// The session of calls that do not name one: one process, one session.
     fallback_session: String,
-    background: Background,
+    background: EmbedderHandle,
 }
 
 impl ServerHandler for Server {
@@ -134,7 +134,7 @@ impl Server {
 }
 
 /// Returns a way to ask the user through the client, if the client supports it.
-fn asker(peer: &Peer<RoleServer>) -> Ask {
+fn asker(peer: &Peer<RoleServer>) -> ConsentPrompt {
     if !peer.supported_elicitation_modes().contains(&ElicitationMode::Form) {
         return None;
     }

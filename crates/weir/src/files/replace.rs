@@ -33,7 +33,7 @@ impl From<io::Error> for Failure {
 
 /// Replaces the content that was read.
 pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) -> Result<(), Failure> {
-    let fresh = Fresh::write(folder, name, (bytes, 0o600))?;
+    let fresh = TempFile::write(folder, name, (bytes, 0o600))?;
     // Set-user-id and set-group-id must not carry over to new content; write(2) clears them too.
     let mode = before.about.permissions().mode() & 0o1777;
     fresh.file.set_permissions(Permissions::from_mode(mode))?;
@@ -55,7 +55,7 @@ pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[
 /// Creates a file where none exists.
 pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), Failure> {
     // The user's umask applies.
-    let fresh = Fresh::write(folder, name, (bytes, 0o666))?;
+    let fresh = TempFile::write(folder, name, (bytes, 0o666))?;
     fresh.file.sync_all()?;
     let done = match folder.rename_to_new(&fresh.name, name) {
         Ok(Some(())) => Ok(()),
@@ -72,7 +72,7 @@ pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), 
 
 /// Checks after the exchange that the displaced file is the one that was read. If someone else was faster, their file
 /// gets its name back.
-fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&Fresh<'_>, &str), before: &str) -> Result<(), Failure> {
+fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&TempFile<'_>, &str), before: &str) -> Result<(), Failure> {
     let mut taken_out = hash_of(folder, &fresh.name)?;
     if taken_out == before {
         return Ok(());
@@ -100,13 +100,13 @@ fn hash_of(folder: &Folder, name: &OsStr) -> io::Result<String> {
 }
 
 /// A temporary file, removed on drop.
-struct Fresh<'a> {
+struct TempFile<'a> {
     folder: &'a Folder,
     name: OsString,
     file: File,
 }
 
-impl<'a> Fresh<'a> {
+impl<'a> TempFile<'a> {
     fn write(folder: &'a Folder, beside: &OsStr, (bytes, mode): (&[u8], u32)) -> io::Result<Self> {
         let bits = getrandom::u64().map_err(io::Error::other)?;
         let mut name = OsString::from(".");
@@ -119,7 +119,7 @@ impl<'a> Fresh<'a> {
     }
 }
 
-impl Drop for Fresh<'_> {
+impl Drop for TempFile<'_> {
     fn drop(&mut self) {
         let _ = self.folder.remove(&self.name);
     }
@@ -168,7 +168,7 @@ mod tests {
         // The state after an exchange: our file has the name, and the displaced file is not the one that was read.
         for newest in ["ours", "written after that"] {
             std::fs::write(path.join("a"), newest).unwrap();
-            let fresh = Fresh::write(&folder, name, (b"theirs", 0o600)).unwrap();
+            let fresh = TempFile::write(&folder, name, (b"theirs", 0o600)).unwrap();
             assert!(matches!(settle(&folder, name, (&fresh, &hash("ours")), &hash("read")), Err(Failure::Moved)));
             drop(fresh);
             let expected = if newest == "ours" { "theirs" } else { newest };

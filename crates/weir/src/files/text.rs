@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 
 use weir_core::terminal;
 
-use super::{Folder, Place};
+use super::{FileLocation, Folder};
 use crate::answer::size;
 use crate::error::{CommandError, ErrorKind};
 
@@ -34,7 +34,7 @@ pub(crate) struct Text<'a> {
 
 impl Content {
     /// Reads the file at a location.
-    pub(crate) fn read(place: &Place) -> Result<Self, CommandError> {
+    pub(crate) fn read(place: &FileLocation) -> Result<Self, CommandError> {
         Folder::open(place.folder())
             .and_then(|folder| Self::read_in(&folder, place.name()))
             .map_err(|error| unreadable(place, &error))
@@ -62,7 +62,7 @@ impl Content {
     }
 
     /// Returns the content as text, if it is text.
-    pub(crate) fn text(&self, place: &Place) -> Result<Text<'_>, CommandError> {
+    pub(crate) fn text(&self, place: &FileLocation) -> Result<Text<'_>, CommandError> {
         if terminal::is_binary(&self.bytes) {
             let size = size(self.bytes.len() as u64);
             return Err(CommandError::new(ErrorKind::Failed, format!("{} is binary, {size}", place.shown))
@@ -85,7 +85,7 @@ pub(crate) fn short(hash: &str) -> &str {
 }
 
 /// Explains to the caller why a file could not be read.
-pub(super) fn unreadable(place: &Place, error: &io::Error) -> CommandError {
+pub(super) fn unreadable(place: &FileLocation, error: &io::Error) -> CommandError {
     let shown = &place.shown;
     match error.kind() {
         io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("no such file: {shown}")),

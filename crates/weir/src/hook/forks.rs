@@ -42,7 +42,7 @@ pub(super) fn newest(call: &Call<'_>) -> Result<Vec<Moment>, CommandError> {
 
 /// The sessions that the call's own was forked from; mostly there are none.
 fn origins(call: &Call<'_>, own: &[Moment]) -> Result<Vec<SessionKey>, CommandError> {
-    let Some(Beginning { origin, requests }) = call.hook.transcript.as_deref().and_then(beginning) else {
+    let Some(TranscriptHead { origin, requests }) = call.hook.transcript.as_deref().and_then(beginning) else {
         return Ok(Vec::new());
     };
     let client = call.scope.session.as_ref().map(|session| session.client.clone());
@@ -61,20 +61,20 @@ fn origins(call: &Call<'_>, own: &[Moment]) -> Result<Vec<SessionKey>, CommandEr
 }
 
 /// What the beginning of a transcript says.
-struct Beginning {
+struct TranscriptHead {
     /// The session that it was forked from, if it says so.
     origin: String,
     /// The user's requests as events have them, with their times.
     requests: Vec<(String, Timestamp)>,
 }
 
-fn beginning(path: &Path) -> Option<Beginning> {
+fn beginning(path: &Path) -> Option<TranscriptHead> {
     let mut text = Vec::new();
     foreign::open_of_user(path).ok()?.take(BEGINNING).read_to_end(&mut text).ok()?;
     let mut found = None;
     let mut take = |part: transcript::Part| {
         let requests = part.steps.into_iter().filter_map(request).take(REQUESTS).collect();
-        found = Some(Beginning { origin: part.session.origin, requests });
+        found = Some(TranscriptHead { origin: part.session.origin, requests });
         ControlFlow::Break(())
     };
     transcript::stream(&mut text.as_slice(), &mut take).ok()??;

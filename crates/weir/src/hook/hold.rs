@@ -22,9 +22,9 @@ use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
 use weir_store::{BlobReader, LONGEST_TEXT, NotKept, Store, TextWriter};
 
-pub(super) use self::show::Ask;
+pub(super) use self::show::OutputContext;
 use super::payload::{Payload, copy};
-use super::rewrite::Rewritten;
+use super::rewrite::RewriteStatus;
 use super::{Call, LEAVE, TITLE, faults, unreadable};
 use crate::config::{self, HoldConfig};
 use crate::error::CommandError;
@@ -48,7 +48,7 @@ pub(crate) const HELD_AS: &str = "held as [ctx:";
 pub(super) fn output(
     call: &mut Call<'_>,
     used: &ToolCall,
-    (done, rewritten): (&Done, Rewritten),
+    (done, rewritten): (&Done, RewriteStatus),
 ) -> Result<Option<String>, CommandError> {
     let saved = done.output.saved.as_deref();
     // A saved output must be readable, because the text in the payload is only a part of it.
@@ -59,7 +59,7 @@ pub(super) fn output(
         return Ok(None);
     }
     // A rewritten command, which the relay has already digested.
-    if rewritten == Rewritten::Relayed && done.output.text.contains(HELD_AS) {
+    if rewritten == RewriteStatus::Relayed && done.output.text.contains(HELD_AS) {
         return Ok(None);
     }
     if saved.is_none() && call.payload.bytes(&done.output.text) < repeats::MIN_BYTES as u64 {
@@ -87,8 +87,8 @@ pub(super) fn output(
         return Ok(None);
     }
     match held(call, used, done)? {
-        Held::Back(shown) => Ok(Some(shown)),
-        Held::NotKept(_) => Ok(None),
+        HoldOutcome::Back(shown) => Ok(Some(shown)),
+        HoldOutcome::NotKept(_) => Ok(None),
     }
 }
 
@@ -127,8 +127,8 @@ pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     match small_file(printed, SMALL).map_err(unreadable)? {
         Some(text) => Ok(format!("Output before the command was killed:\n{text}")),
         None => match held(call, used, done)? {
-            Held::Back(shown) => Ok(shown),
-            Held::NotKept(text) => {
+            HoldOutcome::Back(shown) => Ok(shown),
+            HoldOutcome::NotKept(text) => {
                 Ok(format!("Output before the command was killed; not kept yet:\n{}", ends(&text, SMALL)?.text))
             }
         },
@@ -144,7 +144,7 @@ pub(super) fn small_file(path: &Path, tokens: usize) -> std::io::Result<Option<S
 }
 
 /// The result of holding back an output.
-enum Held {
+enum HoldOutcome {
     /// The output is stored, and this text replaces it.
     Back(String),
     /// The output could not be stored now. Its text is in the spool, unless it is too long.
@@ -152,7 +152,7 @@ enum Held {
 }
 
 /// Stores an output and returns its replacement.
-fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, CommandError> {
+fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome, CommandError> {
     let saved = done.output.saved.as_deref();
     if let Tool::Read { path, .. } = &used.tool {
         outline::prepare(Path::new(path));
@@ -173,7 +173,7 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
             call.payload.write(&done.output.text, &mut to).map_err(unreadable)?;
         }
     }
-    let what = What { entry: entry(used, done), head: head(used, done) };
+    let what = HeldOutput { entry: entry(used, done), head: head(used, done) };
     let (entry, head) = (what.entry.clone(), what.head.clone());
     let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
         Ok(kept) => kept,
@@ -183,14 +183,14 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
             } else {
                 faults::note("holding back", &format!("cannot keep an output of {}: {error}", size(text.bytes())));
             }
-            return Ok(Held::NotKept(text));
+            return Ok(HoldOutcome::NotKept(text));
         }
         Err(failed) => return Err(failed.error.into()),
     };
     let question = weir_clients::question(used);
     let path = used.tool.path().map(Path::new);
-    let ask = Ask { purpose: weir_clients::purpose(used), path, question: question.as_deref(), file: saved };
-    show::shown(&kept, &head, &ask).map(Held::Back)
+    let ask = OutputContext { purpose: weir_clients::purpose(used), path, question: question.as_deref(), file: saved };
+    show::shown(&kept, &head, &ask).map(HoldOutcome::Back)
 }
 
 /// Whether holding back an output may take long, because of its size or because a file is read.
@@ -227,7 +227,7 @@ fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// An output to hold back, and the heading of its replacement.
-pub(super) struct What {
+pub(super) struct HeldOutput {
     /// The entry to store.
     pub entry: NewEntry,
     /// How the command went.
@@ -245,16 +245,22 @@ struct KeptText {
 pub(super) fn keep_and_show(
     store: &mut Store,
     scope: &Scope,
-    what: What,
+    what: HeldOutput,
     writer: TextWriter,
-    (ask, now): (&Ask<'_>, Timestamp),
+    (ask, now): (&OutputContext<'_>, Timestamp),
 ) -> Result<String, CommandError> {
     let head = what.head.clone();
     let kept = keep(store, scope, what, writer, now).map_err(|failed| failed.error)?;
     show::shown(&kept, &head, ask)
 }
 
-fn keep(store: &mut Store, scope: &Scope, what: What, writer: TextWriter, now: Timestamp) -> Result<KeptText, NotKept> {
+fn keep(
+    store: &mut Store,
+    scope: &Scope,
+    what: HeldOutput,
+    writer: TextWriter,
+    now: Timestamp,
+) -> Result<KeptText, NotKept> {
     let title = what.entry.title.clone();
     let (kept, text) = store.keep_and_open(scope, what.entry, writer, now)?;
     Ok(KeptText { title, reference: kept.reference, text })

@@ -7,13 +7,13 @@ use std::path::Path;
 use weir_clients::{Done, Point, Tool};
 use weir_store::{Metered, Reading};
 
-use super::{Call, Said, faults};
+use super::{Call, HookReply, faults};
 
 /// How much of an output is counted, in bytes. No client shows more.
 const LONGEST: usize = 256 << 10;
 
 /// Records the effect of a reply. Failing to record it is not an error.
-pub(super) fn note(call: &mut Call<'_>, said: &Said, is_untouched: bool) {
+pub(super) fn note(call: &mut Call<'_>, said: &HookReply, is_untouched: bool) {
     let Some(mut reading) = reading(call, said) else { return };
     if is_untouched {
         reading = Reading { what: Metered::Untouched, shown: reading.given, ..reading };
@@ -25,13 +25,13 @@ pub(super) fn note(call: &mut Call<'_>, said: &Said, is_untouched: bool) {
     }
 }
 
-fn reading(call: &Call<'_>, said: &Said) -> Option<Reading> {
+fn reading(call: &Call<'_>, said: &HookReply) -> Option<Reading> {
     let (what, tool, given, shown) = match (said, &call.hook.point) {
-        (Said::Output(shown), Point::AfterTool(used, done)) => {
+        (HookReply::Output(shown), Point::AfterTool(used, done)) => {
             (Metered::Held, used.tool.name(), weir_tokens::count(&alone(call, &used.tool, done)), shown)
         }
-        (Said::Context(text), _) => (Metered::Told, "guide", 0, text),
-        (Said::Keep(text), _) => (Metered::Told, "summary", 0, text),
+        (HookReply::Context(text), _) => (Metered::Told, "guide", 0, text),
+        (HookReply::Keep(text), _) => (Metered::Told, "summary", 0, text),
         _ => return None,
     };
     let shown = weir_tokens::count(shown) as u64;

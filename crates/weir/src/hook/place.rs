@@ -13,13 +13,13 @@ use crate::project::Project;
 use crate::when;
 
 /// The location of a session: its project, its scope and the folder of the project's store.
-pub(crate) struct Place {
+pub(crate) struct SessionLocation {
     project: Project,
     pub(crate) scope: Scope,
     pub(crate) folder: PathBuf,
 }
 
-impl Place {
+impl SessionLocation {
     /// Locates a session that works in a folder.
     pub(crate) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
         let project = Project::discover(folder).map_err(unreadable)?;

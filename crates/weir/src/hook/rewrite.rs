@@ -29,7 +29,7 @@ const OWN_WAYS: [&str; 9] = ["exec", "trap", "coproc", "disown", "nohup", "setsi
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The files of one rewritten command.
-pub(super) struct Files {
+pub(super) struct RewriteFiles {
     /// The script that the shell sources before the command. Its first line holds the data for the relay.
     script: PathBuf,
     /// The output of the command.
@@ -40,7 +40,7 @@ pub(super) struct Files {
     code: PathBuf,
 }
 
-impl Files {
+impl RewriteFiles {
     fn new(paths: &Paths, key: &str) -> Self {
         let script = folder(paths).join(key);
         let [output, end, code] = ["out", "end", "code"].map(|extension| script.with_extension(extension));
@@ -73,7 +73,7 @@ pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
     if !call.hook.takes.command || !is_plain(command) || used.input["run_in_background"] == true {
         return None;
     }
-    let (key, files) = Files::of(&call.paths, call.hook, used)?;
+    let (key, files) = RewriteFiles::of(&call.paths, call.hook, used)?;
     if trial::is_untouched(call) {
         return None;
     }
@@ -94,7 +94,7 @@ fn is_plain(command: &str) -> bool {
 }
 
 /// Writes the script.
-fn prepare(call: &Call<'_>, command: &str, key: &str, files: &Files) -> std::io::Result<()> {
+fn prepare(call: &Call<'_>, command: &str, key: &str, files: &RewriteFiles) -> std::io::Result<()> {
     let folder = folder(&call.paths);
     private::folder(&folder)?;
     sweep(&folder);
@@ -139,7 +139,7 @@ fn sweep(folder: &Path) {
 
 /// Whether a command was rewritten, and how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rewritten {
+pub(super) enum RewriteStatus {
     /// The command was not rewritten.
     No,
     /// The relay has shown the output, in full or as a digest.
@@ -150,13 +150,13 @@ pub(super) enum Rewritten {
 
 /// Adds what the client does not report about a rewritten command: the original command, its exit code and, if its
 /// shell was killed, its output.
-pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> Rewritten {
+pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> RewriteStatus {
     let Point::AfterTool(used @ ToolCall { tool: Tool::Shell { .. }, .. }, _) = &hook.point else {
-        return Rewritten::No;
+        return RewriteStatus::No;
     };
-    let Some((_, files)) = Files::of(paths, hook, used) else { return Rewritten::No };
+    let Some((_, files)) = RewriteFiles::of(paths, hook, used) else { return RewriteStatus::No };
     let ours = format!(". {}\n", quoted(&files.script));
-    let Point::AfterTool(used, done) = &mut hook.point else { return Rewritten::No };
+    let Point::AfterTool(used, done) = &mut hook.point else { return RewriteStatus::No };
     if let Tool::Shell { command } = &mut used.tool
         && let Some(original) = command.strip_prefix(&ours)
     {
@@ -166,19 +166,19 @@ pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> Rewritten {
         let _ = std::fs::remove_file(&files.code);
         let code: Option<i32> = code.trim().parse().ok();
         *done = Done { exit_code: done.exit_code.or(code), failed: done.failed || code != Some(0), ..done.clone() };
-        return Rewritten::Relayed;
+        return RewriteStatus::Relayed;
     }
     if !files.output.is_file() {
-        return Rewritten::No;
+        return RewriteStatus::No;
     }
     done.output.saved = Some(files.output);
     done.output.cut = false;
-    Rewritten::Killed
+    RewriteStatus::Killed
 }
 
 /// Removes the leftovers of a command whose shell was killed.
 pub(super) fn clear(call: &Call<'_>, used: &ToolCall) {
-    if let Some((_, files)) = Files::of(&call.paths, call.hook, used) {
+    if let Some((_, files)) = RewriteFiles::of(&call.paths, call.hook, used) {
         files.remove();
     }
 }

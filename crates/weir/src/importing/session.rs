@@ -15,7 +15,7 @@ use crate::hook::hold::HELD_AS;
 const FAILURES: usize = 40;
 
 /// A conversation whose steps are converted one after the other.
-pub(super) struct Telling {
+pub(super) struct StepConverter {
     client: &'static Client,
     key: String,
     folder: PathBuf,
@@ -29,7 +29,7 @@ pub(super) struct Telling {
     failures: Vec<Event>,
 }
 
-impl Telling {
+impl StepConverter {
     pub(super) fn new(session: &Session, folder: PathBuf, is_hooked: bool, failures: Vec<Event>) -> Self {
         Self {
             client: session.client(),

@@ -20,7 +20,7 @@ const MOST: usize = 20_000;
 pub(super) struct Ignored {
     root: PathBuf,
     /// The patterns of the current folder and those above it, outermost first.
-    levels: Vec<Level>,
+    levels: Vec<FolderPatterns>,
     user: Gitignore,
     held: usize,
     /// Ignore files that could not be read, with the reason.
@@ -28,7 +28,7 @@ pub(super) struct Ignored {
 }
 
 /// The patterns of one folder.
-struct Level {
+struct FolderPatterns {
     folder: PathBuf,
     /// In order of precedence.
     files: [Gitignore; 3],
@@ -86,7 +86,7 @@ impl Ignored {
         let repository = git::open(folder);
         let exclude = repository.map(|repository| read(self, &repository.common, "info/exclude"));
         let files = [plain, git, exclude.unwrap_or_else(Gitignore::empty)];
-        self.levels.push(Level { folder: folder.to_owned(), files, patterns: held });
+        self.levels.push(FolderPatterns { folder: folder.to_owned(), files, patterns: held });
     }
 
     /// Returns the patterns of a file, anchored at a folder, and their number.

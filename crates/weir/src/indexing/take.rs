@@ -10,9 +10,9 @@ use weir_core::{EntryKind, Level, NewEntry, Origin, Scope, Timestamp};
 use weir_store::{KnownFile, NewFile, Stamp, Store};
 
 use super::label::ROOT;
-use super::read::{self, Content, Unread};
-use super::report::{Report, Why};
-use super::walk::{Found, Globs, Listing};
+use super::read::{self, Content, ReadError};
+use super::report::{IndexReport, SkipReason};
+use super::walk::{FolderListing, FoundFile, Globs};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
@@ -29,12 +29,12 @@ const AT_ONCE: usize = 2_048;
 const TOLD_EVERY: Duration = Duration::from_millis(200);
 
 /// The work on one label.
-pub(super) struct Work<'a> {
+pub(super) struct IndexJob<'a> {
     context: &'a Context,
     store: &'a mut Store,
     scope: &'a Scope,
     now: Timestamp,
-    report: &'a mut Report,
+    report: &'a mut IndexReport,
     batch: Vec<(NewFile, bool)>,
     batch_bytes: usize,
     restamped: Vec<(String, Stamp)>,
@@ -42,20 +42,20 @@ pub(super) struct Work<'a> {
     gone: Vec<String>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> IndexJob<'a> {
     pub(super) fn new(
         context: &'a Context,
         store: &'a mut Store,
         scope: &'a Scope,
         now: Timestamp,
-        report: &'a mut Report,
+        report: &'a mut IndexReport,
     ) -> Self {
         let (batch, restamped, gone) = (Vec::new(), Vec::new(), Vec::new());
         Self { context, store, scope, now, report, batch, batch_bytes: 0, restamped, gone }
     }
 
     /// Stores the files of a folder.
-    pub(super) fn files(&mut self, label: &str, listing: Listing, globs: &Globs) -> Result<(), CommandError> {
+    pub(super) fn files(&mut self, label: &str, listing: FolderListing, globs: &Globs) -> Result<(), CommandError> {
         let known = self.store.known_files(self.scope, label)?;
         let mut known: HashMap<String, KnownFile> = known.into_iter().map(|file| (file.source.clone(), file)).collect();
         let mut waiting = Vec::new();
@@ -86,7 +86,7 @@ impl<'a> Work<'a> {
     }
 
     /// Stores one file.
-    pub(super) fn file(&mut self, source: &str, found: Found) -> Result<(), CommandError> {
+    pub(super) fn file(&mut self, source: &str, found: FoundFile) -> Result<(), CommandError> {
         let former = self.store.known_files(self.scope, source)?.into_iter().find(|file| file.source == source);
         match former {
             Some(file) if is_as_it_was(&file.stamp, &found) => self.report.is_unchanged(file.reference),
@@ -117,15 +117,15 @@ impl<'a> Work<'a> {
         self.store.known_files(self.scope, source).is_ok_and(|files| !files.is_empty())
     }
 
-    fn take(&mut self, source: String, found: &Found, former: Option<KnownFile>) -> Result<(), CommandError> {
+    fn take(&mut self, source: String, found: &FoundFile, former: Option<KnownFile>) -> Result<(), CommandError> {
         let Content { bytes, modified, hash } = match read::content(&found.path) {
             Ok(content) => content,
-            Err(Unread::Skipped(why)) => {
+            Err(ReadError::Skipped(why)) => {
                 self.skip(why, former);
                 return Ok(());
             }
             // The file may be readable again later, so its entry stays.
-            Err(Unread::Failed(error)) => {
+            Err(ReadError::Failed(error)) => {
                 let name = if found.below.is_empty() { &source } else { &found.below };
                 self.report.fail(name, error.kind().to_string());
                 return Ok(());
@@ -161,7 +161,7 @@ impl<'a> Work<'a> {
     }
 
     /// Skips a file, and removes its earlier entry.
-    fn skip(&mut self, why: Why, former: Option<KnownFile>) {
+    fn skip(&mut self, why: SkipReason, former: Option<KnownFile>) {
         self.report.skip(why);
         self.gone.extend(former.map(|former| former.source));
     }
@@ -218,7 +218,7 @@ impl<'a> Work<'a> {
     }
 }
 
-fn is_as_it_was(stamp: &Stamp, found: &Found) -> bool {
+fn is_as_it_was(stamp: &Stamp, found: &FoundFile) -> bool {
     stamp.bytes == found.bytes && stamp.modified == found.modified
 }
 
@@ -234,14 +234,14 @@ struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    fn new(context: &'a Context, waiting: &[(String, Found, Option<KnownFile>)]) -> Self {
+    fn new(context: &'a Context, waiting: &[(String, FoundFile, Option<KnownFile>)]) -> Self {
         let (all_files, all_bytes) = (waiting.len(), waiting.iter().map(|(_, found, _)| found.bytes).sum());
         let now = Instant::now();
         Self { context, started: now, told: now, files: 0, bytes: 0, all_files, all_bytes }
     }
 
     /// Reports how much was done before this file.
-    fn tell(&mut self, next: &Found) {
+    fn tell(&mut self, next: &FoundFile) {
         if self.told.elapsed() >= TOLD_EVERY {
             self.told = Instant::now();
             let seconds = self.started.elapsed().as_secs_f64().max(0.001);

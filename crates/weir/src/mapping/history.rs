@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use weir_outline::map::Commits;
 
-use super::{Kept, key};
+use super::{ScopedStore, key};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::git;
-use crate::truth::Question;
+use crate::staleness::GitQuery;
 
 /// The number of commits that are read.
 const COMMITS: &str = "1000";
@@ -23,7 +23,11 @@ const MOST: u64 = 8 << 20;
 const MARK: &str = "\u{1e}";
 
 /// Returns the newest commits of a folder.
-pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) -> Result<Commits, CommandError> {
+pub(super) fn commits(
+    context: &Context,
+    (store, scope): ScopedStore<'_>,
+    root: &Path,
+) -> Result<Commits, CommandError> {
     let Some(repository) = git::discover(root) else { return Ok(Commits::default()) };
     let Some(head) = repository.head().commit else { return Ok(Commits::default()) };
     let key = key(root);
@@ -40,7 +44,7 @@ pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) 
     let arguments = arguments.into_iter().chain(["--format=tformat:%x1e", "-n", COMMITS, &head]);
     let arguments: Vec<OsString> = arguments.map(OsString::from).collect();
     // If git fails, it is not queried again before the next commit.
-    let question = Question { repository: &repository, head: &head, folder: root };
+    let question = GitQuery { repository: &repository, head: &head, folder: root };
     let said = question.ask(context, (PATIENCE, MOST), |git| [vec![git.into()], arguments.clone()].concat());
     let said = said.unwrap_or_default();
     let commits = parse(&String::from_utf8_lossy(&said));

@@ -15,11 +15,11 @@ use weir_outline::map::{Facts, pack, symbols_to_text};
 use weir_outline::{LANGUAGES, Language, NoOutline, language_of};
 use weir_store::{MapChange, MapFile, Store};
 
-use super::{Kept, key};
+use super::{ScopedStore, key};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
-use crate::indexing::{Found, UNSETTLED, below, list_all, read_content};
+use crate::indexing::{FoundFile, UNSETTLED, below, list_all, read_content};
 use crate::outlining::outline;
 use crate::permission;
 
@@ -40,7 +40,7 @@ const TOLD_EVERY: Duration = Duration::from_millis(200);
 /// Returns the current files in a folder of `root`.
 pub(super) fn refresh(
     context: &Context,
-    (store, scope): Kept<'_>,
+    (store, scope): ScopedStore<'_>,
     (root, folder): (&Path, &Path),
     now: Timestamp,
 ) -> Result<Vec<MapFile>, CommandError> {
@@ -73,7 +73,7 @@ pub(super) fn refresh(
     let (lost, gone): (Vec<MapFile>, Vec<MapFile>) =
         known.into_values().partition(|file| listing.unknown.iter().any(|folder| within(&file.path, folder)));
     files.extend(lost);
-    let mut work = Work { context, kept: (store, scope), key, change: MapChange::default(), files };
+    let mut work = RefreshJob { context, kept: (store, scope), key, change: MapChange::default(), files };
     work.change.gone = gone.into_iter().map(|file| file.path).collect();
     work.read(&waiting, now)?;
     work.write()?;
@@ -93,7 +93,7 @@ fn drop_lost_folders((store, scope): (&mut Store, &weir_core::Scope)) -> Result<
 }
 
 /// Whether a file's name indicates a supported language, or the file may be a script.
-fn may_be_mapped(found: &Found) -> bool {
+fn may_be_mapped(found: &FoundFile) -> bool {
     match language_of(&found.path, "") {
         Some(language) if DATA.contains(&language.name()) => found.bytes <= LARGEST_DATA,
         Some(_) => found.bytes <= LARGEST,
@@ -101,7 +101,7 @@ fn may_be_mapped(found: &Found) -> bool {
     }
 }
 
-fn is_as_it_was(file: &MapFile, found: &Found) -> bool {
+fn is_as_it_was(file: &MapFile, found: &FoundFile) -> bool {
     file.bytes == found.bytes && file.modified == found.modified && is_current(&file.spec)
 }
 
@@ -120,7 +120,7 @@ fn is_current(known: &str) -> bool {
 }
 
 /// The result of reading a file.
-enum Read {
+enum FileReadResult {
     New(Box<MapFile>),
     /// The content is the same as before.
     Same(i64),
@@ -128,17 +128,17 @@ enum Read {
     Nothing,
 }
 
-struct Work<'a> {
+struct RefreshJob<'a> {
     context: &'a Context,
-    kept: Kept<'a>,
+    kept: ScopedStore<'a>,
     key: String,
     change: MapChange,
     files: Vec<MapFile>,
 }
 
-impl Work<'_> {
+impl RefreshJob<'_> {
     /// Reads the files that look changed, on every core, and writes the results as they arrive.
-    fn read(&mut self, waiting: &[(Found, Option<MapFile>)], now: Timestamp) -> Result<(), CommandError> {
+    fn read(&mut self, waiting: &[(FoundFile, Option<MapFile>)], now: Timestamp) -> Result<(), CommandError> {
         if waiting.is_empty() {
             return Ok(());
         }
@@ -181,19 +181,19 @@ impl Work<'_> {
         })
     }
 
-    fn take(&mut self, found: &Found, former: Option<&MapFile>, read: Read) {
+    fn take(&mut self, found: &FoundFile, former: Option<&MapFile>, read: FileReadResult) {
         match (read, former) {
-            (Read::New(file), _) => {
+            (FileReadResult::New(file), _) => {
                 // The symbols are needed again only if the file is shown.
                 self.files.push(MapFile { symbols: String::new(), ..(*file).clone() });
                 self.change.files.push(*file);
             }
-            (Read::Same(modified), Some(former)) => {
+            (FileReadResult::Same(modified), Some(former)) => {
                 self.change.restamped.push((found.below.clone(), modified));
                 self.files.push(MapFile { modified, ..former.clone() });
             }
-            (Read::Nothing, Some(former)) => self.change.gone.push(former.path.clone()),
-            (Read::Nothing | Read::Same(_), None) => {}
+            (FileReadResult::Nothing, Some(former)) => self.change.gone.push(former.path.clone()),
+            (FileReadResult::Nothing | FileReadResult::Same(_), None) => {}
         }
     }
 
@@ -207,13 +207,13 @@ impl Work<'_> {
     }
 }
 
-fn read(found: &Found, former: Option<&MapFile>, now: Timestamp) -> Read {
-    let Ok(content) = read_content(&found.path) else { return Read::Nothing };
+fn read(found: &FoundFile, former: Option<&MapFile>, now: Timestamp) -> FileReadResult {
+    let Ok(content) = read_content(&found.path) else { return FileReadResult::Nothing };
     let is_settled = content.modified < now.0.saturating_mul(1_000_000).saturating_sub(UNSETTLED);
     let modified = if is_settled { content.modified } else { 0 };
     let hash = content.hash.into_bytes();
     if former.is_some_and(|former| former.hash == hash && is_current(&former.spec)) {
-        return Read::Same(modified);
+        return FileReadResult::Same(modified);
     }
     let bytes = content.bytes.len() as u64;
     let text = String::from_utf8_lossy(&content.bytes);
@@ -222,10 +222,10 @@ fn read(found: &Found, former: Option<&MapFile>, now: Timestamp) -> Read {
     let facts = match outline {
         Some(Ok(outline)) => Facts::of(&found.below, &text, &outline),
         // This says nothing about the file, which is examined again the next time.
-        Some(Err(NoOutline::NoParser)) => return Read::Nothing,
+        Some(Err(NoOutline::NoParser)) => return FileReadResult::Nothing,
         Some(Err(_)) | None => Facts::default(),
     };
-    Read::New(Box::new(MapFile {
+    FileReadResult::New(Box::new(MapFile {
         path: found.below.clone(),
         bytes,
         modified,

@@ -32,7 +32,7 @@ pub(crate) struct FoundSymbol {
 }
 
 /// A request for symbols.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct SymbolQuery<'a> {
     /// A name, or words.
     pub query: &'a str,
     /// The file or folder to search, if limited.
@@ -45,7 +45,7 @@ pub(crate) struct Wanted<'a> {
 pub(crate) fn find(
     context: &Context,
     (store, scope): (&mut Store, &Scope),
-    wanted: &Wanted<'_>,
+    wanted: &SymbolQuery<'_>,
 ) -> Result<Vec<FoundSymbol>, CommandError> {
     let root = &context.project().root;
     let mut words = store.map_words(scope, &key(root))?;

@@ -7,10 +7,10 @@ use weir_store::{Hit, Kept};
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, headline, one_line};
 use crate::choice::Choice;
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::truth;
+use crate::staleness;
 
 /// The maximum number of similar notes in an answer.
 const NEIGHBOURS: usize = 3;
@@ -74,7 +74,7 @@ Pass - as the text to read it from standard input.";
             return Err(CommandError::usage("the note is empty").hint("pass the note in `text`"));
         }
         let level = self.scope.map_or(Level::Project, |scope| scope.0);
-        let (files, unbound) = truth::bind(&context.project().root, level, &self.files);
+        let (files, unbound) = staleness::bind(&context.project().root, level, &self.files);
         let head = context.head();
         let note = Note {
             kind: self.kind.map_or(NoteKind::Finding, |kind| kind.0),
@@ -98,7 +98,7 @@ Pass - as the text to read it from standard input.";
 }
 
 fn keep(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &weir_core::Scope,
     entry: NewEntry,
     unbound: &[String],

@@ -12,7 +12,7 @@ use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::run::{self, Done, Order, Want};
+use crate::run::{self, DisplayOptions, FinishedRun, RunRequest};
 
 /// The default budget of an answer, in tokens.
 const BUDGET: usize = 3_000;
@@ -93,7 +93,7 @@ Exits with 1 if a command fails.";
     }
 }
 
-type Results = Vec<Result<Done, CommandError>>;
+type Results = Vec<Result<FinishedRun, CommandError>>;
 
 /// Runs all commands, several of them concurrently. The results are in the order of the commands.
 async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Results, CommandError> {
@@ -101,7 +101,7 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
     let folder = super::folder(context, None)?;
     let mut tasks = JoinSet::new();
     for (number, command) in batch.commands.iter().enumerate() {
-        let order = Order {
+        let order = RunRequest {
             language: execute::language(None)?,
             code: command.clone(),
             file: None,
@@ -115,7 +115,7 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
             (number, run::run(&context, order).await)
         });
     }
-    let mut results: Vec<(usize, Result<Done, CommandError>)> = Vec::new();
+    let mut results: Vec<(usize, Result<FinishedRun, CommandError>)> = Vec::new();
     while let Some(result) = tasks.join_next().await {
         results.push(result.map_err(|error| CommandError::broken(&error.to_string()))?);
     }
@@ -162,7 +162,7 @@ fn describe(
     }
 }
 
-fn succeeded(result: &Result<Done, CommandError>) -> bool {
+fn succeeded(result: &Result<FinishedRun, CommandError>) -> bool {
     result.as_ref().is_ok_and(|done| done.outcome.exit_code == Some(0))
 }
 
@@ -173,7 +173,8 @@ fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<
         let label = format!("[{}] {}", number + 1, one_line(command.trim(), 80));
         all.push(match result {
             Ok(done) => {
-                let shown = run::show(done, &Want { whole: share, digest: share, intent: None, read_on: "" })?;
+                let shown =
+                    run::show(done, &DisplayOptions { whole: share, digest: share, intent: None, read_on: "" })?;
                 let text = match (share, shown.body.as_str()) {
                     (0, _) => format!("[{}] {}: {}", number + 1, one_line(command.trim(), 30), run::brief(done)),
                     (_, "") => format!("{label}: {}", shown.head),

@@ -7,11 +7,11 @@ use weir_outline::{Level, NoOutline};
 use super::{Declared, Effect, map, random_name};
 use crate::answer::{Answer, Budget, counted, fence, one_line, size};
 use crate::choice::Choice;
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::files::{self, Access, Content, Given, How, Place, Seen};
-use crate::mapping::{self, Order, Reach};
+use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse};
+use crate::mapping::{self, MapRequest, Reach};
 use crate::outlining::outline_of;
 
 /// The budget of all outlines in an answer, in tokens.
@@ -81,7 +81,7 @@ are shown.";
             let folder = map::folder(context, only)?;
             let budget = Budget::new(None, map::BUDGET);
             let (reach, focus, query) = (Reach::Folder, Vec::new(), String::new());
-            return mapping::map(context, Order { folder, reach, focus, query, budget }).await;
+            return mapping::map(context, MapRequest { folder, reach, focus, query, budget }).await;
         }
         let mut places = Vec::new();
         for path in &self.paths {
@@ -98,9 +98,9 @@ are shown.";
 }
 
 fn peek(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
-    places: Vec<Result<Place, CommandError>>,
+    places: Vec<Result<FileLocation, CommandError>>,
     detail: Detail,
 ) -> Result<Answer, CommandError> {
     let only = places.len() == 1;
@@ -121,17 +121,17 @@ fn peek(
 }
 
 fn look(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
-    place: &Place,
+    place: &FileLocation,
     (detail, budget): (Detail, usize),
 ) -> Result<(String, Value), CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?.text;
     let view = View::of(place, &text, (detail, budget));
-    let given = if view.level.is_some() { Given::Outline } else { Given::Text };
+    let given = if view.level.is_some() { Delivery::Outline } else { Delivery::Text };
     let given = Some((given, weir_tokens::count(&view.text) as u64));
-    let seen = Seen { place, content: &content, text: &text, how: How::Peeked, shown: view.whole, given };
+    let seen = FileUse { place, content: &content, text: &text, how: FileAction::Peeked, shown: view.whole, given };
     if scope.session.is_some() {
         files::keep(open, scope, &seen)?;
     }
@@ -163,7 +163,7 @@ struct View {
 }
 
 impl View {
-    fn of(place: &Place, text: &str, (detail, budget): (Detail, usize)) -> Self {
+    fn of(place: &FileLocation, text: &str, (detail, budget): (Detail, usize)) -> Self {
         let path = std::path::Path::new(&place.shown);
         let shown = &place.shown;
         let asked = detail;

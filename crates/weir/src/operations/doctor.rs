@@ -9,7 +9,7 @@ use weir_store::{Depth, Health, HookSeen, LostText, Patience, Spool, StoreError,
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::faces::setup::health as clients;
@@ -114,7 +114,12 @@ fn check_runs(context: &Context) -> Vec<Check> {
     checks
 }
 
-fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, order: &Doctor) -> Result<Answer, CommandError> {
+fn examine(
+    open: &mut LockedStores<'_>,
+    context: &Context,
+    runs: Vec<Check>,
+    order: &Doctor,
+) -> Result<Answer, CommandError> {
     let mut checks = vec![
         Check::good("weir", env!("CARGO_PKG_VERSION")),
         Check::good("project", context.project().root.display().to_string()),
@@ -158,7 +163,7 @@ fn check_meaning(context: &Context) -> Check {
 }
 
 /// Reports when hooks last ran, and what went wrong in them.
-fn check_hooks(open: &mut Open<'_>, context: &Context) -> Vec<Check> {
+fn check_hooks(open: &mut LockedStores<'_>, context: &Context) -> Vec<Check> {
     let seen = open.project().and_then(|store| Ok(store.hooks_seen()?)).unwrap_or_default();
     let shown = |seen: &HookSeen| {
         let (at, millis) = (when::show(seen.at), seen.micros as f64 / 1e3);
@@ -203,7 +208,7 @@ fn check_spool(context: &Context) -> Vec<Check> {
 }
 
 fn check_store(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     context: &Context,
     (name, level): (&'static str, Level),
     order: &Doctor,

@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::run::{self, LONGEST, Order};
+use crate::run::{self, LONGEST, RunRequest};
 
 /// The default time limit of a background run.
 const LONGEST_BEHIND: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -92,7 +92,7 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
         if self.code.concat().trim().is_empty() {
             return Err(CommandError::usage("no code to run").hint("pass it in `code`"));
         }
-        let order = Order {
+        let order = RunRequest {
             language: language(self.language.as_deref())?,
             code: self.code.concat(),
             file: self.file.as_deref().map(|path| super::file(context, path)).transpose()?,
@@ -105,7 +105,7 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
             let kept = self.keep || context.origin == Origin::User;
             let timeout = self.timeout.map_or(LONGEST_BEHIND, |_| order.timeout);
             return Ok(started(
-                run::background::start(context, Order { timeout, ..order }, kept).await?,
+                run::background::start(context, RunRequest { timeout, ..order }, kept).await?,
                 kept,
                 context.origin,
             ));

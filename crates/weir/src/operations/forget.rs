@@ -7,7 +7,7 @@ use weir_store::{Forgotten, Plan, Selection};
 use super::annotate::parse_references;
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::when;
@@ -101,7 +101,11 @@ fn levels(selection: &Selection) -> &'static [Level] {
     if of_project { &[Level::Project] } else { &[Level::Project, Level::User] }
 }
 
-fn plans(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<Vec<(Level, Plan)>, CommandError> {
+fn plans(
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    selection: &Selection,
+) -> Result<Vec<(Level, Plan)>, CommandError> {
     let mut plans = Vec::new();
     for &level in levels(selection) {
         let plan = open.store(level)?.plan_to_forget(scope, selection)?;
@@ -116,7 +120,7 @@ fn confirmation_of(plans: &[(Level, Plan)]) -> String {
     plans.iter().map(|(_, plan)| plan.confirmation.as_str()).collect::<Vec<_>>().join("-")
 }
 
-fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<Answer, CommandError> {
+fn dry_run(open: &mut LockedStores<'_>, scope: &Scope, selection: &Selection) -> Result<Answer, CommandError> {
     let plans = plans(open, scope, selection)?;
     if plans.is_empty() {
         let text = "no entries match; nothing would be removed".to_owned();
@@ -146,7 +150,7 @@ fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<
 }
 
 fn remove(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
     selection: &Selection,
     confirmation: &str,

@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
-use crate::indexing::{self, Order};
+use crate::indexing::{self, IndexRequest};
 use crate::permission::{self, Consent, Deed};
 
 /// Index a file, folder or text for ctx_search.
@@ -83,7 +83,7 @@ are never read.";
                     &path,
                 )
                 .await?;
-                let order = Order { path: full, label, include: self.include, exclude: self.exclude };
+                let order = IndexRequest { path: full, label, include: self.include, exclude: self.exclude };
                 indexing::index(context, order).await
             }
             (None, Some(text)) if text.trim().is_empty() => Err(CommandError::usage("the text is empty")),

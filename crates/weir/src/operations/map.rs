@@ -10,7 +10,7 @@ use crate::answer::{Answer, Budget};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
-use crate::mapping::{self, Order, Reach};
+use crate::mapping::{self, MapRequest, Reach};
 
 /// The default budget of an answer, in tokens.
 pub(super) const BUDGET: usize = 1_000;
@@ -62,7 +62,7 @@ that git ignores, secrets and files that rules deny are never read.";
         let focus = self.focus.iter().map(|named| super::file(context, named)).collect::<Result<Vec<_>, _>>()?;
         let query = self.query.unwrap_or_default().trim().to_owned();
         let (reach, budget) = (Reach::Project, Budget::new(self.budget, BUDGET));
-        mapping::map(context, Order { folder, reach, focus, query, budget }).await
+        mapping::map(context, MapRequest { folder, reach, focus, query, budget }).await
     }
 }
 

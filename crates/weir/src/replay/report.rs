@@ -10,7 +10,7 @@ use weir_clients::Client;
 use weir_core::wording::{counted, one_line};
 
 use super::clients::Behaviour;
-use super::figures::{Carried, Figures, Judged, Lever};
+use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever};
 use super::prices::Rates;
 use crate::answer::Answer;
 use table::{Table, number, percent};
@@ -23,7 +23,7 @@ const LONGEST_BAR: f64 = 24.0;
 const NAME: usize = 44;
 
 /// A replayed session.
-pub(super) struct Played {
+pub(super) struct ReplayedSession {
     /// The name of the session.
     pub name: String,
     /// The session's transcript.
@@ -39,10 +39,10 @@ pub(super) struct Played {
     /// The prices of the model's tokens.
     pub rates: Rates,
     /// The judgement.
-    pub judged: Judged,
+    pub judged: Judgement,
 }
 
-impl Played {
+impl ReplayedSession {
     /// Returns a price as a share of the session's cost.
     fn share(&self, price: f64) -> f64 {
         price / self.judged.cost.max(1.0)
@@ -56,9 +56,9 @@ impl Played {
 
 /// Everything that was replayed, and what was not.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct ReplayReport {
     /// The sessions.
-    pub sessions: Vec<Played>,
+    pub sessions: Vec<ReplayedSession>,
     /// What clients do on their own.
     pub behaviours: BTreeMap<String, Behaviour>,
     /// The number of skipped rows in transcripts.
@@ -77,7 +77,7 @@ pub(super) struct Report {
 
 /// The sum of all sessions. Prices are in tokens of input.
 #[derive(Default)]
-struct Sum {
+struct ReplayTotals {
     figures: Figures,
     tools: BTreeMap<&'static str, Figures>,
     levers: BTreeMap<Lever, Figures>,
@@ -85,7 +85,7 @@ struct Sum {
     results_price: f64,
     descriptions: f64,
     guides: (u64, f64),
-    carried: Carried,
+    carried: CarriedIdentifiers,
     net: f64,
     /// The cost and the net savings of the sessions with a price, in US dollars.
     dollars: (f64, f64),
@@ -93,14 +93,14 @@ struct Sum {
     priced: usize,
 }
 
-impl Sum {
+impl ReplayTotals {
     /// Returns a price as a share of the cost of all sessions.
     fn share(&self, price: f64) -> String {
         table::signed(price / self.cost.max(1.0))
     }
 }
 
-impl Report {
+impl ReplayReport {
     /// Returns the answer.
     pub(super) fn answer(&self) -> Answer {
         let sum = self.sum();
@@ -121,8 +121,8 @@ impl Report {
         Answer::new(parts.join("\n\n"), data)
     }
 
-    fn sum(&self) -> Sum {
-        let mut sum = Sum::default();
+    fn sum(&self) -> ReplayTotals {
+        let mut sum = ReplayTotals::default();
         for played in &self.sessions {
             let judged = &played.judged;
             sum.figures.add(&judged.all);
@@ -142,7 +142,7 @@ impl Report {
         sum
     }
 
-    fn head(&self, sum: &Sum) -> String {
+    fn head(&self, sum: &ReplayTotals) -> String {
         let mut clients: Vec<(&str, usize)> = Vec::new();
         for played in &self.sessions {
             match clients.iter_mut().find(|(title, _)| *title == played.client.title) {
@@ -172,8 +172,8 @@ impl Report {
 
     /// Returns a chart of what each session would have saved and lost, the largest effect first.
     fn chart(&self) -> String {
-        let mut sessions: Vec<&Played> = self.sessions.iter().collect();
-        let effect = |played: &Played| (played.judged.all.saved.abs()).max(played.lost());
+        let mut sessions: Vec<&ReplayedSession> = self.sessions.iter().collect();
+        let effect = |played: &ReplayedSession| (played.judged.all.saved.abs()).max(played.lost());
         sessions.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
         let left = sessions.len().saturating_sub(CHARTED);
         sessions.truncate(CHARTED);
@@ -243,7 +243,7 @@ impl Report {
     }
 
     /// Returns remarks on how to read the figures, and on what was left out.
-    fn remarks(&self, sum: &Sum) -> Vec<String> {
+    fn remarks(&self, sum: &ReplayTotals) -> Vec<String> {
         let mut remarks: Vec<String> = self.own_tokens().into_iter().collect();
         if sum.guides.0 > 0 {
             remarks.push(format!(
@@ -305,7 +305,7 @@ pub(crate) fn progress(at: usize, of: usize, name: &str) -> String {
     format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, NAME))
 }
 
-fn tools(sum: &Sum) -> String {
+fn tools(sum: &ReplayTotals) -> String {
     let mut table = Table::new(&[
         "tool",
         "results",
@@ -327,7 +327,7 @@ fn tools(sum: &Sum) -> String {
     table.text()
 }
 
-fn levers(sum: &Sum) -> String {
+fn levers(sum: &ReplayTotals) -> String {
     let mut table = Table::new(&[
         "lever",
         "touched",
@@ -374,7 +374,7 @@ fn effect(figures: &Figures) -> [String; 5] {
 }
 
 /// Describes what was still known after compactions.
-fn carried(carried: &Carried) -> Option<String> {
+fn carried(carried: &CarriedIdentifiers) -> Option<String> {
     let share = |part: u64| percent(part as f64 / carried.used.max(1) as f64);
     let said = || {
         format!(

@@ -3,7 +3,7 @@
 use weir_runner::runtimes::{LANGUAGES, Language};
 use weir_runner::{RunError, Spec};
 
-use super::{A_MOMENT, Order, ask, background, cause, place, runtime, unusable};
+use super::{A_MOMENT, RunRequest, ask, background, cause, place, runtime, unusable};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -17,7 +17,7 @@ pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
         return Ok("off by configuration".to_owned());
     }
     let language = Language::find("shell").ok_or_else(|| CommandError::broken("no shell found"))?;
-    let order = Order {
+    let order = RunRequest {
         language,
         code: format!("echo {SAID}"),
         file: None,

@@ -10,7 +10,7 @@ use weir_policy::masks::toolchains::TOOLCHAINS;
 use weir_runner::runtimes::Found;
 
 use super::place::{from_home, search_path};
-use super::{Order, masks};
+use super::{RunRequest, masks};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -20,7 +20,7 @@ use crate::permission;
 const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
 
 /// Decides what a run sees of home folders.
-pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
+pub(super) fn seen(context: &Context, order: &RunRequest, found: &Found) -> Homes {
     let mut needed: Vec<PathBuf> = std::env::split_paths(&search_path(context)).flat_map(with_prefix).collect();
     for program in links(&found.program).into_iter().chain(found.program.canonicalize().ok()) {
         needed.extend(program.parent().map(Path::to_owned).into_iter().flat_map(with_prefix));
@@ -91,7 +91,7 @@ pub(super) fn check_file(
 }
 
 /// Names a path in the code that exists but is hidden, since to the run it seems not to exist.
-pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], order: &Order) -> Option<String> {
+pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], order: &RunRequest) -> Option<String> {
     const MOST_WORDS: usize = 500;
     let home = context.env().home.as_deref()?.to_str()?;
     let words = order.code.split(|c: char| c.is_whitespace() || "'\"`;|&()<>=,$".contains(c)).take(MOST_WORDS);

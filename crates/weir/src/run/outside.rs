@@ -19,7 +19,7 @@ use weir_runner::broker::{self, Call, Grant, Token};
 use weir_runner::egress::{self, HostPattern, Patience, system_resolver};
 use weir_runner::{BROKER_PORT, Level, Network, Run, Spec, Streams};
 
-use super::Order;
+use super::RunRequest;
 use super::place::search_path;
 use crate::config;
 use crate::context::Context;
@@ -43,7 +43,7 @@ const VARIABLES: &[(&str, &[&str])] = &[
 ];
 
 /// What a run may reach.
-pub(super) struct Outside {
+pub(super) struct OutsideAccess {
     hosts: Option<Vec<HostPattern>>,
     programs: Vec<String>,
     grant: Option<Grant>,
@@ -52,9 +52,9 @@ pub(super) struct Outside {
     timeout: Duration,
 }
 
-impl Outside {
+impl OutsideAccess {
     /// Decides what a run may reach.
-    pub(super) fn of(context: &Context, order: &Order) -> Result<Self, CommandError> {
+    pub(super) fn of(context: &Context, order: &RunRequest) -> Result<Self, CommandError> {
         let config = context.config();
         let hosts = match config.network {
             config::Network::AllowList => {
@@ -136,7 +136,7 @@ impl Outside {
 }
 
 /// Returns a grant for the single command that is the entire code, if it is brokered and not always forbidden.
-fn grant(order: &Order, programs: &[String]) -> Result<Option<Grant>, CommandError> {
+fn grant(order: &RunRequest, programs: &[String]) -> Result<Option<Grant>, CommandError> {
     if programs.is_empty() || order.language.name != "shell" {
         return Ok(None);
     }

@@ -15,7 +15,7 @@ use weir_policy::audit::{self, Before, Found, Kind, Planted};
 use weir_runner::{Level, Spec};
 
 use super::masks::{too_large, tree};
-use super::unfinished::{Haste, Journal, Quarantine};
+use super::unfinished::{AuditDepth, Journal, Quarantine};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -35,13 +35,13 @@ pub(super) struct Watch {
     before: Arc<Before>,
     quarantine: Quarantine,
     journal: std::io::Result<Journal>,
-    moved: Arc<Mutex<Vec<Moved>>>,
+    moved: Arc<Mutex<Vec<QuarantinedFile>>>,
     /// The checking thread, which ends when the sender is dropped.
     looking: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 /// A planted file that was moved away, or could not be.
-struct Moved {
+struct QuarantinedFile {
     planted: Planted,
     to: std::io::Result<PathBuf>,
 }
@@ -93,7 +93,7 @@ impl Watch {
         let Found { planted, incomplete } = audit::compare(&self.before, &mut tree(&self.context), SystemTime::now());
         let left = move_away(&self.quarantine, planted, &self.moved);
         let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
-        let say = Say { root: &self.context.project().root, spec: Some(spec) };
+        let say = AuditRemarks { root: &self.context.project().root, spec: Some(spec) };
         let mut remarks = say.moved(&moved.split_off(0));
         remarks.extend(say.left(&left));
         remarks.extend(incomplete.map(|error| {
@@ -111,19 +111,19 @@ impl Watch {
 }
 
 /// Finishes an interrupted audit. Returns remarks on what was found.
-pub(super) fn finish(before: &Before, quarantine: &Quarantine, haste: Haste) -> Vec<String> {
-    let found = match haste {
-        Haste::None => audit::compare_anew(before, SystemTime::now()).planted,
-        Haste::Hook => audit::glance(before),
+pub(super) fn finish(before: &Before, quarantine: &Quarantine, depth: AuditDepth) -> Vec<String> {
+    let found = match depth {
+        AuditDepth::Full => audit::compare_anew(before, SystemTime::now()).planted,
+        AuditDepth::TopLevel => audit::glance(before),
     };
     let moved = Mutex::default();
     move_away(quarantine, found, &moved);
     let root = before.roots().first().cloned().unwrap_or_default();
-    Say { root: &root, spec: None }.moved(&moved.into_inner().unwrap_or_else(PoisonError::into_inner))
+    AuditRemarks { root: &root, spec: None }.moved(&moved.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Moves away the files that must be moved, and returns the rest.
-fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<Moved>>) -> Vec<Planted> {
+fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<QuarantinedFile>>) -> Vec<Planted> {
     let mut left = Vec::new();
     for planted in found {
         if planted.kind != Kind::Quarantine || planted.changed {
@@ -134,20 +134,20 @@ fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<Mov
         let mut moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that could not be moved is found again at the next check.
         moved.retain(|known| known.to.is_ok() || known.planted.path != planted.path);
-        moved.push(Moved { planted, to });
+        moved.push(QuarantinedFile { planted, to });
     }
     left
 }
 
 /// Words the remarks on what was found.
-struct Say<'a> {
+struct AuditRemarks<'a> {
     root: &'a Path,
     /// The specification of the run, if known.
     spec: Option<&'a Spec>,
 }
 
-impl Say<'_> {
-    fn moved(&self, moved: &[Moved]) -> Vec<String> {
+impl AuditRemarks<'_> {
+    fn moved(&self, moved: &[QuarantinedFile]) -> Vec<String> {
         let mut remarks: Vec<String> = moved.iter().take(MOST_REMARKS).map(|moved| self.moved_one(moved)).collect();
         let rest = &moved[moved.len().min(MOST_REMARKS)..];
         if !rest.is_empty() {
@@ -158,7 +158,7 @@ impl Say<'_> {
         remarks
     }
 
-    fn moved_one(&self, Moved { planted, to }: &Moved) -> String {
+    fn moved_one(&self, QuarantinedFile { planted, to }: &QuarantinedFile) -> String {
         let (shown, what) = (self.shown(&planted.path), &planted.what);
         match to {
             Ok(to) => format!("{shown} ({what}) appeared during the run: moved to {}", to.display()),

@@ -73,7 +73,7 @@ fn path(input: &Value) -> Option<&str> {
 }
 
 /// A session as the growth of its window.
-pub(super) struct Course {
+pub(super) struct WindowGrowth {
     pub name: String,
     pub client: &'static Client,
     pub rates: Rates,
@@ -87,7 +87,7 @@ pub(super) struct Course {
 
 /// The cost of a session at a length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Priced {
+pub(super) struct CostAtLength {
     /// The cost in tokens of input.
     pub cost: f64,
     pub compactions: u64,
@@ -95,7 +95,7 @@ pub(super) struct Priced {
     pub too_small: bool,
 }
 
-impl Course {
+impl WindowGrowth {
     /// Returns the course of a session.
     pub(super) fn of(session: &Session, name: &str, rates: Rates) -> Self {
         let lengths: Vec<u64> = session.requests.iter().map(weir_clients::transcript::Usage::window).collect();
@@ -117,7 +117,7 @@ impl Course {
     }
 
     /// Returns the cost with compactions at a length.
-    pub(super) fn at(&self, length: u64, aftermath: &Aftermath) -> Priced {
+    pub(super) fn at(&self, length: u64, aftermath: &Aftermath) -> CostAtLength {
         let Rates { write, read, output, .. } = self.rates;
         let [summary, again, requests] = aftermath.means();
         let base = self.base as f64;
@@ -133,7 +133,7 @@ impl Course {
                 cost += requests * (now * read + ASKING * output);
             }
         }
-        Priced { cost, compactions, too_small: after + LEAST_ROOM > length as f64 }
+        CostAtLength { cost, compactions, too_small: after + LEAST_ROOM > length as f64 }
     }
 }
 
@@ -143,11 +143,11 @@ mod tests {
     use crate::replay::prices::Prices;
 
     /// Returns a session of many equal requests.
-    fn course(requests: usize, grown: u64) -> Course {
+    fn course(requests: usize, grown: u64) -> WindowGrowth {
         let client = weir_clients::find("claude").unwrap();
         let rates = Prices::read(None).unwrap().of("unknown");
         let steps = vec![(grown, 100); requests];
-        Course { name: String::new(), client, rates, base: 20_000, longest: 0, steps }
+        WindowGrowth { name: String::new(), client, rates, base: 20_000, longest: 0, steps }
     }
 
     #[test]

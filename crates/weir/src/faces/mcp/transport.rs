@@ -26,37 +26,37 @@ const MOST_OPEN: usize = 1_024;
 const USUAL_LINE: usize = 64 << 10;
 
 /// The lines of a client.
-pub(super) struct Lines<R, W> {
+pub(super) struct LineTransport<R, W> {
     read: BufReader<R>,
     line: Vec<u8>,
     /// The ends of a line that is too long, until it is complete.
-    skipped: Option<Ends>,
-    out: Out<W>,
+    skipped: Option<LineEnds>,
+    out: AnswerWriter<W>,
     /// The pending answer to a line that cannot be served.
     refusing: Option<JoinHandle<io::Result<()>>>,
     /// Whether a message was handed out whose handling has not begun yet.
     owes_turn: bool,
 }
 
-struct Ends {
+struct LineEnds {
     head: Vec<u8>,
     tail: Vec<u8>,
 }
 
 /// The state that the writers of answers share.
-struct Out<W> {
+struct AnswerWriter<W> {
     write: Arc<Mutex<Option<W>>>,
-    open: Arc<Open>,
+    open: Arc<OpenRequests>,
 }
 
 /// The unanswered requests.
 #[derive(Default)]
-struct Open {
+struct OpenRequests {
     ids: std::sync::Mutex<HashSet<RequestId>>,
     fewer: Notify,
 }
 
-impl Open {
+impl OpenRequests {
     fn with<T>(&self, change: impl FnOnce(&mut HashSet<RequestId>) -> T) -> T {
         change(&mut self.ids.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -67,9 +67,9 @@ impl Open {
     }
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport<R, W> {
     pub(super) fn new(read: R, write: W) -> Self {
-        let out = Out { write: Arc::new(Mutex::new(Some(write))), open: Arc::default() };
+        let out = AnswerWriter { write: Arc::new(Mutex::new(Some(write))), open: Arc::default() };
         Self { read: BufReader::new(read), line: Vec::new(), skipped: None, out, refusing: None, owes_turn: false }
     }
 
@@ -82,7 +82,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
             match &mut self.skipped {
                 Some(ends) => ends.push(piece),
                 None if self.line.len() + piece.len() > LONGEST_LINE => {
-                    let mut ends = Ends { head: self.line[..self.line.len().min(ENDS)].to_vec(), tail: Vec::new() };
+                    let mut ends = LineEnds { head: self.line[..self.line.len().min(ENDS)].to_vec(), tail: Vec::new() };
                     ends.push(piece);
                     self.line = Vec::new();
                     self.skipped = Some(ends);
@@ -107,7 +107,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
     }
 }
 
-impl Ends {
+impl LineEnds {
     fn push(&mut self, piece: &[u8]) {
         self.tail.extend_from_slice(&piece[piece.len().saturating_sub(ENDS)..]);
         let over = self.tail.len().saturating_sub(ENDS);
@@ -133,7 +133,7 @@ fn id_in(members: &str) -> Option<Value> {
         .filter(|id: &Value| id.is_number() || id.is_string())
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Out<W> {
+impl<W: AsyncWrite + Send + Unpin + 'static> AnswerWriter<W> {
     /// Writes a complete message, and then removes the request that it answers.
     fn write(
         &self,
@@ -189,7 +189,9 @@ fn parse(line: &[u8]) -> Option<Result<Box<RxJsonRpcMessage<RoleServer>>, Value>
     }
 }
 
-impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<R, W> {
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer>
+    for LineTransport<R, W>
+{
     type Error = io::Error;
 
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -238,7 +240,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
     }
 }
 
-impl<R, W> Lines<R, W> {
+impl<R, W> LineTransport<R, W> {
     /// Tracks the unanswered requests. A cancelled request gets no answer.
     fn follow(&self, message: &RxJsonRpcMessage<RoleServer>) {
         match message {
@@ -299,7 +301,7 @@ mod tests {
             (long, Value::Null),
         ];
         for (line, id) in lines {
-            let mut ends = Ends { head: line.as_bytes()[..ENDS].to_vec(), tail: Vec::new() };
+            let mut ends = LineEnds { head: line.as_bytes()[..ENDS].to_vec(), tail: Vec::new() };
             for piece in line.as_bytes()[ENDS..].chunks(100) {
                 ends.push(piece);
             }

@@ -11,20 +11,20 @@ const MOST: usize = 4_000_000;
 
 /// A step that turns the new text into the old one: at this byte, this many bytes are replaced by this text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Cut {
+pub(super) struct ReverseEdit {
     at: usize,
     length: usize,
     text: String,
 }
 
 /// Returns the steps that turn the new text into the old one, in order.
-pub(super) fn undo(old: &str, new: &str) -> Vec<Cut> {
+pub(super) fn undo(old: &str, new: &str) -> Vec<ReverseEdit> {
     let (before, after) = (lines(old), lines(new));
     let differing = differences(&before, &after);
     let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     differing
         .into_iter()
-        .map(|(old, new)| Cut {
+        .map(|(old, new)| ReverseEdit {
             at: bytes(&after[..new.start]),
             length: bytes(&after[new]),
             text: before[old].concat(),
@@ -33,7 +33,7 @@ pub(super) fn undo(old: &str, new: &str) -> Vec<Cut> {
 }
 
 /// Returns the old text, or `None` if the steps do not apply to this text.
-pub(super) fn undone(new: &str, cuts: &[Cut]) -> Option<String> {
+pub(super) fn undone(new: &str, cuts: &[ReverseEdit]) -> Option<String> {
     let mut old = String::new();
     let mut from = 0;
     for cut in cuts {

@@ -8,7 +8,9 @@ use clap::{ArgMatches, Command};
 use serde_json::json;
 use weir_store::{Copied, Owner};
 
-use super::{Scratch, Which, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument};
+use super::{
+    Scratch, StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument,
+};
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -42,7 +44,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
             .hint("choose another file, or repeat with --force"));
     }
-    let which = Which::asked(context, arguments);
+    let which = StoreTarget::asked(context, arguments);
     context.tell("copying the log");
     // On the disk of the store, so that texts are not copied twice.
     let scratch = Scratch::new(&which.folder)?;

@@ -10,7 +10,7 @@ use weir_store::Store;
 
 use super::backup::{FORMAT, MANIFEST, VERSION};
 use super::{
-    Scratch, Which, cannot_use, file_argument, force_argument, new_private_file, path_of, settle_old, still_open,
+    Scratch, StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, settle_old, still_open,
 };
 use crate::answer::{Answer, counted};
 use crate::context::Context;
@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let mut archive = tar::Archive::new(zstd::Decoder::new(input).map_err(|error| damaged(&file, &error))?);
     let mut entries = archive.entries().map_err(|error| damaged(&file, &error))?;
     let manifest = manifest(entries.next()).map_err(|error| damaged(&file, &error))?;
-    let which = if manifest["owner"] == "user" { Which::user(context) } else { Which::project(context) };
+    let which = if manifest["owner"] == "user" { StoreTarget::user(context) } else { StoreTarget::project(context) };
     let force = arguments.get_flag("force");
     which.check_free(force)?;
 

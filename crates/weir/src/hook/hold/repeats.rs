@@ -13,7 +13,7 @@ use weir_core::Reference;
 use weir_core::wording::one_line;
 use weir_store::{Repeat, ShownLines};
 
-use super::{What, entry, head, keep};
+use super::{HeldOutput, entry, head, keep};
 use crate::config;
 use crate::error::CommandError;
 use crate::hook::{Call, faults, unreadable};
@@ -100,7 +100,7 @@ fn leave_out(
     }
     let mut writer = call.store.writer()?;
     let _ = writer.write(done.output.text.as_bytes());
-    let what = What { entry: entry(used, done), head: head(used, done) };
+    let what = HeldOutput { entry: entry(used, done), head: head(used, done) };
     let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
         Ok(kept) => kept,
         // Without a stored copy to fetch, nothing is omitted.

@@ -18,13 +18,13 @@ use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Origin, SessionKey};
 use weir_store::Patience;
 
-use super::Files;
+use super::RewriteFiles;
 use crate::config;
 use crate::env::{Env, Paths};
 use crate::error::CommandError;
-use crate::hook::hold::{self, Ask, What};
+use crate::hook::hold::{self, HeldOutput, OutputContext};
 use crate::hook::payload::copy;
-use crate::hook::{Place, TITLE, environment, faults, meter, unreadable};
+use crate::hook::{SessionLocation, TITLE, environment, faults, meter, unreadable};
 use crate::when;
 
 /// The argument that selects this mode.
@@ -56,7 +56,7 @@ fn run(key: &str) -> Result<(), CommandError> {
         return Err(CommandError::usage(format!("unknown rewritten command `{key}`")));
     }
     let (env, paths) = environment()?;
-    let files = Files::new(&paths, key);
+    let files = RewriteFiles::new(&paths, key);
     let started = Instant::now();
     let mut output = File::open(&files.output).map_err(unreadable)?;
     let (shown, code) = follow(&files, &mut output, started).map_err(unreadable)?;
@@ -85,7 +85,7 @@ fn run(key: &str) -> Result<(), CommandError> {
 }
 
 /// Shows the output until the shell reports its end or is gone. Returns how much was shown, and the exit code.
-fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result<(u64, Option<i32>)> {
+fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io::Result<(u64, Option<i32>)> {
     let shell = rustix::process::getppid();
     // Opened for reading and writing, so that neither side waits for the other.
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -121,7 +121,7 @@ fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result
 fn digest(
     env: &Env,
     paths: &Paths,
-    files: &Files,
+    files: &RewriteFiles,
     (code, millis): (Option<i32>, u64),
 ) -> Result<Option<String>, CommandError> {
     let about = std::fs::read_to_string(&files.script).map_err(unreadable)?;
@@ -133,7 +133,7 @@ fn digest(
         return Ok(None);
     }
     let session = SessionKey { client: text("client"), key: text("session") };
-    let place = Place::find(env, paths, Path::new(&text("folder")), session)?;
+    let place = SessionLocation::find(env, paths, Path::new(&text("folder")), session)?;
     let mut store = place.open(paths, Patience::InAll(WAIT))?;
     store.set_limits(config.limits);
     let mut writer = store.writer()?;
@@ -142,8 +142,8 @@ fn digest(
     let run = Some(hold::run_facts(code, millis));
     let entry = NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), TITLE));
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
-    let what = What { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
-    let ask = Ask { purpose, path: None, question: None, file: None };
+    let what = HeldOutput { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
+    let ask = OutputContext { purpose, path: None, question: None, file: None };
     let shown = hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now()))?;
     // A failure to record the measurement does not affect the model.
     let reading = meter::relayed(&text("client"), &files.output, &shown).map_err(unreadable)?;

@@ -16,7 +16,7 @@ use weir_core::{Entry, Level};
 
 use crate::answer::one_line;
 use crate::context::Context;
-pub(crate) use asked::Question;
+pub(crate) use asked::GitQuery;
 pub(crate) use files::bind;
 
 /// How long an answer waits for git.
@@ -99,7 +99,7 @@ fn claim(entry: &Entry) -> Option<Claim> {
 }
 
 fn look(context: &Context, claims: &[Option<Claim>], patience: Duration) -> Vec<Vec<Doubt>> {
-    let mut files = files::Files::new(&context.project().root);
+    let mut files = files::BoundFiles::new(&context.project().root);
     let named = claims.iter().flatten().filter_map(|claim| claim.commit.as_deref());
     let elsewhere = commits::not_in_head(context, named, patience);
     let mut doubts = |claim: &Claim| {

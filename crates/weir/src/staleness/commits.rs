@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::asked::Question;
+use super::asked::GitQuery;
 use crate::context::Context;
 use crate::git::{self, is_hash};
 
@@ -31,13 +31,13 @@ done
 "#;
 
 /// The known answers for a commit and a head. They never change, because the hash of a commit covers its history.
-static KNOWN: LazyLock<Mutex<HashMap<Pair, Known>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HashMap<Pair, CommitFact>>> = LazyLock::new(Mutex::default);
 
 /// A commit and a head.
 type Pair = (String, String);
 
 #[derive(Clone, Copy)]
-enum Known {
+enum CommitFact {
     IsIn(bool),
     AskedInVain(Instant),
 }
@@ -61,15 +61,15 @@ pub(super) fn not_in_head<'a>(
         ask(context, &head, &open, Instant::now() + patience);
     }
     let known = known();
-    let is_out = |commit: &str| matches!(known.get(&pair(commit, &head)), Some(Known::IsIn(false)));
+    let is_out = |commit: &str| matches!(known.get(&pair(commit, &head)), Some(CommitFact::IsIn(false)));
     others.into_iter().filter(|commit| is_out(commit)).map(str::to_owned).collect()
 }
 
-fn is_open(known: &HashMap<Pair, Known>, commit: &str, head: &str) -> bool {
+fn is_open(known: &HashMap<Pair, CommitFact>, commit: &str, head: &str) -> bool {
     match known.get(&pair(commit, head)) {
         None => true,
-        Some(Known::IsIn(_)) => false,
-        Some(Known::AskedInVain(at)) => at.elapsed() > PAUSE,
+        Some(CommitFact::IsIn(_)) => false,
+        Some(CommitFact::AskedInVain(at)) => at.elapsed() > PAUSE,
     }
 }
 
@@ -83,7 +83,8 @@ fn ask(context: &Context, head: &str, commits: &[&str], deadline: Instant) {
             known.clear();
         }
         for commit in some {
-            let answer = said.get(*commit).map_or_else(|| Known::AskedInVain(Instant::now()), |is| Known::IsIn(*is));
+            let answer =
+                said.get(*commit).map_or_else(|| CommitFact::AskedInVain(Instant::now()), |is| CommitFact::IsIn(*is));
             known.insert(pair(commit, head), answer);
         }
     }
@@ -96,7 +97,7 @@ fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) 
     if patience.is_zero() || repository.common.join("shallow").exists() {
         return None;
     }
-    let question = Question { repository: &repository, head, folder: &repository.work_tree };
+    let question = GitQuery { repository: &repository, head, folder: &repository.work_tree };
     let said = question.ask(context, (patience, MOST), |git| {
         let fixed = ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.into(), head.into()];
         fixed.into_iter().chain(commits.iter().map(OsString::from)).collect()
@@ -119,6 +120,6 @@ fn pair(commit: &str, head: &str) -> Pair {
     (commit.to_owned(), head.to_owned())
 }
 
-fn known() -> MutexGuard<'static, HashMap<Pair, Known>> {
+fn known() -> MutexGuard<'static, HashMap<Pair, CommitFact>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }

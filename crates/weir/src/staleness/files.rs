@@ -43,21 +43,21 @@ fn bind_one(root: &Path, level: Level, path: &str) -> io::Result<BoundFile> {
 }
 
 /// The files of one answer, each hashed once.
-pub(super) struct Files<'a> {
+pub(super) struct BoundFiles<'a> {
     root: &'a Path,
     left: u64,
-    known: HashMap<PathBuf, State>,
+    known: HashMap<PathBuf, HashState>,
 }
 
 /// The state of the file at a path.
 #[derive(Debug, Clone)]
-enum State {
+enum HashState {
     Here(String),
     Gone,
     Unknown,
 }
 
-impl<'a> Files<'a> {
+impl<'a> BoundFiles<'a> {
     pub(super) fn new(root: &'a Path) -> Self {
         Self { root, left: MOST_OF_ALL, known: HashMap::new() }
     }
@@ -74,21 +74,21 @@ impl<'a> Files<'a> {
             }
         };
         match state {
-            State::Here(hash) if hash == file.hash => None,
-            State::Here(_) => Some(Doubt::FileChanged(file.path.clone())),
-            State::Gone => Some(Doubt::FileGone(file.path.clone())),
-            State::Unknown => None,
+            HashState::Here(hash) if hash == file.hash => None,
+            HashState::Here(_) => Some(Doubt::FileChanged(file.path.clone())),
+            HashState::Gone => Some(Doubt::FileGone(file.path.clone())),
+            HashState::Unknown => None,
         }
     }
 
-    fn look(&mut self, path: &Path) -> State {
+    fn look(&mut self, path: &Path) -> HashState {
         match hash(path, MOST_OF_ONE.min(self.left)) {
             Ok((hash, bytes)) => {
                 self.left -= bytes.min(self.left);
-                State::Here(hash)
+                HashState::Here(hash)
             }
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => State::Gone,
-            Err(_) => State::Unknown,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => HashState::Gone,
+            Err(_) => HashState::Unknown,
         }
     }
 }

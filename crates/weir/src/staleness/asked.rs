@@ -34,7 +34,7 @@ const QUIET: &[(&str, &str)] = &[
 ];
 
 /// A query about a repository.
-pub(crate) struct Question<'a> {
+pub(crate) struct GitQuery<'a> {
     /// The repository.
     pub repository: &'a Repository,
     /// The checked-out commit.
@@ -43,7 +43,7 @@ pub(crate) struct Question<'a> {
     pub folder: &'a Path,
 }
 
-impl Question<'_> {
+impl GitQuery<'_> {
     /// Returns git's output, within limits of time and length, or `None` if git cannot be run in a sandbox. `program`
     /// returns the command to start, given the path of git.
     pub(crate) fn ask(

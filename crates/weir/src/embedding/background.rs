@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 
 /// How many chunks are embedded at once.
 const AT_ONCE: usize = 256;
@@ -14,9 +14,9 @@ const AT_ONCE: usize = 256;
 const QUIET: Duration = Duration::from_millis(300);
 
 /// A handle to wake the thread that embeds.
-pub(crate) struct Background(Sender<()>);
+pub(crate) struct EmbedderHandle(Sender<()>);
 
-impl Background {
+impl EmbedderHandle {
     /// Starts a thread that waits. The thread opens nothing until it is woken.
     pub(crate) fn start(context: &Context) -> Self {
         let (wake, woken) = channel();
@@ -48,7 +48,7 @@ fn work(context: &Context, woken: &Receiver<()>) {
 fn embed(context: &Context) -> Option<u64> {
     let is_indexed = |folder: PathBuf| folder.join("index.db").exists();
     let (project, user) = (is_indexed(context.project_folder()), is_indexed(context.user_folder()));
-    let embed = |open: &mut Open<'_>| {
+    let embed = |open: &mut LockedStores<'_>| {
         let mut left = 0;
         if project {
             left += open.project()?.embed_some(AT_ONCE)?;
