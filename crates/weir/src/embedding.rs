@@ -18,11 +18,11 @@ use crate::error::CommandError;
 
 /// How many chunks are embedded before a search, so that recently stored text is found by meaning too. Takes about 20
 /// ms.
-pub(crate) const BEFORE_SEARCH: usize = 512;
+pub(crate) const MAX_CHUNKS_BEFORE_SEARCH: usize = 512;
 /// How many texts a server gets in one request, and how long it may take. A search waits as long for the vector of its
 /// query.
-const AT_ONCE: usize = 64;
-const PATIENCE: Duration = Duration::from_secs(10);
+const EMBED_BATCH: usize = 64;
+const EMBED_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The model, loaded on first use.
 #[derive(Default)]
@@ -58,8 +58,8 @@ fn make(wanted: &EmbeddingModel) -> Result<Option<Arc<dyn Embed>>, CommandError>
                 url: url.clone(),
                 model: model.clone(),
                 key: key.clone(),
-                batch: AT_ONCE,
-                timeout: PATIENCE,
+                batch: EMBED_BATCH,
+                timeout: EMBED_TIMEOUT,
                 ..Endpoint::default()
             };
             let remote = Remote::connect(endpoint).map_err(|error| CommandError::usage(error.to_string()))?;

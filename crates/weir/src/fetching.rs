@@ -15,7 +15,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::permission;
 
 /// How many pages are fetched concurrently.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_FETCHES: usize = 4;
 
 /// A request to fetch pages.
 pub(crate) struct FetchRequest {
@@ -143,7 +143,7 @@ async fn ask(
     let broken = |error: tokio::task::JoinError| CommandError::broken(&format!("a fetch failed: {error}"));
     // Creating a fetcher reads the machine's trusted certificates.
     let fetcher = tokio::task::spawn_blocking(move || Fetcher::new(settings)).await.map_err(broken)?;
-    let (fetcher, slots) = (Arc::new(fetcher), Arc::new(Semaphore::new(AT_ONCE)));
+    let (fetcher, slots) = (Arc::new(fetcher), Arc::new(Semaphore::new(MAX_CONCURRENT_FETCHES)));
     let mut tasks = JoinSet::new();
     for (place, request) in wanted {
         let (fetcher, slots) = (Arc::clone(&fetcher), Arc::clone(&slots));

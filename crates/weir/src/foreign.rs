@@ -12,7 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 /// The largest settings file that is read, in bytes.
-pub(crate) const SETTINGS: u64 = 1 << 20;
+pub(crate) const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// Reads one of the user's own files. Follows links, since many people keep their settings elsewhere and link to them.
 pub(crate) fn of_user(path: &Path, most: u64) -> io::Result<Vec<u8>> {

@@ -3,7 +3,7 @@
 //! Invariants: nothing is set up that a hook does not need; any failure is Weir's fault, never the client's, so on a
 //! failure or a missed deadline the answer is empty, the exit code is 0, and one line goes to a log that `weir doctor`
 //! shows; nothing is written to the client's terminal; the hook's events are in the log before the answer is given, or
-//! in the spool next to it if another process holds the log for longer than [`WAIT`].
+//! in the spool next to it if another process holds the log for longer than [`STORE_WAIT`].
 
 pub(crate) mod compaction;
 mod deadline;
@@ -42,14 +42,14 @@ use rewrite::RewriteStatus;
 /// The argument that selects this mode.
 pub(crate) const HOOK: &str = "hook";
 /// Anywhere in a command, this text makes hooks leave the command and its output alone.
-const LEAVE: &str = "weir:off";
+const OPT_OUT_MARK: &str = "weir:off";
 
 /// How long a hook waits for other processes in total. Clients give up on a hook after a few seconds and lose its
 /// answer.
-const WAIT: Duration = Duration::from_secs(1);
+const STORE_WAIT: Duration = Duration::from_secs(1);
 
 /// The longest title of a held output.
-const TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// Answers one hook.
 pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
@@ -145,7 +145,7 @@ impl HookContext<'_> {
             faults::note("forgetting what was shown", &error.to_string());
         }
         let telling = HookReport { client, hook: &hook, payload: &payload, event, started };
-        let store = match place.open(&paths, Patience::InAll(WAIT)) {
+        let store = match place.open(&paths, Patience::InAll(STORE_WAIT)) {
             Ok(store) => store,
             // The store cannot be read either, but the hook's events still go to the spool.
             Err(error) if error.may_pass() => {

@@ -25,7 +25,7 @@ use crate::permission;
 pub(crate) use read::content as read_content;
 use report::IndexReport;
 use take::IndexJob;
-pub(crate) use take::UNSETTLED;
+pub(crate) use take::SETTLE_NANOS;
 use walk::Globs;
 pub(crate) use walk::{FolderListing, FoundFile};
 use weir_policy::gate::Gate;

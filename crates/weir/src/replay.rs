@@ -30,9 +30,9 @@ pub(crate) use report::progress;
 use report::{ReplayReport, ReplayedSession};
 
 /// How many of the clients' transcripts are played by default.
-const NEWEST: usize = 100;
+const DEFAULT_TRANSCRIPTS: usize = 100;
 /// How many results with unseen but later used identifiers are shown by default.
-const SHOWN: usize = 5;
+const DEFAULT_UNSEEN_RESULTS: usize = 5;
 
 const LONG_ABOUT: &str = "\
 Replay your clients' recorded sessions through Weir's hooks and report what Weir would have saved, what it would have hidden \
@@ -92,12 +92,12 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
     let number = |name: &str| arguments.get_one::<u32>(name).map(|number| *number as usize);
     let Places { mut found, unreadable } = places::find(env, &paths)?;
-    let most = number("newest").unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX });
+    let most = number("newest").unwrap_or(if paths.is_empty() { DEFAULT_TRANSCRIPTS } else { usize::MAX });
     let left_out = found.len().saturating_sub(most);
     found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
     let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
-    let (behaviours, show) = (clients::all()?, number("show").unwrap_or(SHOWN));
+    let (behaviours, show) = (clients::all()?, number("show").unwrap_or(DEFAULT_UNSEEN_RESULTS));
     let mut report = ReplayReport {
         left_out,
         unreadable,

@@ -41,13 +41,13 @@ pub(crate) use running::ActiveRuns;
 pub(crate) const TOOL: &str = "ctx_execute";
 
 /// Longer than this nobody waits for a run that is not in the background.
-pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
+pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// The time limit for a program that is queried about itself.
-const A_MOMENT: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long to wait for another process that holds the store, before the output of a run is shown without being stored.
-const KEEP_WAIT: Duration = Duration::from_secs(5);
+const STORE_WAIT: Duration = Duration::from_secs(5);
 
 /// The helper of a run is this program itself, even if its file has been replaced or removed.
 pub(crate) const HELPER: &str = "/proc/self/exe";
@@ -265,7 +265,7 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
     let mut output = None;
     let kept = context.with_stores_here(|open| {
         let now = open.now;
-        open.set_patience(Patience::Each(KEEP_WAIT))?;
+        open.set_patience(Patience::Each(STORE_WAIT))?;
         let store = open.project()?;
         let kept = match store.keep_and_open(&scope, new, writer, now) {
             Ok((kept, text)) => {

@@ -20,9 +20,9 @@ pub(crate) use asked::GitQuery;
 pub(crate) use files::bind;
 
 /// How long an answer waits for git.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
+pub(crate) const GIT_TIMEOUT: Duration = Duration::from_millis(300);
 /// How many characters of a commit hash are shown.
-const SHORT_COMMIT: usize = 7;
+const SHORT_COMMIT_CHARS: usize = 7;
 
 /// A fact that speaks against an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,11 @@ impl fmt::Display for Doubt {
             Self::FileChanged(path) => write!(out, "{} has changed since", one_line(path, 120)),
             Self::FileGone(path) => write!(out, "{} is gone", one_line(path, 120)),
             Self::OtherBranch { commit, branch } => {
-                write!(out, "from commit {}", one_line(commit.get(..SHORT_COMMIT).unwrap_or(commit), SHORT_COMMIT))?;
+                write!(
+                    out,
+                    "from commit {}",
+                    one_line(commit.get(..SHORT_COMMIT_CHARS).unwrap_or(commit), SHORT_COMMIT_CHARS)
+                )?;
                 if let Some(branch) = branch {
                     write!(out, " (branch {})", one_line(branch, 60))?;
                 }

@@ -12,8 +12,8 @@ use crate::error::CommandError;
 
 /// How many frames of one MiB are read at each end of a text that has more than twice as many. Reading a whole gibibyte
 /// would take too long.
-const FRAMES: usize = 4;
-const FRAME: u64 = 1 << 20;
+const FRAMES_PER_END: usize = 4;
+const FRAME_BYTES: u64 = 1 << 20;
 
 /// A stored text that is to be digested.
 pub(crate) struct StoredTextSource<'a> {
@@ -32,14 +32,14 @@ struct OmittedFrames {
 impl<'a> StoredTextSource<'a> {
     /// Returns a reader that skips the middle of a very long text.
     pub(crate) fn new(text: &'a BlobReader) -> Result<Self, CommandError> {
-        let frames = FRAMES..text.frame_count().saturating_sub(FRAMES);
+        let frames = FRAMES_PER_END..text.frame_count().saturating_sub(FRAMES_PER_END);
         if frames.is_empty() {
             return Ok(Self::whole(text));
         }
         let before = cut_after_line(&text.frame(frames.start - 1)?).len();
         let after = skip_line(&text.frame(frames.end)?);
-        let next = frames.end as u64 * FRAME + after as u64;
-        let at = (frames.start as u64 - 1) * FRAME + before as u64;
+        let next = frames.end as u64 * FRAME_BYTES + after as u64;
+        let at = (frames.start as u64 - 1) * FRAME_BYTES + before as u64;
         let jump = Jump { at, line: text.line_ends_before(next)? + 1 };
         Ok(Self { left_out: Some(OmittedFrames { frames, jump }), ..Self::whole(text) })
     }
@@ -59,11 +59,11 @@ impl<'a> StoredTextSource<'a> {
 
     /// Returns a remark about the parts that were not read.
     pub(crate) fn remark(&self) -> Option<String> {
-        self.left_out.as_ref().map(|_| format!("facts and counts cover only the first and last {FRAMES} MiB"))
+        self.left_out.as_ref().map(|_| format!("facts and counts cover only the first and last {FRAMES_PER_END} MiB"))
     }
 
     fn has_one_frame(&self) -> bool {
-        self.text.frame_count() == 1 && self.text.bytes() <= FRAME
+        self.text.frame_count() == 1 && self.text.bytes() <= FRAME_BYTES
     }
 
     fn frame(&self, number: usize) -> Result<Cow<'_, [u8]>, StoreError> {
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn a_longer_text_is_not_held() {
-        let text = BlobReader::of(vec![b'\n'; FRAME as usize + 1]);
+        let text = BlobReader::of(vec![b'\n'; FRAME_BYTES as usize + 1]);
         let source = StoredTextSource::new(&text).unwrap();
-        assert_eq!(source.lines().unwrap(), FRAME + 1);
-        assert_eq!(io::copy(&mut source.open().unwrap(), &mut io::sink()).unwrap(), FRAME + 1);
+        assert_eq!(source.lines().unwrap(), FRAME_BYTES + 1);
+        assert_eq!(io::copy(&mut source.open().unwrap(), &mut io::sink()).unwrap(), FRAME_BYTES + 1);
         assert!(source.only.get().is_none());
     }
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use crate::context::{Context, LockedStores};
 
 /// How many chunks are embedded at once.
-const AT_ONCE: usize = 256;
+const EMBED_BATCH: usize = 256;
 /// How long the server must be quiet first.
-const QUIET: Duration = Duration::from_millis(300);
+const QUIET_TIME: Duration = Duration::from_millis(300);
 
 /// A handle to wake the thread that embeds.
 pub(crate) struct EmbedderHandle(Sender<()>);
@@ -35,10 +35,10 @@ impl EmbedderHandle {
 fn work(context: &Context, woken: &Receiver<()>) {
     while woken.recv().is_ok() {
         // Incoming calls take precedence.
-        while woken.recv_timeout(QUIET).is_ok() {}
+        while woken.recv_timeout(QUIET_TIME).is_ok() {}
         while embed(context).unwrap_or_default() > 0 {
             if woken.try_recv().is_ok() {
-                while woken.recv_timeout(QUIET).is_ok() {}
+                while woken.recv_timeout(QUIET_TIME).is_ok() {}
             }
         }
     }
@@ -51,10 +51,10 @@ fn embed(context: &Context) -> Option<u64> {
     let embed = |open: &mut LockedStores<'_>| {
         let mut left = 0;
         if project {
-            left += open.project()?.embed_some(AT_ONCE)?;
+            left += open.project()?.embed_some(EMBED_BATCH)?;
         }
         if user {
-            left += open.user()?.embed_some(AT_ONCE)?;
+            left += open.user()?.embed_some(EMBED_BATCH)?;
         }
         Ok(left)
     };

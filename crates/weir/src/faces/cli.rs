@@ -169,7 +169,7 @@ fn call(
             answer = running => answer,
             () = signal::asked_to_end() => {
                 // Ending the runs stores their output so far.
-                context.running().end_all(signal::PATIENCE).await;
+                context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
                 Err(crate::context::cancelled())
             }
         }

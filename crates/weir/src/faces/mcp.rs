@@ -38,9 +38,9 @@ const INSTRUCTIONS: &str = "Weir runs code in a sandbox and stores this project'
 const ALWAYS_LOADED: &str = "anthropic/alwaysLoad";
 
 /// How long an answer waits to be metered.
-const PATIENCE_TO_METER: Duration = Duration::from_millis(100);
+const METER_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long the user has to answer a question.
-const PATIENCE_TO_ASK: Duration = Duration::from_secs(120);
+const CONSENT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Serves until the client closes the connection. `session` is the one that the client named when it started the
 /// server.
@@ -56,7 +56,7 @@ pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(
                 ended = running.waiting() => ended.map(drop).map_err(|error| failed(&error.to_string())),
                 () = signal::asked_to_end() => Err(cancelled()),
             };
-            context.running().end_all(signal::PATIENCE).await;
+            context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
             ended
         }
         // A client that only checked whether the server starts has closed the connection again.
@@ -148,7 +148,7 @@ fn asker(peer: &Peer<RoleServer>) -> ConsentPrompt {
                 // There is nothing to fill in; accepting is agreeing.
                 requested_schema: ElicitationSchema::new(BTreeMap::new()),
             };
-            let answer = peer.create_elicitation_with_timeout(parameters, Some(PATIENCE_TO_ASK)).await;
+            let answer = peer.create_elicitation_with_timeout(parameters, Some(CONSENT_TIMEOUT)).await;
             answer.is_ok_and(|answer| answer.action == ElicitationAction::Accept)
         })
     }))
@@ -164,7 +164,7 @@ async fn meter(context: &Context, operation: &Operation, result: &CallToolResult
         let now = open.now;
         Ok(open.project()?.meter(&scope, &reading, now)?)
     });
-    let _ = tokio::time::timeout(PATIENCE_TO_METER, noted).await;
+    let _ = tokio::time::timeout(METER_TIMEOUT, noted).await;
 }
 
 /// Runs an operation. Failures are returned as text that the model can act on; only an unknown tool is a protocol

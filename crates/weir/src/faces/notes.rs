@@ -15,13 +15,13 @@ use crate::staleness::{self, Doubt};
 use crate::when;
 
 /// The maximum number of notes per store, newest first. A review reads every one.
-const MOST: usize = 5_000;
+const MAX_NOTES: usize = 5_000;
 /// The maximum number of notes listed per category, unless that category is requested.
-const LISTED: usize = 20;
+const MAX_LISTED_NOTES: usize = 20;
 /// A note that has not been read for this many milliseconds is worth reviewing.
-const UNUSED_AFTER: i64 = 30 * 24 * 60 * 60 * 1000;
+const UNUSED_AFTER_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
 /// How long a review waits for git: longer than an answer does.
-const PATIENCE: Duration = staleness::PATIENCE.saturating_mul(30);
+const GIT_TIMEOUT: Duration = staleness::GIT_TIMEOUT.saturating_mul(30);
 
 /// A category of notes in a review.
 struct NoteCategory {
@@ -128,7 +128,7 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
         return Ok(Answer::nothing(text, data));
     }
     let mut parts = vec![overview(&notes)];
-    let most = if all || !asked.is_empty() { usize::MAX } else { LISTED };
+    let most = if all || !asked.is_empty() { usize::MAX } else { MAX_LISTED_NOTES };
     for sort in
         NOTE_CATEGORIES.iter().filter(|sort| all || asked.is_empty() || asked.iter().any(|one| one.flag == sort.flag))
     {
@@ -146,15 +146,15 @@ async fn look(context: &Context) -> Result<Vec<ReviewedNote>, CommandError> {
     let scope = context.scope();
     let (mut notes, now) = context
         .with_stores(move |open| {
-            let mut notes = open.project()?.notes(&scope, MOST)?;
-            notes.extend(open.user()?.notes(&scope, MOST)?);
+            let mut notes = open.project()?.notes(&scope, MAX_NOTES)?;
+            notes.extend(open.user()?.notes(&scope, MAX_NOTES)?);
             Ok((notes, open.now))
         })
         .await?;
     notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));
     // A note that was superseded is not relied on anyway.
     let current: Vec<&Entry> = notes.iter().filter(|note| is_current(note)).map(|note| &note.entry).collect();
-    let mut doubts = staleness::labels(context, &current, PATIENCE).await.into_iter();
+    let mut doubts = staleness::labels(context, &current, GIT_TIMEOUT).await.into_iter();
     let reviewed = notes.into_iter().map(|seen| {
         let current = is_current(&seen);
         let doubts = if current { doubts.next().unwrap_or_default() } else { Vec::new() };
@@ -168,7 +168,7 @@ fn is_current(note: &NoteSeen) -> bool {
 }
 
 fn is_unused(note: &NoteSeen, now: Timestamp) -> bool {
-    note.is_unused() && now.0 - note.entry.at.0 > UNUSED_AFTER
+    note.is_unused() && now.0 - note.entry.at.0 > UNUSED_AFTER_MILLIS
 }
 
 fn sorts(note: &ReviewedNote) -> impl Iterator<Item = &'static NoteCategory> {

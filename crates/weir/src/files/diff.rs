@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// The number of context lines around a change.
-const AROUND: usize = 1;
+const CONTEXT_LINES: usize = 1;
 
 /// Returns as many of the changes as fit in a number of tokens, and whether that is all of them.
 pub(crate) fn unified(
@@ -109,8 +109,8 @@ impl Hunk {
     }
 
     fn show(&self, old: &SplitText<'_>, new: &SplitText<'_>) -> String {
-        let before = AROUND.min(self.old.start).min(self.new.start);
-        let after = AROUND.min(old.count() - self.old.end).min(new.count() - self.new.end);
+        let before = CONTEXT_LINES.min(self.old.start).min(self.new.start);
+        let after = CONTEXT_LINES.min(old.count() - self.old.end).min(new.count() - self.new.end);
         let head = |range: &Range<usize>| format!("{},{}", range.start - before + 1, range.len() + before + after);
         let mut text = format!("@@ -{} +{} @@\n", head(&self.old), head(&self.new));
         let mut push = |mark: char, line: &str| {
@@ -131,7 +131,7 @@ fn joined(hunks: Vec<Hunk>) -> Vec<Hunk> {
     let mut joined: Vec<Hunk> = Vec::new();
     for hunk in hunks {
         match joined.last_mut() {
-            Some(last) if hunk.old.start <= last.old.end + 2 * AROUND => {
+            Some(last) if hunk.old.start <= last.old.end + 2 * CONTEXT_LINES => {
                 last.old.end = hunk.old.end.max(last.old.end);
                 last.new.end = hunk.new.end.max(last.new.end);
             }

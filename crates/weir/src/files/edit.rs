@@ -6,11 +6,11 @@ use std::ops::Range;
 use weir_core::wording::one_line;
 
 /// The maximum number of lines that are listed if a text is found more than once.
-const MOST_LINES: usize = 12;
+const MAX_LISTED_LINES: usize = 12;
 /// How many lines are shown that resemble a text that was not found.
-const EXCERPT: usize = 6;
+const MAX_EXCERPT_LINES: usize = 6;
 /// Lines that share a smaller percentage of their words are not considered similar.
-const ALIKE: usize = 50;
+const MIN_SIMILAR_PERCENT: usize = 50;
 
 /// A requested change.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ pub(crate) fn apply(bytes: &[u8], wanted: Edit<'_>) -> Result<AppliedEdit, EditE
             1 => return Ok(made(bytes, &found, (&old, &new))),
             _ if wanted.all => return Ok(made(bytes, &apart(&found, old.len()), (&old, &new))),
             count => {
-                let lines = found.iter().take(MOST_LINES).map(|&at| line_number(bytes, at)).collect();
+                let lines = found.iter().take(MAX_LISTED_LINES).map(|&at| line_number(bytes, at)).collect();
                 return Err(EditError::Many(lines, count));
             }
         }
@@ -138,10 +138,10 @@ fn alike(text: &str, old: &str) -> Option<String> {
         likeness(first, lines[at]) * 4 + next
     };
     let best = (0..lines.len()).max_by_key(|&at| (score(at), std::cmp::Reverse(at)))?;
-    if likeness(first, lines[best]) < ALIKE {
+    if likeness(first, lines[best]) < MIN_SIMILAR_PERCENT {
         return None;
     }
-    let shown = lines[best..].iter().take(sought.len().clamp(1, EXCERPT)).enumerate();
+    let shown = lines[best..].iter().take(sought.len().clamp(1, MAX_EXCERPT_LINES)).enumerate();
     let shown: Vec<String> = shown.map(|(n, line)| format!("{}: {}", best + n + 1, one_line(line, 160))).collect();
     Some(shown.join("\n"))
 }

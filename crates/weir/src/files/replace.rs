@@ -14,7 +14,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::{Content, Folder};
 
 /// After this many exchanges, another process is writing all the time.
-const TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// Why a file was not written.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&TempFile<'_>, &str), b
         return Ok(());
     }
     let mut put_in = ours.to_owned();
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         folder.exchange(&fresh.name, name)?;
         let out = hash_of(folder, &fresh.name)?;
         // The file that comes out must be the one that was put in last. If not, it was written since and belongs there.

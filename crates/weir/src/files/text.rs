@@ -1,4 +1,5 @@
-//! Reads a complete file, with the hash of its content. Invariant: at most [`LARGEST`] bytes, from regular files only.
+//! Reads a complete file, with the hash of its content. Invariant: at most [`MAX_FILE_BYTES`] bytes, from regular files
+//! only.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -12,7 +13,7 @@ use crate::answer::size;
 use crate::error::{CommandError, ErrorKind};
 
 /// The largest file that is read, in bytes. A larger one is data, which code can examine better than a model.
-const LARGEST: u64 = 8 << 20;
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// The content of a file.
 pub(crate) struct Content {
@@ -47,14 +48,15 @@ impl Content {
         if !about.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
-        let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(LARGEST)));
-        if about.len() > LARGEST {
+        let too_large =
+            || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(MAX_FILE_BYTES)));
+        if about.len() > MAX_FILE_BYTES {
             return Err(too_large());
         }
         let mut bytes = Vec::with_capacity(about.len() as usize + 1);
         // The file may grow while it is read.
-        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > LARGEST {
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(too_large());
         }
         let hash = blake3::hash(&bytes).to_hex().to_string();

@@ -8,11 +8,11 @@ use std::path::Path;
 use serde_json::Value;
 
 /// A text of more bytes than this is written to a file.
-const LONG: usize = 1 << 20;
+const MAX_INLINE_BYTES: usize = 1 << 20;
 /// The maximum size of everything else together, in bytes.
-const MOST: usize = 16 << 20;
+const MAX_PAYLOAD_BYTES: usize = 16 << 20;
 /// How many bytes of a long text are kept for when only its beginning matters.
-const HEAD: usize = 4 << 10;
+const HEAD_BYTES: usize = 4 << 10;
 /// Encloses the number that represents a long text in the payload. Unescaped JSON cannot contain this character.
 const MARK: char = '\u{1}';
 
@@ -163,7 +163,7 @@ impl Scan<'_> {
             Some(file) => file.take(text)?,
             None => self.keep(text)?,
         }
-        if string.file.is_none() && self.kept.len() - string.begin > LONG {
+        if string.file.is_none() && self.kept.len() - string.begin > MAX_INLINE_BYTES {
             let mut file = Unescape::new(nameless_file(self.folder)?);
             file.take(&self.kept[string.begin..])?;
             self.kept.truncate(string.begin);
@@ -183,8 +183,11 @@ impl Scan<'_> {
     }
 
     fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.kept.len() + bytes.len() > MOST {
-            return Err(io::Error::other(format!("more than {} MiB of JSON besides long texts", MOST >> 20)));
+        if self.kept.len() + bytes.len() > MAX_PAYLOAD_BYTES {
+            return Err(io::Error::other(format!(
+                "more than {} MiB of JSON besides long texts",
+                MAX_PAYLOAD_BYTES >> 20
+            )));
         }
         self.kept.extend_from_slice(bytes);
         Ok(())
@@ -289,7 +292,7 @@ impl Unescape {
     }
 
     fn put(&mut self, text: &[u8]) -> io::Result<()> {
-        let room = HEAD.saturating_sub(self.head.len()).min(text.len());
+        let room = HEAD_BYTES.saturating_sub(self.head.len()).min(text.len());
         self.head.extend_from_slice(&text[..room]);
         self.bytes += text.len() as u64;
         self.file.write_all(text)

@@ -20,13 +20,13 @@ use serde_json::json;
 use weir_clients::{Done, Hook, Point, Tool, ToolCall};
 use weir_store::private;
 
-use super::{Call, LEAVE, faults, trial};
+use super::{Call, OPT_OUT_MARK, faults, trial};
 use crate::env::Paths;
 
 /// Words in a command that act on its shell or its streams, with which the script would interfere.
 const OWN_WAYS: [&str; 9] = ["exec", "trap", "coproc", "disown", "nohup", "setsid", "fg", "wait", "jobs"];
 /// The age at which the leftovers of a command are removed.
-const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The files of one rewritten command.
 pub(super) struct RewriteFiles {
@@ -90,7 +90,7 @@ pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
 fn is_plain(command: &str) -> bool {
     let mut words = command.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
     let alone = command.replace("&&", "").replace("2>&1", "").replace(">&2", "").replace("&>", "");
-    !command.contains(LEAVE) && !alone.contains('&') && !words.any(|word| OWN_WAYS.contains(&word))
+    !command.contains(OPT_OUT_MARK) && !alone.contains('&') && !words.any(|word| OWN_WAYS.contains(&word))
 }
 
 /// Writes the script.
@@ -128,7 +128,7 @@ fn prepare(call: &Call<'_>, command: &str, key: &str, files: &RewriteFiles) -> s
 fn sweep(folder: &Path) {
     let is_old = |path: &Path| {
         let changed = std::fs::symlink_metadata(path).and_then(|about| about.modified());
-        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > OLD))
+        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > MAX_LEFTOVER_AGE))
     };
     for item in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_old(&item.path()) {

@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::replay::places::TranscriptLocation;
 
 /// How many parts of transcripts may wait to be processed.
-const WAITING: usize = 8;
+const MAX_WAITING_PARTS: usize = 8;
 
 /// A piece of a transcript that was read.
 pub(super) enum TranscriptPiece {
@@ -30,7 +30,7 @@ pub(super) fn read(
     // Transcripts before this position are no longer needed.
     let wanted = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let (send, receive) = sync_channel(WAITING);
+        let (send, receive) = sync_channel(MAX_WAITING_PARTS);
         let reader = scope.spawn(|| read_all(found, &wanted, send));
         while let Ok((at, read)) = receive.recv() {
             if !take(at, read)? {

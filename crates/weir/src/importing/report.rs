@@ -14,7 +14,7 @@ use crate::replay::places::TranscriptLocation;
 use crate::when;
 
 /// The maximum number of skipped lines that are named.
-const NAMED: usize = 10;
+const MAX_NAMED_LINES: usize = 10;
 
 /// The result of an import.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl ImportReport {
     /// Counts the skipped rows of a transcript.
     pub(super) fn skipped(&mut self, found: &TranscriptLocation, skipped: &Skipped) {
         self.skipped += skipped.count;
-        let room = NAMED.saturating_sub(self.lines.len());
+        let room = MAX_NAMED_LINES.saturating_sub(self.lines.len());
         let named = skipped.lines.iter().take(room).map(|line| format!("{}:{line}", found.path.display()));
         self.lines.extend(named);
     }

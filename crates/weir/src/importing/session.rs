@@ -12,7 +12,7 @@ use crate::hook::compaction::summary_of;
 use crate::hook::hold::HELD_AS;
 
 /// How many failures are searched for one that was fixed.
-const FAILURES: usize = 40;
+const MAX_FAILURES: usize = 40;
 
 /// A conversation whose steps are converted one after the other.
 pub(super) struct StepConverter {
@@ -113,7 +113,7 @@ impl StepConverter {
         for failure in failures.cloned().collect::<Vec<_>>() {
             self.failures.insert(0, failure);
         }
-        self.failures.truncate(FAILURES);
+        self.failures.truncate(MAX_FAILURES);
         events
     }
 

@@ -1,6 +1,6 @@
 //! Reads a file for indexing, as text.
 //!
-//! Invariant: at most [`LARGEST`] bytes are read, never through a link, and from regular files only.
+//! Invariant: at most [`TOO_LARGE_BYTES`] bytes are read, never through a link, and from regular files only.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,9 +15,9 @@ use super::report::SkipReason;
 use super::walk::modified;
 
 /// Files of at least this many bytes are not indexed.
-pub(super) const LARGEST: u64 = (8 << 20) + 1;
+pub(super) const TOO_LARGE_BYTES: u64 = (8 << 20) + 1;
 /// How many bytes are examined to tell whether a file is text.
-const HEAD: u64 = 8 << 10;
+const HEAD_BYTES: u64 = 8 << 10;
 
 /// The content of a file.
 pub(crate) struct Content {
@@ -53,8 +53,8 @@ pub(crate) fn content(path: &Path) -> Result<Content, ReadError> {
     if !about.is_file() {
         return Err(ReadError::Skipped(SkipReason::Special));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(LARGEST)).unwrap_or_default());
-    let mut file = file.take(HEAD);
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(TOO_LARGE_BYTES)).unwrap_or_default());
+    let mut file = file.take(HEAD_BYTES);
     file.read_to_end(&mut bytes)?;
     if bytes.starts_with(b"%PDF-") {
         return Err(ReadError::Skipped(SkipReason::Pdf));
@@ -62,9 +62,9 @@ pub(crate) fn content(path: &Path) -> Result<Content, ReadError> {
     if utf16(&bytes).is_none() && terminal::is_binary(&bytes) {
         return Err(ReadError::Skipped(SkipReason::Binary));
     }
-    file.set_limit(LARGEST - HEAD);
+    file.set_limit(TOO_LARGE_BYTES - HEAD_BYTES);
     file.read_to_end(&mut bytes)?;
-    if bytes.len() as u64 >= LARGEST {
+    if bytes.len() as u64 >= TOO_LARGE_BYTES {
         return Err(ReadError::Skipped(SkipReason::Large));
     }
     let hash = blake3::hash(&bytes).to_hex().to_string();

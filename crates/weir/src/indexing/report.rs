@@ -85,7 +85,7 @@ pub(super) struct UnreadableFile {
 }
 
 /// The maximum number of files that are named.
-const NAMED: usize = 5;
+const MAX_NAMED_FILES: usize = 5;
 
 /// The result of indexing.
 #[derive(Default)]
@@ -122,7 +122,7 @@ impl IndexReport {
 
     pub(super) fn fail(&mut self, path: &str, why: String) {
         self.not_read += 1;
-        if self.failed.len() < NAMED {
+        if self.failed.len() < MAX_NAMED_FILES {
             self.failed.push(UnreadableFile { path: path.to_owned(), why });
         }
     }

@@ -22,11 +22,11 @@ use crate::foreign;
 const BATCH_BYTES: usize = 4 << 20;
 const BATCH_FILES: usize = 500;
 /// A file changed less than this many nanoseconds ago could change again without its time showing it.
-pub(crate) const UNSETTLED: i64 = 2_000_000_000;
+pub(crate) const SETTLE_NANOS: i64 = 2_000_000_000;
 /// How many chunks are embedded at once.
-const AT_ONCE: usize = 2_048;
+const EMBED_BATCH: usize = 2_048;
 /// The interval between progress reports.
-const TOLD_EVERY: Duration = Duration::from_millis(200);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The work on one label.
 pub(super) struct IndexJob<'a> {
@@ -131,7 +131,7 @@ impl<'a> IndexJob<'a> {
                 return Ok(());
             }
         };
-        let is_settled = modified < self.now.0.saturating_mul(1_000_000).saturating_sub(UNSETTLED);
+        let is_settled = modified < self.now.0.saturating_mul(1_000_000).saturating_sub(SETTLE_NANOS);
         let stamp = Stamp { bytes: bytes.len() as u64, modified: if is_settled { modified } else { 0 }, hash };
         if let Some(former) = former.as_ref().filter(|former| former.stamp.hash == stamp.hash) {
             self.report.is_unchanged(former.reference);
@@ -183,7 +183,7 @@ impl<'a> IndexJob<'a> {
     fn embed(&mut self) -> Result<(), CommandError> {
         while self.store.embeds_quickly() || self.context.origin == Origin::User {
             self.go_on()?;
-            match self.store.embed_some(AT_ONCE)? {
+            match self.store.embed_some(EMBED_BATCH)? {
                 0 => break,
                 left => self.context.tell(&format!("{left} chunks to embed")),
             }
@@ -242,7 +242,7 @@ impl<'a> Progress<'a> {
 
     /// Reports how much was done before this file.
     fn tell(&mut self, next: &FoundFile) {
-        if self.told.elapsed() >= TOLD_EVERY {
+        if self.told.elapsed() >= PROGRESS_INTERVAL {
             self.told = Instant::now();
             let seconds = self.started.elapsed().as_secs_f64().max(0.001);
             let rate = self.bytes as f64 / seconds;

@@ -12,7 +12,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::below;
 use super::ignored::Ignored;
-use super::read::LARGEST;
+use super::read::TOO_LARGE_BYTES;
 use super::report::{IndexReport, SkipReason};
 use crate::context::cancelled;
 use crate::error::CommandError;
@@ -142,7 +142,7 @@ pub(super) fn list(
 fn add(listing: &mut FolderListing, report: &mut IndexReport, root: &Path, path: &Path, about: &Metadata) {
     match about.len() {
         0 => report.skip(SkipReason::Empty),
-        LARGEST.. => report.skip(SkipReason::Large),
+        TOO_LARGE_BYTES.. => report.skip(SkipReason::Large),
         bytes => listing.files.push(FoundFile {
             path: path.to_owned(),
             below: below(root, path).unwrap_or_default(),

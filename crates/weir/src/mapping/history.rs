@@ -16,9 +16,9 @@ use crate::staleness::GitQuery;
 /// The number of commits that are read.
 const COMMITS: &str = "1000";
 /// How long a map waits for git.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum output of git that is read, in bytes.
-const MOST: u64 = 8 << 20;
+const MAX_OUTPUT_BYTES: u64 = 8 << 20;
 /// Marks the beginning of each commit.
 const MARK: &str = "\u{1e}";
 
@@ -45,7 +45,8 @@ pub(super) fn commits(
     let arguments: Vec<OsString> = arguments.map(OsString::from).collect();
     // If git fails, it is not queried again before the next commit.
     let question = GitQuery { repository: &repository, head: &head, folder: root };
-    let said = question.ask(context, (PATIENCE, MOST), |git| [vec![git.into()], arguments.clone()].concat());
+    let said =
+        question.ask(context, (GIT_TIMEOUT, MAX_OUTPUT_BYTES), |git| [vec![git.into()], arguments.clone()].concat());
     let said = said.unwrap_or_default();
     let commits = parse(&String::from_utf8_lossy(&said));
     store.keep_map_commits(scope, &key, (&head, &commits.write()))?;

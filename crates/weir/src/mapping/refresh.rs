@@ -19,23 +19,23 @@ use super::{ScopedStore, key};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
-use crate::indexing::{FoundFile, UNSETTLED, below, list_all, read_content};
+use crate::indexing::{FoundFile, SETTLE_NANOS, below, list_all, read_content};
 use crate::outlining::outline;
 use crate::permission;
 
 /// The number of files in a batch.
-const BATCH: usize = 400;
+const BATCH_FILES: usize = 400;
 /// The maximum number of files in a map, all of which are held in memory.
-const MOST_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 /// Larger files are data, or were generated.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Larger files of keys and values are data.
-const LARGEST_DATA: u64 = 64 << 10;
+const MAX_DATA_BYTES: u64 = 64 << 10;
 const DATA: &[&str] = &["json", "yaml", "toml", "html", "css", "sql", "markdown"];
 /// Lines that are this long on average were not written by a person.
-const LONG_LINES: usize = 300;
+const MAX_MEAN_LINE_BYTES: usize = 300;
 /// The interval between progress reports.
-const TOLD_EVERY: Duration = Duration::from_millis(200);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Returns the current files in a folder of `root`.
 pub(super) fn refresh(
@@ -48,9 +48,9 @@ pub(super) fn refresh(
     let gate = permission::gate(context)?;
     let mut listing = list_all(root, folder, &gate, context.cancelled())?;
     listing.files.retain(may_be_mapped);
-    if listing.files.len() > MOST_FILES {
+    if listing.files.len() > MAX_FILES {
         let many = listing.files.len();
-        return Err(CommandError::usage(format!("cannot map {many} files: the limit is {MOST_FILES}"))
+        return Err(CommandError::usage(format!("cannot map {many} files: the limit is {MAX_FILES}"))
             .hint("have git ignore third-party files, or run it in a subproject"));
     }
     let part = below(root, folder).unwrap_or_default();
@@ -95,9 +95,9 @@ fn drop_lost_folders((store, scope): (&mut Store, &weir_core::Scope)) -> Result<
 /// Whether a file's name indicates a supported language, or the file may be a script.
 fn may_be_mapped(found: &FoundFile) -> bool {
     match language_of(&found.path, "") {
-        Some(language) if DATA.contains(&language.name()) => found.bytes <= LARGEST_DATA,
-        Some(_) => found.bytes <= LARGEST,
-        None => found.path.extension().is_none() && found.bytes <= LARGEST_DATA,
+        Some(language) if DATA.contains(&language.name()) => found.bytes <= MAX_DATA_BYTES,
+        Some(_) => found.bytes <= MAX_FILE_BYTES,
+        None => found.path.extension().is_none() && found.bytes <= MAX_DATA_BYTES,
     }
 }
 
@@ -165,11 +165,11 @@ impl RefreshJob<'_> {
                     return Err(cancelled());
                 }
                 self.take(found, former.as_ref(), read);
-                if self.change.files.len() >= BATCH {
+                if self.change.files.len() >= BATCH_FILES {
                     self.write()?;
                 }
                 (done, bytes) = (done + 1, bytes + found.bytes);
-                if told.elapsed() >= TOLD_EVERY {
+                if told.elapsed() >= PROGRESS_INTERVAL {
                     told = Instant::now();
                     let rate = bytes as f64 / started.elapsed().as_secs_f64().max(0.001);
                     let left = all.saturating_sub(bytes) as f64 / rate.max(1.0);
@@ -209,7 +209,7 @@ impl RefreshJob<'_> {
 
 fn read(found: &FoundFile, former: Option<&MapFile>, now: Timestamp) -> FileReadResult {
     let Ok(content) = read_content(&found.path) else { return FileReadResult::Nothing };
-    let is_settled = content.modified < now.0.saturating_mul(1_000_000).saturating_sub(UNSETTLED);
+    let is_settled = content.modified < now.0.saturating_mul(1_000_000).saturating_sub(SETTLE_NANOS);
     let modified = if is_settled { content.modified } else { 0 };
     let hash = content.hash.into_bytes();
     if former.is_some_and(|former| former.hash == hash && is_current(&former.spec)) {
@@ -240,5 +240,5 @@ fn read(found: &FoundFile, former: Option<&MapFile>, now: Timestamp) -> FileRead
 }
 
 fn is_generated(text: &str) -> bool {
-    text.len() > LONG_LINES * 20 && text.len() / (text.lines().count() + 1) > LONG_LINES
+    text.len() > MAX_MEAN_LINE_BYTES * 20 && text.len() / (text.lines().count() + 1) > MAX_MEAN_LINE_BYTES
 }

@@ -26,9 +26,9 @@ pub(super) struct RankedMap<'a> {
 }
 
 /// The usual maximum of tokens around a map.
-const AROUND: usize = 50;
+const FRAMING_TOKENS: usize = 50;
 /// The minimum tokens of a line in a map, which limits how many files can be shown.
-const LEAST_TOKENS: usize = 8;
+const MIN_LINE_TOKENS: usize = 8;
 
 pub(super) fn answer(
     context: &Context,
@@ -47,7 +47,7 @@ pub(super) fn answer(
     let ranked: Vec<Ranked> = ranked
         .into_iter()
         .filter(|ranked| is_in_part(path(ranked)))
-        .take(order.budget.tokens() / LEAST_TOKENS)
+        .take(order.budget.tokens() / MIN_LINE_TOKENS)
         .collect();
     let paths: Vec<&str> = ranked.iter().map(path).collect();
     let symbols = store.map_symbols(scope, &key(root), &paths)?;
@@ -77,7 +77,7 @@ impl MapAnswer<'_> {
     /// Returns the largest map that fits together with the text around it.
     fn fit(&self, make: impl Fn(usize) -> Map) -> Map {
         let budget = self.order.budget.tokens();
-        let mut tokens = budget.saturating_sub(AROUND);
+        let mut tokens = budget.saturating_sub(FRAMING_TOKENS);
         loop {
             let map = make(tokens);
             let whole = weir_tokens::count(&self.text(&map));

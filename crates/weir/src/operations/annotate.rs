@@ -13,7 +13,7 @@ use crate::faces::schema::silent;
 use crate::staleness;
 
 /// The maximum number of similar notes in an answer.
-const NEIGHBOURS: usize = 3;
+const MAX_SIMILAR_NOTES: usize = 3;
 
 /// Keep a note for later sessions.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -105,14 +105,14 @@ fn keep(
 ) -> Result<Answer, CommandError> {
     let (level, now) = (entry.level, open.now);
     let words: Vec<&str> = std::str::from_utf8(&entry.text).unwrap_or_default().split_whitespace().take(40).collect();
-    let query = Query { kind: Some(EntryKind::Note), ..Query::new(words.join(" "), NEIGHBOURS + 4) };
+    let query = Query { kind: Some(EntryKind::Note), ..Query::new(words.join(" "), MAX_SIMILAR_NOTES + 4) };
     let store = open.store(level)?;
     let kept = store.keep(scope, entry, now)?;
     let known = |hit: &Hit| hit.entry.reference == kept.reference || kept.superseded.contains(&hit.entry.reference);
     // The note is stored, so the answer does not wait for the index.
     let mut neighbours = store.search_indexed(scope, &query).unwrap_or_default().hits;
     neighbours.retain(|hit| !known(hit) && hit.entry.superseded_by.is_none());
-    neighbours.truncate(NEIGHBOURS);
+    neighbours.truncate(MAX_SIMILAR_NOTES);
     Ok(describe(&kept, &neighbours, unbound, level))
 }
 

@@ -12,7 +12,7 @@ use crate::files::edit::{self, Edit, EditError};
 use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
 
 /// The maximum size of a diff, in tokens.
-const DIFF: usize = 500;
+const MAX_DIFF_TOKENS: usize = 500;
 
 /// Replace exact text in a file, once or `all`; fails if it changed since you read it.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -86,7 +86,7 @@ fn change(
     // If bytes are replaced for display, positions in the bytes are not positions in the text.
     let is_text = [&before.bytes, &after.bytes].iter().all(|bytes| std::str::from_utf8(bytes).is_ok());
     let places = if is_text { &made.places[..] } else { &[] };
-    let (shown, whole) = diff::unified((&old, &new), places, DIFF);
+    let (shown, whole) = diff::unified((&old, &new), places, MAX_DIFF_TOKENS);
     let shown_whole = known.is_some_and(|known| known.shown) && whole && is_text;
     let seen = FileUse { place, content: &after, text: &new, how: FileAction::Edited, shown: shown_whole, given: None };
     files::keep(open, scope, &seen)?;

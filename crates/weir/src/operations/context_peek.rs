@@ -15,11 +15,11 @@ use crate::mapping::{self, MapRequest, Reach};
 use crate::outlining::outline_of;
 
 /// The budget of all outlines in an answer, in tokens.
-const BUDGET: usize = 6_000;
+const TOTAL_BUDGET: usize = 6_000;
 /// The maximum number of files per call.
-const MOST: usize = 20;
+const MAX_FILES: usize = 20;
 /// How many lines are shown of a file in an unknown language.
-const HEAD: usize = 12;
+const HEAD_LINES: usize = 12;
 
 written_enum! {
     /// How much of a file is shown.
@@ -72,14 +72,14 @@ If an outline would not be shorter than the file, the file itself is shown. For 
 are shown.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        if self.paths.is_empty() || self.paths.len() > MOST {
-            return Err(CommandError::usage(format!("name 1 to {MOST} files")));
+        if self.paths.is_empty() || self.paths.len() > MAX_FILES {
+            return Err(CommandError::usage(format!("name 1 to {MAX_FILES} files")));
         }
         if let [only] = self.paths.as_slice()
             && super::folder(context, Some(only)).is_ok()
         {
             let folder = map::folder(context, only)?;
-            let budget = Budget::new(None, map::BUDGET);
+            let budget = Budget::new(None, map::DEFAULT_BUDGET);
             let (reach, focus, query) = (Reach::Folder, Vec::new(), String::new());
             return mapping::map(context, MapRequest { folder, reach, focus, query, budget }).await;
         }
@@ -104,7 +104,7 @@ fn peek(
     detail: Detail,
 ) -> Result<Answer, CommandError> {
     let only = places.len() == 1;
-    let share = BUDGET / places.len().max(1);
+    let share = TOTAL_BUDGET / places.len().max(1);
     let (mut texts, mut data) = (Vec::new(), Vec::new());
     for place in places {
         let looked = place.and_then(|place| look(open, scope, &place, (detail, share)));
@@ -212,8 +212,8 @@ impl View {
     /// Returns the view of a file without an outline.
     fn head(shown: &str, text: &str, why: &str) -> Self {
         let lines = text.lines().count();
-        let first: Vec<String> = text.lines().take(HEAD).map(|line| one_line(line, 200)).collect();
-        let whole = lines <= HEAD && first.iter().map(String::as_str).eq(text.lines());
+        let first: Vec<String> = text.lines().take(HEAD_LINES).map(|line| one_line(line, 200)).collect();
+        let whole = lines <= HEAD_LINES && first.iter().map(String::as_str).eq(text.lines());
         let (count, bytes) = (counted(lines, "line", "lines"), size(text.len() as u64));
         let head = match whole {
             true => format!("{shown}: {count}, {bytes}"),

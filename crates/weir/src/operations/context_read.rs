@@ -15,7 +15,7 @@ use crate::when;
 
 /// A file of up to this many tokens is shown in full; of a larger one, the outline is shown. Hooks use the same limit
 /// for what a client's own tool reads.
-const BUDGET: usize = 8_000;
+const MAX_WHOLE_TOKENS: usize = 8_000;
 
 /// Read a project file; unchanged files are not repeated.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -114,7 +114,7 @@ impl File<'_> {
 
     fn shown(&self, range: Option<Range>) -> Result<ReadAnswer, CommandError> {
         let text = &self.text.text;
-        let part = range.unwrap_or(Range::Between(1, usize::MAX)).of(text, BUDGET);
+        let part = range.unwrap_or(Range::Between(1, usize::MAX)).of(text, MAX_WHOLE_TOKENS);
         let whole = range.is_none() && !part.cut;
         if range.is_none()
             && part.cut
@@ -142,7 +142,7 @@ impl File<'_> {
         }
         let mark = random_name()?;
         let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
-        let end = weir_tokens::fit(&outlined.text, BUDGET);
+        let end = weir_tokens::fit(&outlined.text, MAX_WHOLE_TOKENS);
         let tokens = weir_tokens::count(&self.text.text);
         let head = self.head();
         let text = format!(

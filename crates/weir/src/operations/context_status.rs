@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::files::FileSavings;
 
 /// The budget of an answer, in tokens.
-const BUDGET: usize = 1_000;
+const DEFAULT_BUDGET: usize = 1_000;
 
 /// List this session's files.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -46,10 +46,11 @@ impl Declared for ContextStatus {
 
 fn answer(files: &[SessionFile], spared: &FileSavings) -> Answer {
     let lines: Vec<String> = files.iter().map(line).collect();
-    let (text, _) = fit_items(&head(spared), &lines, Budget::new(None, BUDGET), |shown| match files.len() - shown {
-        0 => String::new(),
-        more => format!("{more} more"),
-    });
+    let (text, _) =
+        fit_items(&head(spared), &lines, Budget::new(None, DEFAULT_BUDGET), |shown| match files.len() - shown {
+            0 => String::new(),
+            more => format!("{more} more"),
+        });
     let FileSavings { given, without, unchanged, outlined, peeked } = spared;
     let data = json!({
         "files": files.iter().map(describe).collect::<Vec<_>>(),

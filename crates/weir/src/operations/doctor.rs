@@ -19,7 +19,7 @@ use crate::run::health;
 use crate::when;
 
 /// How long a check waits for another process.
-const WAIT: Duration = Duration::from_secs(1);
+const STORE_WAIT: Duration = Duration::from_secs(1);
 
 /// Check the Weir installation and suggest fixes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -62,7 +62,7 @@ Exits with 3 if something is wrong. Nothing leaves this machine.";
         context
             .with_stores(move |open| {
                 // Diagnosing a problem must not wait for the problem.
-                open.set_patience(Patience::Each(WAIT))?;
+                open.set_patience(Patience::Each(STORE_WAIT))?;
                 let answer = examine(open, &here, runs, &self);
                 open.set_patience(Patience::default())?;
                 answer
@@ -306,12 +306,12 @@ fn texts(count: usize) -> String {
 
 /// Names a few lost texts, each with its problem.
 fn named(lost: &[&LostText]) -> String {
-    const MOST: usize = 3;
-    let shown = lost.iter().take(MOST);
+    const MAX_NAMED_TEXTS: usize = 3;
+    let shown = lost.iter().take(MAX_NAMED_TEXTS);
     let mut all: Vec<String> =
         shown.map(|lost| format!("{} ({}: {})", lost.reference, one_line(&lost.title, 60), lost.why)).collect();
-    if lost.len() > MOST {
-        all.push(format!("and {} more", lost.len() - MOST));
+    if lost.len() > MAX_NAMED_TEXTS {
+        all.push(format!("and {} more", lost.len() - MAX_NAMED_TEXTS));
     }
     all.join(", ")
 }

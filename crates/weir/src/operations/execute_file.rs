@@ -38,7 +38,7 @@ impl Declared for ExecuteFile {
             code: self.code,
             file: Some(super::file(context, &self.path)?),
             folder: super::folder(context, None)?,
-            timeout: execute::timeout(context, self.timeout, run::LONGEST)?,
+            timeout: execute::timeout(context, self.timeout, run::MAX_TIMEOUT)?,
             source: None,
         };
         run::answer(&run::run(context, order).await?, context.origin, self.intent.as_deref())

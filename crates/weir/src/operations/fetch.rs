@@ -10,13 +10,13 @@ use crate::faces::schema::silent;
 use crate::fetching::{self, FetchOutcome, FetchRequest, PageOrigin, StoredPage};
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: usize = 1_500;
 /// The maximum number of addresses. More belong in a script.
-const MOST_URLS: usize = 20;
+const MAX_URLS: usize = 20;
 /// With fewer tokens than this, the beginning of a page is left out.
-const LEAST_SHARE: usize = 40;
+const MIN_SHARE_TOKENS: usize = 40;
 /// How many bytes of a page are read to show its beginning.
-const BEGINNING: u64 = 128 << 10;
+const MAX_BEGINNING_BYTES: u64 = 128 << 10;
 
 /// Fetch web pages, show their beginning, and index them for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -63,12 +63,12 @@ private networks are refused unless `[fetch]` in the configuration allows them."
                 urls.push(url.to_owned());
             }
         }
-        if urls.is_empty() || urls.len() > MOST_URLS {
+        if urls.is_empty() || urls.len() > MAX_URLS {
             return Err(CommandError::usage(format!("cannot fetch {} pages at once", urls.len()))
-                .hint(format!("pass 1 to {MOST_URLS} in `urls`")));
+                .hint(format!("pass 1 to {MAX_URLS} in `urls`")));
         }
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
-        let budget = Budget::new(self.budget, BUDGET);
+        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         let order = FetchRequest { urls, label: label.clone(), fresh: self.fresh };
         let mut outcomes = fetching::fetch(context, order).await?;
         // A single page that could not be fetched is an error like any other.
@@ -126,7 +126,7 @@ impl AddressView {
         let (how, notes) = how(&got.how);
         let mut head = format!("{}, {tokens} tokens, {how}", headline(&got.entry));
         notes.iter().for_each(|note| head.push_str(&format!("\nnote: {note}")));
-        let end = text.len().min(BEGINNING as usize);
+        let end = text.len().min(MAX_BEGINNING_BYTES as usize);
         let beginning = String::from_utf8_lossy(text.get(..end).unwrap_or_default()).into_owned();
         // The title is the page's own text, so it belongs inside the fence.
         let title = one_line(&got.entry.title, 200);
@@ -151,7 +151,7 @@ impl AddressView {
         let Some((reference, text)) = &self.beginning else { return self.head.clone() };
         let least = format!("{}\n{}", self.head, fence(*reference, ""));
         let left = tokens.saturating_sub(weir_tokens::count(&least) + 8);
-        if left < LEAST_SHARE {
+        if left < MIN_SHARE_TOKENS {
             return self.head.clone();
         }
         let whole = text.trim_end();

@@ -13,7 +13,7 @@ use crate::faces::schema::silent;
 use crate::when;
 
 /// The budget of an answer, in tokens.
-const BUDGET: usize = 600;
+const DEFAULT_BUDGET: usize = 600;
 
 /// Remove entries permanently: first a dry run, then again with `confirm`.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -139,7 +139,7 @@ fn dry_run(open: &mut LockedStores<'_>, scope: &Scope, selection: &Selection) ->
     let confirmation = confirmation_of(&plans);
     let (some_entries, some_events) = (counted(entries.len(), "entry", "entries"), counted(events, "event", "events"));
     let head = format!("would remove {some_entries} ({bytes} bytes) and {some_events}:");
-    let (text, _) = fit_items(&head, &lines, Budget::new(None, BUDGET), |shown| {
+    let (text, _) = fit_items(&head, &lines, Budget::new(None, DEFAULT_BUDGET), |shown| {
         let hidden = lines.len() - shown;
         let more = if hidden > 0 { format!("… and {hidden} more\n") } else { String::new() };
         format!("{more}nothing was removed yet; to remove, repeat with confirm = {confirmation}")

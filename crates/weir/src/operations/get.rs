@@ -21,9 +21,9 @@ mod selected;
 use lines::{Filter, LineRange, SelectedText};
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 2_000;
+const DEFAULT_BUDGET: usize = 2_000;
 /// How many lines of a run in progress are shown by default.
-const LATEST: u64 = 100;
+const DEFAULT_LATEST_LINES: u64 = 100;
 
 /// Get the text behind a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -86,7 +86,7 @@ If the entry is gone, the answer says when and why (for example expired, evicted
         let reference = Reference::parse(&self.reference).map_err(|error| CommandError::usage(error.to_string()))?;
         let lines = self.lines.as_deref().map(LineRange::parse).transpose()?.unwrap_or(LineRange::ALL);
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
-        let budget = Budget::new(self.budget, BUDGET);
+        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         let scope = context.scope();
         let around = self.context.map(u64::from);
         if let Some(under_way) = run::background::find(context, reference)? {
@@ -95,7 +95,7 @@ If the entry is gone, the answer says when and why (for example expired, evicted
         }
         let origin = context.origin;
         let (entry, text) = context.with_stores(move |open| find(open, &scope, reference)).await?;
-        let doubts = staleness::labels(context, &[&entry], staleness::PATIENCE).await.concat();
+        let doubts = staleness::labels(context, &[&entry], staleness::GIT_TIMEOUT).await.concat();
         context
             .with_stores(move |_| {
                 if self.raw {
@@ -124,7 +124,8 @@ fn still_running(
 ) -> Result<Answer, CommandError> {
     let head = format!("{reference} still running: {}", one_line(&under_way.title, 100));
     // Of a run in progress, the end matters most.
-    let lines = if lines == LineRange::ALL && filter.pattern.is_none() { LineRange::Last(LATEST) } else { lines };
+    let lines =
+        if lines == LineRange::ALL && filter.pattern.is_none() { LineRange::Last(DEFAULT_LATEST_LINES) } else { lines };
     let part = lines.read(&under_way.text, filter, budget.tokens())?;
     Ok(shown((&head, reference), part, budget, json!({ "running": true })))
 }

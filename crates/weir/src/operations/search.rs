@@ -9,17 +9,17 @@ use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::choice::Choice;
 use crate::context::{Context, LockedStores};
-use crate::embedding::BEFORE_SEARCH;
+use crate::embedding::MAX_CHUNKS_BEFORE_SEARCH;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::mapping::{self, FoundSymbol, SymbolQuery};
 use crate::when;
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: usize = 1_500;
 
 /// The maximum number of symbols that are listed.
-const SYMBOLS: usize = 5;
+const MAX_SYMBOLS: usize = 5;
 
 written_enum! {
     /// The kinds of entries that there are to be found.
@@ -132,7 +132,7 @@ same in other words. Exits with 3 if nothing is found.";
         if self.timeline {
             found.iter_mut().for_each(QueryResult::sort_by_time);
         }
-        Ok(render::answer(context, &found, Budget::new(self.budget, BUDGET)).await)
+        Ok(render::answer(context, &found, Budget::new(self.budget, DEFAULT_BUDGET)).await)
     }
 }
 
@@ -193,7 +193,7 @@ fn with_symbols(
 ) -> Result<QueryResult, CommandError> {
     let Query { text, within, kind, since, source, limit, .. } = &found.query;
     if matches!(within, None | Some(Level::Project)) && kind.is_none() && since.is_none() {
-        let wanted = SymbolQuery { query: text, below: source.as_deref(), most: SYMBOLS.min(*limit) };
+        let wanted = SymbolQuery { query: text, below: source.as_deref(), most: MAX_SYMBOLS.min(*limit) };
         found.symbols = mapping::find_symbols(context, (open.project()?, scope), &wanted)?;
     }
     Ok(found)
@@ -208,7 +208,7 @@ fn search(open: &mut LockedStores<'_>, scope: &Scope, query: Query) -> Result<Qu
         _ => {
             let store = open.project()?;
             // Anything that cannot be embedded now is found by its words.
-            let _ = store.embed_if_free(BEFORE_SEARCH);
+            let _ = store.embed_if_free(MAX_CHUNKS_BEFORE_SEARCH);
             store.search(scope, &asked)?
         }
     };

@@ -18,11 +18,11 @@ use crate::replay::report::table::{Table, number};
 use crate::when;
 
 /// The length of the longest bar, in characters.
-const LONGEST_BAR: i64 = 30;
+const MAX_BAR_CHARS: i64 = 30;
 /// The number of days shown.
-const DAYS: usize = 14;
+const SHOWN_DAYS: usize = 14;
 /// The maximum number of sessions with a loss that are named.
-const NAMED: usize = 5;
+const MAX_NAMED_SESSIONS: usize = 5;
 
 /// Say what Weir kept out of conversations here, and what it cost.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -132,9 +132,9 @@ impl StatsReport {
             let line = |((client, key), sum): &&(&(String, String), &TokenTotals)| {
                 format!("  {key} ({client}): {} tokens", number(sum.net()))
             };
-            lines.extend(lost.iter().take(NAMED).map(|found| line(&found)));
-            if lost.len() > NAMED {
-                lines.push(format!("  and {} more", lost.len() - NAMED));
+            lines.extend(lost.iter().take(MAX_NAMED_SESSIONS).map(|found| line(&found)));
+            if lost.len() > MAX_NAMED_SESSIONS {
+                lines.push(format!("  and {} more", lost.len() - MAX_NAMED_SESSIONS));
             }
             parts.push(lines.join("\n"));
         }
@@ -206,11 +206,11 @@ fn by_tool(tools: &BTreeMap<String, TokenTotals>) -> String {
 }
 
 fn by_day(days: &BTreeMap<Timestamp, TokenTotals>) -> String {
-    let shown: Vec<_> = days.iter().skip(days.len().saturating_sub(DAYS)).collect();
+    let shown: Vec<_> = days.iter().skip(days.len().saturating_sub(SHOWN_DAYS)).collect();
     let most = shown.iter().map(|(_, sum)| sum.net().abs()).max().unwrap_or(1).max(1);
     let mut table = Table::new(&["day", "net", ""]);
     for (day, sum) in shown {
-        let bar = (sum.net().abs() * LONGEST_BAR / most).max(i64::from(sum.net() != 0)) as usize;
+        let bar = (sum.net().abs() * MAX_BAR_CHARS / most).max(i64::from(sum.net() != 0)) as usize;
         // A day with a loss must look different even without colour.
         let bar = if sum.net() < 0 { "░" } else { "█" }.repeat(bar);
         table.row([when::day(*day), number(sum.net()), bar]);

@@ -23,11 +23,11 @@ use crate::hook::{FileState, HookContext, HookReply};
 use crate::when;
 
 /// What a model writes to request a text again, in tokens.
-const ASKING: f64 = 150.0;
+const REQUEST_TOKENS: f64 = 150.0;
 /// The maximum number of unseen identifiers that are named.
-const NAMED: usize = 8;
+const MAX_NAMED_IDENTIFIERS: usize = 8;
 /// How many requests after a compaction are examined.
-const AFTER: usize = 40;
+const MAX_LATER_REQUESTS: usize = 40;
 
 /// The settings for playing sessions.
 pub(super) struct Player<'a> {
@@ -202,7 +202,7 @@ impl SessionReplay<'_> {
             let window = requests.get(self.request + 1).or(requests.last()).map_or(0, Usage::window);
             let Rates { read, output, .. } = self.player.rates;
             figures.again = 1;
-            figures.again_price = window as f64 * read + ASKING * output + before as f64 * self.write;
+            figures.again_price = window as f64 * read + REQUEST_TOKENS * output + before as f64 * self.write;
             let given = result.input.as_object().and_then(|input| input.values().find_map(Value::as_str));
             self.judged.unseen.push(UnseenResult {
                 tool: kind,
@@ -210,7 +210,7 @@ impl SessionReplay<'_> {
                 tokens: (before, after),
                 used: used.len(),
                 hidden: hidden.len(),
-                names: self.words.named(&hidden, NAMED),
+                names: self.words.named(&hidden, MAX_NAMED_IDENTIFIERS),
             });
         }
         self.judged.all.add(&figures);
@@ -289,7 +289,7 @@ fn used_after(steps: &[Step], sets: &[Set], at: usize, before: &Set) -> Set {
         match step {
             Step::Compacted { .. } => break,
             Step::Said { request, .. } | Step::Called { request, .. } => {
-                if request - *first.get_or_insert(*request) >= AFTER {
+                if request - *first.get_or_insert(*request) >= MAX_LATER_REQUESTS {
                     break;
                 }
                 used.extend(set.iter().filter(|word| before.contains(word) && !elsewhere.contains(*word)));

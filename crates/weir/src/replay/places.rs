@@ -21,11 +21,11 @@ use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
 /// How deep below a folder transcripts may be.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// The longest transcript that is inflated, in bytes. Anything beyond is cut off, including the row at the cut.
-const INFLATED: u64 = 1 << 30;
+const MAX_INFLATED_BYTES: u64 = 1 << 30;
 /// The largest document of OpenCode's storage, in bytes.
-const DOCUMENT: u64 = 32 << 20;
+const MAX_DOCUMENT_BYTES: u64 = 32 << 20;
 
 /// The location of a transcript.
 pub(crate) struct TranscriptLocation {
@@ -102,7 +102,8 @@ fn below(folder: &Path, found: &mut Vec<TranscriptLocation>) {
         found.extend(sessions.filter_map(|session| file(&session.path())));
         return;
     }
-    let files = WalkDir::new(folder).max_depth(DEPTH).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+    let files =
+        WalkDir::new(folder).max_depth(MAX_DEPTH).into_iter().flatten().filter(|entry| entry.file_type().is_file());
     found.extend(files.filter(|entry| is_transcript(entry.path())).filter_map(|entry| file(entry.path())));
 }
 
@@ -174,7 +175,7 @@ impl TranscriptLocation {
     fn open(&self) -> io::Result<impl BufRead> {
         let file = foreign::open_of_user(&self.path)?;
         let input: Box<dyn Read> = match self.path.extension() {
-            Some(extension) if extension == "gz" => Box::new(MultiGzDecoder::new(file).take(INFLATED)),
+            Some(extension) if extension == "gz" => Box::new(MultiGzDecoder::new(file).take(MAX_INFLATED_BYTES)),
             _ => Box::new(file),
         };
         Ok(BufReader::with_capacity(256 << 10, input))
@@ -200,7 +201,7 @@ fn stored(messages: &Path) -> io::Result<Reading> {
 fn document(path: &Path, to: &mut Reading) {
     let bytes = foreign::open_of_user(path).and_then(|file: File| {
         let mut bytes = Vec::new();
-        file.take(DOCUMENT).read_to_end(&mut bytes)?;
+        file.take(MAX_DOCUMENT_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     });
     match bytes.ok().and_then(|bytes| Some((serde_json::from_slice(&bytes).ok()?, bytes.len()))) {

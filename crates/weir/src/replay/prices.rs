@@ -103,7 +103,7 @@ impl Prices {
             CommandError::new(ErrorKind::Config, format!("cannot use the prices in {}: {problem}", path.display()))
                 .hint("docs/replay.md has an example")
         };
-        let bytes = foreign::of_user(path, foreign::SETTINGS).map_err(|error| cannot(&error.to_string()))?;
+        let bytes = foreign::of_user(path, foreign::MAX_SETTINGS_BYTES).map_err(|error| cannot(&error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8"))?;
         let mut own = Self::parse(&text).map_err(|problem| cannot(&problem))?;
         if own.built_in {

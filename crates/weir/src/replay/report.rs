@@ -16,11 +16,11 @@ use crate::answer::Answer;
 use table::{Table, number, percent};
 
 /// The maximum number of sessions in the chart.
-const CHARTED: usize = 30;
+const MAX_CHARTED_SESSIONS: usize = 30;
 /// The length of the longest bar in the chart, in characters.
-const LONGEST_BAR: f64 = 24.0;
+const MAX_BAR_CHARS: f64 = 24.0;
 /// The longest name of a session in the chart, in characters.
-const NAME: usize = 44;
+const MAX_NAME_CHARS: usize = 44;
 
 /// A replayed session.
 pub(super) struct ReplayedSession {
@@ -175,16 +175,16 @@ impl ReplayReport {
         let mut sessions: Vec<&ReplayedSession> = self.sessions.iter().collect();
         let effect = |played: &ReplayedSession| (played.judged.all.saved.abs()).max(played.lost());
         sessions.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
-        let left = sessions.len().saturating_sub(CHARTED);
-        sessions.truncate(CHARTED);
+        let left = sessions.len().saturating_sub(MAX_CHARTED_SESSIONS);
+        sessions.truncate(MAX_CHARTED_SESSIONS);
         let most = sessions.iter().map(|played| played.share(effect(played))).fold(f64::EPSILON, f64::max);
         let mut table = Table::new(&["session", "requests", "touched", "saved", "lost", "net", "money", ""]);
         for played in sessions {
             let judged = &played.judged;
             let [saved, lost, net] = [judged.all.saved, played.lost(), judged.net()].map(|price| played.share(price));
-            let cells = |share: f64| (share / most * LONGEST_BAR).round().max(0.0) as usize;
+            let cells = |share: f64| (share / most * MAX_BAR_CHARS).round().max(0.0) as usize;
             table.row([
-                one_line(&played.name, NAME),
+                one_line(&played.name, MAX_NAME_CHARS),
                 number(played.requests as i64),
                 number(judged.all.touched as i64),
                 table::signed(saved),
@@ -302,7 +302,7 @@ impl ReplayReport {
 /// Shows the progress.
 pub(crate) fn progress(at: usize, of: usize, name: &str) -> String {
     let done = at * 20 / of.max(1);
-    format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, NAME))
+    format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, MAX_NAME_CHARS))
 }
 
 fn tools(sum: &ReplayTotals) -> String {

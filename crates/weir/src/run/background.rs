@@ -29,12 +29,12 @@ use crate::error::{CommandError, ErrorKind};
 pub(crate) const KEEPER: &str = "background-run";
 /// The interval at which the run's output file is updated, and at which the keeper checks whether the run is still
 /// wanted.
-const TURN: Duration = Duration::from_millis(200);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 /// The maximum number of bytes written to that file at once.
-const AT_ONCE: usize = 1 << 20;
+const MAX_WRITE_BYTES: usize = 1 << 20;
 /// How much of the output can be read before the run is over, in bytes. Beyond that, the older half is dropped from the
 /// file. The complete output is stored at the end.
-const MOST_SHOWN: u64 = 16 << 20;
+const MAX_SHOWN_BYTES: u64 = 16 << 20;
 
 /// The instructions for the keeper.
 #[derive(Serialize, Deserialize)]
@@ -175,10 +175,10 @@ fn write_out(printed: &Receiver<Vec<u8>>, spool: &Path, state: &Path, brake: &St
     let mut waiting = Vec::new();
     let mut last = Instant::now();
     loop {
-        let ended = match printed.recv_timeout(TURN.saturating_sub(last.elapsed())) {
+        let ended = match printed.recv_timeout(UPDATE_INTERVAL.saturating_sub(last.elapsed())) {
             Ok(bytes) => {
                 waiting.extend_from_slice(&bytes);
-                if waiting.len() < AT_ONCE && last.elapsed() < TURN {
+                if waiting.len() < MAX_WRITE_BYTES && last.elapsed() < UPDATE_INTERVAL {
                     continue;
                 }
                 false
@@ -213,7 +213,7 @@ fn complete(text: &[u8]) -> usize {
 
 fn append(path: &Path, text: &[u8]) -> std::io::Result<()> {
     let mut file = File::options().append(true).open(path)?;
-    if file.metadata()?.len() + text.len() as u64 > MOST_SHOWN {
+    if file.metadata()?.len() + text.len() as u64 > MAX_SHOWN_BYTES {
         let old = std::fs::read(path)?;
         let half = &old[old.len() / 2..];
         let start = half.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);

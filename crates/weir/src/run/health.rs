@@ -3,7 +3,7 @@
 use weir_runner::runtimes::{LANGUAGES, Language};
 use weir_runner::{RunError, Spec};
 
-use super::{A_MOMENT, RunRequest, ask, background, cause, place, runtime, unusable};
+use super::{PROBE_TIMEOUT, RunRequest, ask, background, cause, place, runtime, unusable};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -22,7 +22,7 @@ pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
         code: format!("echo {SAID}"),
         file: None,
         folder: context.project().root.clone(),
-        timeout: A_MOMENT,
+        timeout: PROBE_TIMEOUT,
         source: None,
     };
     let mut place = place::prepare(context, &order, &runtime::locate(context, language)?)?;
@@ -61,7 +61,7 @@ pub(crate) fn in_background(context: &Context) -> usize {
 }
 
 fn try_out(spec: &Spec) -> Result<(), RunError> {
-    let said = ask(spec, A_MOMENT)?;
+    let said = ask(spec, PROBE_TIMEOUT)?;
     match String::from_utf8_lossy(&said).trim() {
         SAID => Ok(()),
         other => Err(RunError::Helper(std::io::Error::other(format!("the shell in the sandbox printed {other:?}")))),

@@ -32,7 +32,7 @@ pub(crate) const STAND_IN: &str = "broker-call";
 /// Variables that every program needs and that cannot make one load code.
 const PLAIN: &[&str] = &["HOME", "USER", "LOGNAME", "LANG", "TZ"];
 /// How many times a run may use its command.
-const USES: u32 = 3;
+const MAX_USES: u32 = 3;
 /// The variables that each program needs: names, or prefixes of names.
 const VARIABLES: &[(&str, &[&str])] = &[
     ("gh", &["GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "GH_CONFIG_DIR"]),
@@ -151,7 +151,7 @@ fn grant(order: &RunRequest, programs: &[String]) -> Result<Option<Grant>, Comma
             .hint("ask the user to run it; Weir never runs it with credentials")
     })?;
     let token = Token::random().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
-    Ok(Some(Grant { token, argv, uses: USES }))
+    Ok(Some(Grant { token, argv, uses: MAX_USES }))
 }
 
 /// Runs the real program outside the sandbox with the user's credentials, as the user would.

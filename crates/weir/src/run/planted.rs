@@ -21,13 +21,13 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 /// The interval at which the top level of the folders that a run may change is checked.
-const TURN: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Complete checks are spaced so that they take at most this fraction (1/20) of the time.
-const SHARE: u32 = 20;
+const CHECK_SPACING: u32 = 20;
 /// The maximum number of remarks about planted files.
-const MOST_REMARKS: usize = 5;
+const MAX_REMARKS: usize = 5;
 /// The maximum number of changed files that are named.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Watches for planted files from before a run begins until it is over.
 pub(super) struct Watch {
@@ -68,13 +68,13 @@ impl Watch {
         let (context, before) = (self.context.clone(), Arc::clone(&self.before));
         let (quarantine, moved) = (self.quarantine.clone(), Arc::clone(&self.moved));
         let look = move || {
-            let mut next = Instant::now() + TURN;
-            while stopped.recv_timeout(TURN) == Err(RecvTimeoutError::Timeout) {
+            let mut next = Instant::now() + CHECK_INTERVAL;
+            while stopped.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 let mut found = audit::glance(&before);
                 let started = Instant::now();
                 if started >= next {
                     found = audit::compare(&before, &mut tree(&context), SystemTime::now()).planted;
-                    next = Instant::now() + (started.elapsed() * SHARE).max(TURN);
+                    next = Instant::now() + (started.elapsed() * CHECK_SPACING).max(CHECK_INTERVAL);
                 }
                 move_away(&quarantine, found, &moved);
             }
@@ -148,8 +148,8 @@ struct AuditRemarks<'a> {
 
 impl AuditRemarks<'_> {
     fn moved(&self, moved: &[QuarantinedFile]) -> Vec<String> {
-        let mut remarks: Vec<String> = moved.iter().take(MOST_REMARKS).map(|moved| self.moved_one(moved)).collect();
-        let rest = &moved[moved.len().min(MOST_REMARKS)..];
+        let mut remarks: Vec<String> = moved.iter().take(MAX_REMARKS).map(|moved| self.moved_one(moved)).collect();
+        let rest = &moved[moved.len().min(MAX_REMARKS)..];
         if !rest.is_empty() {
             let failed = rest.iter().filter(|moved| moved.to.is_err()).count();
             let failed = if failed > 0 { format!(", of which {failed} could not be moved") } else { String::new() };
@@ -190,8 +190,8 @@ impl AuditRemarks<'_> {
             let new = if found.changed { "" } else { "new, " };
             format!("{} ({new}{})", self.shown(&found.path), found.what)
         };
-        let named: Vec<String> = found.iter().take(MOST_NAMES).map(one).collect();
-        let more = match found.len().saturating_sub(MOST_NAMES) {
+        let named: Vec<String> = found.iter().take(MAX_NAMES).map(one).collect();
+        let more = match found.len().saturating_sub(MAX_NAMES) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };

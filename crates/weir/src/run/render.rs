@@ -16,9 +16,9 @@ use crate::operations::random_mark;
 use crate::text::{StoredTextSource, ends, unreadable};
 
 /// Up to this many tokens, an output is shown in full.
-const WHOLE: usize = 2_000;
+const MAX_WHOLE_TOKENS: usize = 2_000;
 /// With an intent, a digest has at least this many tokens.
-const ASKED: usize = 1_000;
+const MIN_INTENT_TOKENS: usize = 1_000;
 /// Options for showing an output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DisplayOptions<'a> {
@@ -42,8 +42,8 @@ pub(crate) fn read_on(origin: Origin) -> &'static str {
 
 /// Returns the answer to a single run. With an intent, what matches it comes first.
 pub(crate) fn answer(done: &FinishedRun, origin: Origin, intent: Option<&str>) -> Result<Answer, CommandError> {
-    let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { ASKED } else { 0 });
-    let shown = show(done, &DisplayOptions { whole: WHOLE, digest, intent, read_on: read_on(origin) })?;
+    let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { MIN_INTENT_TOKENS } else { 0 });
+    let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: read_on(origin) })?;
     let data = data(done, &shown);
     let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     Ok(Answer { exit_code: Some(exit_code(done)), ..Answer::new(text.join("\n"), data) })

@@ -7,7 +7,7 @@ use std::sync::{LazyLock, Mutex};
 use weir_runner::runtimes::{Found, Language, Missing};
 use weir_runner::{Level, Spec};
 
-use super::{A_MOMENT, ask};
+use super::{PROBE_TIMEOUT, ask};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -44,7 +44,7 @@ fn version_of(context: &Context, program: &Path) -> Option<String> {
         Sandbox::BestEffort => Some(Level::Landlock),
         Sandbox::Off => Some(Level::None),
     };
-    let said = ask(&spec, A_MOMENT).ok();
-    let said = said.or_else(|| ask(&Spec { level: lower?, ..spec.clone() }, A_MOMENT).ok())?;
+    let said = ask(&spec, PROBE_TIMEOUT).ok();
+    let said = said.or_else(|| ask(&Spec { level: lower?, ..spec.clone() }, PROBE_TIMEOUT).ok())?;
     Some(String::from_utf8_lossy(&said).into_owned())
 }

@@ -30,9 +30,9 @@ const SEEN: &str = "seen";
 /// The extension of remarks that have not been reported yet.
 const WORD: &str = "word";
 /// How long after its owner's death a run is certainly over.
-const DYING: Duration = Duration::from_secs(3);
+const MAX_DYING_TIME: Duration = Duration::from_secs(3);
 /// A larger journal is not one of ours.
-const MOST: u64 = 64 << 20;
+const MAX_JOURNAL_BYTES: u64 = 64 << 20;
 
 /// The recorded state before a run, locked.
 pub(super) struct Journal {
@@ -134,11 +134,11 @@ fn finish_one(path: &Path, depth: AuditDepth) -> io::Result<Vec<String>> {
         remove(path);
         return Ok(lines);
     }
-    let is_ours = (is(JOURNAL) || is(SEEN)) && about.len() <= MOST;
+    let is_ours = (is(JOURNAL) || is(SEEN)) && about.len() <= MAX_JOURNAL_BYTES;
     let journal = is_ours.then(|| std::fs::read(path).ok()).flatten();
     let Some((quarantine, before)) = journal.as_deref().and_then(parse) else {
         // Its writer may be about to rename it.
-        if age > DYING && !is(WORD) {
+        if age > MAX_DYING_TIME && !is(WORD) {
             remove(path);
         }
         return Ok(Vec::new());
@@ -147,7 +147,7 @@ fn finish_one(path: &Path, depth: AuditDepth) -> io::Result<Vec<String>> {
     let remarks = found.into_iter().map(|remark| format!("after an interrupted run: {remark}")).collect();
     // The run may have outlived its owner briefly, so the first check is not the last.
     match (depth, is(SEEN)) {
-        (AuditDepth::Full, true) if age > DYING => remove(path),
+        (AuditDepth::Full, true) if age > MAX_DYING_TIME => remove(path),
         (AuditDepth::Full, false) => {
             file.set_modified(SystemTime::now())?;
             std::fs::rename(path, path.with_extension(SEEN))?;

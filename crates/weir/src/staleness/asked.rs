@@ -18,7 +18,7 @@ use crate::run;
 /// Where git finds a repository inside a full sandbox, in its private `/tmp`.
 const PLACE: &str = "/tmp/weir-git";
 /// The longest list of the ends of a shallow history that is read, in bytes.
-const MOST_SHALLOW: u64 = 1 << 20;
+const MAX_SHALLOW_BYTES: u64 = 1 << 20;
 
 /// Variables that keep git from doing anything besides its task.
 const QUIET: &[(&str, &str)] = &[
@@ -96,7 +96,7 @@ impl GitQuery<'_> {
 fn shallow(repository: &Repository) -> Option<Vec<u8>> {
     let path = repository.common.join("shallow");
     let about = path.symlink_metadata().ok()?;
-    (about.is_file() && about.len() <= MOST_SHALLOW).then(|| std::fs::read(path).ok()).flatten()
+    (about.is_file() && about.len() <= MAX_SHALLOW_BYTES).then(|| std::fs::read(path).ok()).flatten()
 }
 
 fn find_git(context: &Context) -> Option<PathBuf> {

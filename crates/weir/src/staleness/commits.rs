@@ -12,13 +12,13 @@ use crate::context::Context;
 use crate::git::{self, is_hash};
 
 /// The number of commits per query, so that their lines fit in the output limit.
-const AT_ONCE: usize = 50;
+const COMMITS_PER_QUERY: usize = 50;
 /// How long after a failed query git is not asked the same again.
-const PAUSE: Duration = Duration::from_secs(60);
+const RETRY_PAUSE: Duration = Duration::from_secs(60);
 /// The maximum output of git that is read, in bytes: a line for each commit.
-const MOST: u64 = 4096;
+const MAX_OUTPUT_BYTES: u64 = 4096;
 /// The maximum number of answers in memory.
-const MOST_KNOWN: usize = 10_000;
+const MAX_KNOWN_COMMITS: usize = 10_000;
 
 /// Prints for each commit whether it is an ancestor: 0 means yes, 1 means no, anything else is unknown.
 const SCRIPT: &str = r#"
@@ -69,17 +69,17 @@ fn is_open(known: &HashMap<Pair, CommitFact>, commit: &str, head: &str) -> bool 
     match known.get(&pair(commit, head)) {
         None => true,
         Some(CommitFact::IsIn(_)) => false,
-        Some(CommitFact::AskedInVain(at)) => at.elapsed() > PAUSE,
+        Some(CommitFact::AskedInVain(at)) => at.elapsed() > RETRY_PAUSE,
     }
 }
 
 /// Queries git and remembers the answers, including missing ones.
 fn ask(context: &Context, head: &str, commits: &[&str], deadline: Instant) {
-    for some in commits.chunks(AT_ONCE) {
+    for some in commits.chunks(COMMITS_PER_QUERY) {
         let left = deadline.saturating_duration_since(Instant::now());
         let said = ask_git(context, head, some, left).unwrap_or_default();
         let mut known = known();
-        if known.len() > MOST_KNOWN {
+        if known.len() > MAX_KNOWN_COMMITS {
             known.clear();
         }
         for commit in some {
@@ -98,7 +98,7 @@ fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) 
         return None;
     }
     let question = GitQuery { repository: &repository, head, folder: &repository.work_tree };
-    let said = question.ask(context, (patience, MOST), |git| {
+    let said = question.ask(context, (patience, MAX_OUTPUT_BYTES), |git| {
         let fixed = ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.into(), head.into()];
         fixed.into_iter().chain(commits.iter().map(OsString::from)).collect()
     });

@@ -13,9 +13,9 @@ use crate::answer::one_line;
 use crate::foreign;
 
 /// The largest file that can be bound, in bytes. Hashing a larger one would delay every answer that shows the note.
-const MOST_OF_ONE: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The maximum number of bytes hashed for one answer.
-const MOST_OF_ALL: u64 = 256 << 20;
+const MAX_TOTAL_BYTES: u64 = 256 << 20;
 
 /// Returns the files with their current hashes, and those that could not be bound, with the reason. The note is stored
 /// even if some of its files cannot be bound.
@@ -32,7 +32,7 @@ pub(crate) fn bind(root: &Path, level: Level, paths: &[String]) -> (Vec<BoundFil
 
 fn bind_one(root: &Path, level: Level, path: &str) -> io::Result<BoundFile> {
     let full = root.join(path);
-    let (hash, _) = hash(&full, MOST_OF_ONE)?;
+    let (hash, _) = hash(&full, MAX_FILE_BYTES)?;
     let shown = match level {
         // The note is visible from every project, where a relative path would name a different file.
         Level::User => full.as_path(),
@@ -59,7 +59,7 @@ enum HashState {
 
 impl<'a> BoundFiles<'a> {
     pub(super) fn new(root: &'a Path) -> Self {
-        Self { root, left: MOST_OF_ALL, known: HashMap::new() }
+        Self { root, left: MAX_TOTAL_BYTES, known: HashMap::new() }
     }
 
     /// Returns the doubt about a file, if it is no longer the same.
@@ -82,7 +82,7 @@ impl<'a> BoundFiles<'a> {
     }
 
     fn look(&mut self, path: &Path) -> HashState {
-        match hash(path, MOST_OF_ONE.min(self.left)) {
+        match hash(path, MAX_FILE_BYTES.min(self.left)) {
             Ok((hash, bytes)) => {
                 self.left -= bytes.min(self.left);
                 HashState::Here(hash)

@@ -11,7 +11,7 @@ use crate::replay::report::dollars;
 use crate::replay::report::table::{Table, number, signed};
 
 /// The length of the longest bar, in characters.
-const LONGEST_BAR: f64 = 24.0;
+const MAX_BAR_CHARS: f64 = 24.0;
 
 /// The sessions, and what is known apart from them.
 pub(super) struct WindowReport {
@@ -97,7 +97,7 @@ impl WindowReport {
         let compared = format!("against {}", number(self.against as i64));
         let mut table = Table::new(&["length", "compactions", "price", &compared, ""]);
         for row in rows {
-            let bar = "█".repeat((row.cost / most * LONGEST_BAR).round() as usize);
+            let bar = "█".repeat((row.cost / most * MAX_BAR_CHARS).round() as usize);
             let small = match row.too_small {
                 0 => String::new(),
                 sessions => format!("  too small for {}", counted(sessions, "session", "sessions")),

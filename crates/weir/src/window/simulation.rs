@@ -9,15 +9,15 @@ use weir_clients::transcript::{Session, Step};
 use crate::replay::prices::Rates;
 
 /// What a model writes to request a text again, in tokens.
-const ASKING: f64 = 150.0;
+const REQUEST_TOKENS: f64 = 150.0;
 /// The share of a summary that the model writes. The client adds the rest.
-const WRITTEN: f64 = 0.8;
+const WRITTEN_SHARE: f64 = 0.8;
 /// A step of this many tokens or more is a file or an image from outside, not part of the conversation's growth.
-const LARGEST_STEP: u64 = 40_000;
+const OUTSIDE_STEP_TOKENS: u64 = 40_000;
 /// How many requests after a compaction are searched for files that are read again.
-const AFTER: usize = 40;
+const MAX_LATER_REQUESTS: usize = 40;
 /// A window with less room than this after a compaction is full again within a few requests.
-const LEAST_ROOM: f64 = 20_000.0;
+const MIN_ROOM_TOKENS: f64 = 20_000.0;
 
 /// What follows a compaction, on average.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,7 +46,8 @@ impl Aftermath {
                 }
                 Step::Result(result) => {
                     let Some(path) = path(&result.input) else { continue };
-                    let is_again = since.is_some_and(|since| request - since < AFTER) && known.contains(path);
+                    let is_again =
+                        since.is_some_and(|since| request - since < MAX_LATER_REQUESTS) && known.contains(path);
                     if is_again && result.name.eq_ignore_ascii_case("read") {
                         self.again += weir_tokens::count(&result.text) as u64;
                         self.requests += u64::from(asked.insert(request));
@@ -100,7 +101,7 @@ impl WindowGrowth {
     pub(super) fn of(session: &Session, name: &str, rates: Rates) -> Self {
         let lengths: Vec<u64> = session.requests.iter().map(weir_clients::transcript::Usage::window).collect();
         let grown = lengths.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-        let grown = grown.map(|grown| if grown < LARGEST_STEP { grown } else { 0 });
+        let grown = grown.map(|grown| if grown < OUTSIDE_STEP_TOKENS { grown } else { 0 });
         Self {
             name: name.to_owned(),
             client: session.client(),
@@ -128,12 +129,12 @@ impl WindowGrowth {
             now += *grown as f64;
             if now > length as f64 {
                 compactions += 1;
-                cost += now * read + summary * WRITTEN * output + (summary + again) * write;
+                cost += now * read + summary * WRITTEN_SHARE * output + (summary + again) * write;
                 now = after;
-                cost += requests * (now * read + ASKING * output);
+                cost += requests * (now * read + REQUEST_TOKENS * output);
             }
         }
-        CostAtLength { cost, compactions, too_small: after + LEAST_ROOM > length as f64 }
+        CostAtLength { cost, compactions, too_small: after + MIN_ROOM_TOKENS > length as f64 }
     }
 }
 

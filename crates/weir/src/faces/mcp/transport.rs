@@ -1,8 +1,8 @@
 //! Messages over standard input and output, one per line.
 //!
 //! Invariants: a line that cannot be served is answered with a JSON-RPC error, so that no client waits in vain; memory
-//! is bounded for any input, however slowly the client reads: beyond [`MOST_OPEN`] unanswered requests, nothing more is
-//! read.
+//! is bounded for any input, however slowly the client reads: beyond [`MAX_OPEN_REQUESTS`] unanswered requests, nothing
+//! more is read.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,13 +17,13 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
 
 /// The longest line that is read, in bytes.
-const LONGEST_LINE: usize = 16 << 20;
+const MAX_LINE_BYTES: usize = 16 << 20;
 /// How many bytes of both ends of a longer line are kept, to answer it by its ID.
-const ENDS: usize = 256;
+const END_BYTES: usize = 256;
 /// The maximum number of unanswered requests.
-const MOST_OPEN: usize = 1_024;
+const MAX_OPEN_REQUESTS: usize = 1_024;
 /// A larger buffer is not kept for the next line.
-const USUAL_LINE: usize = 64 << 10;
+const MAX_KEPT_BUFFER_BYTES: usize = 64 << 10;
 
 /// The lines of a client.
 pub(super) struct LineTransport<R, W> {
@@ -81,8 +81,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
             let (piece, length) = (&available[..end.unwrap_or(available.len())], end.map(|end| end + 1));
             match &mut self.skipped {
                 Some(ends) => ends.push(piece),
-                None if self.line.len() + piece.len() > LONGEST_LINE => {
-                    let mut ends = LineEnds { head: self.line[..self.line.len().min(ENDS)].to_vec(), tail: Vec::new() };
+                None if self.line.len() + piece.len() > MAX_LINE_BYTES => {
+                    let mut ends =
+                        LineEnds { head: self.line[..self.line.len().min(END_BYTES)].to_vec(), tail: Vec::new() };
                     ends.push(piece);
                     self.line = Vec::new();
                     self.skipped = Some(ends);
@@ -95,11 +96,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
                 continue;
             }
             if let Some(ends) = self.skipped.take() {
-                let why = format!("the message is longer than {} MiB", LONGEST_LINE >> 20);
+                let why = format!("the message is longer than {} MiB", MAX_LINE_BYTES >> 20);
                 return Some(Err(refusal(ErrorCode::INVALID_REQUEST, &why, ends.id())));
             }
             let line = std::mem::take(&mut self.line);
-            if line.capacity() <= USUAL_LINE {
+            if line.capacity() <= MAX_KEPT_BUFFER_BYTES {
                 self.line.reserve(line.capacity());
             }
             return Some(Ok(line));
@@ -109,8 +110,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
 
 impl LineEnds {
     fn push(&mut self, piece: &[u8]) {
-        self.tail.extend_from_slice(&piece[piece.len().saturating_sub(ENDS)..]);
-        let over = self.tail.len().saturating_sub(ENDS);
+        self.tail.extend_from_slice(&piece[piece.len().saturating_sub(END_BYTES)..]);
+        let over = self.tail.len().saturating_sub(END_BYTES);
         self.tail.drain(..over);
     }
 
@@ -214,7 +215,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
                 self.refusing = None;
                 written.ok()?.ok()?;
             }
-            while self.out.open.with(|ids| ids.len()) >= MOST_OPEN {
+            while self.out.open.with(|ids| ids.len()) >= MAX_OPEN_REQUESTS {
                 self.out.open.fewer.notified().await;
             }
             let refused = match self.next_line().await? {
@@ -301,8 +302,8 @@ mod tests {
             (long, Value::Null),
         ];
         for (line, id) in lines {
-            let mut ends = LineEnds { head: line.as_bytes()[..ENDS].to_vec(), tail: Vec::new() };
-            for piece in line.as_bytes()[ENDS..].chunks(100) {
+            let mut ends = LineEnds { head: line.as_bytes()[..END_BYTES].to_vec(), tail: Vec::new() };
+            for piece in line.as_bytes()[END_BYTES..].chunks(100) {
                 ends.push(piece);
             }
             assert_eq!(ends.id(), id);

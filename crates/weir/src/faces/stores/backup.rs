@@ -22,7 +22,7 @@ pub(super) const MANIFEST: &str = "weir-backup.json";
 pub(super) const FORMAT: &str = "weir-backup";
 pub(super) const VERSION: u64 = 1;
 /// The compression level. Texts are already compressed, so more effort would gain nothing.
-const LEVEL: i32 = 3;
+const COMPRESSION_LEVEL: i32 = 3;
 
 pub(super) fn command() -> Command {
     Command::new("backup")
@@ -89,7 +89,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 
 /// Writes the file and flushes it to disk. Returns its length.
 fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std::io::Result<u64> {
-    let mut encoder = zstd::Encoder::new(new_private_file(path)?, LEVEL)?;
+    let mut encoder = zstd::Encoder::new(new_private_file(path)?, COMPRESSION_LEVEL)?;
     encoder.include_checksum(true)?;
     let mut archive = tar::Builder::new(encoder);
     append(&mut archive, MANIFEST, manifest.len() as u64, manifest.as_bytes())?;

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
 /// The largest manifest, in bytes.
-const LONGEST_MANIFEST: u64 = 16 << 20;
+const MAX_MANIFEST_BYTES: u64 = 16 << 20;
 
 pub(super) fn command() -> Command {
     Command::new("restore")
@@ -96,7 +96,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 fn manifest(first: Option<std::io::Result<tar::Entry<'_, impl Read>>>) -> std::io::Result<Value> {
     let wrong = || std::io::Error::other("it is not a Weir backup");
     let mut entry = first.ok_or_else(wrong)??;
-    if entry.path()?.as_os_str() != MANIFEST || entry.size() > LONGEST_MANIFEST {
+    if entry.path()?.as_os_str() != MANIFEST || entry.size() > MAX_MANIFEST_BYTES {
         return Err(wrong());
     }
     let mut text = String::new();

@@ -15,7 +15,7 @@ use crate::text::StoredTextSource;
 /// Kinds in which no part represents the rest, so that a digest says more than a beginning.
 const DATA: [&str; 5] = ["json", "ndjson", "csv", "binary", "opaque"];
 /// The maximum size of a digest that answers a question, in tokens.
-const ANSWER: usize = 2_500;
+const MAX_ANSWER_TOKENS: usize = 2_500;
 
 /// What is known about how an output came about.
 pub(in crate::hook) struct OutputContext<'a> {
@@ -59,7 +59,7 @@ fn digest(
             remarks.push(format!("no lines match the question: {}", looked_for(question)));
         } else {
             // At most half of the text, at about four bytes per token.
-            budget = budget.max(ANSWER.min(bytes as usize / 8));
+            budget = budget.max(MAX_ANSWER_TOKENS.min(bytes as usize / 8));
             found.lead(&mut page);
         }
     }

@@ -24,20 +24,20 @@ use crate::env::{Env, Paths};
 use crate::error::CommandError;
 use crate::hook::hold::{self, HeldOutput, OutputContext};
 use crate::hook::payload::copy;
-use crate::hook::{SessionLocation, TITLE, environment, faults, meter, unreadable};
+use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, meter, unreadable};
 use crate::when;
 
 /// The argument that selects this mode.
 pub(crate) const RELAY: &str = "relay-output";
 /// How many bytes are shown while a command runs, in whole lines: enough to see that a server has started, and little
 /// before a digest.
-const LIVE: u64 = 500;
+const MAX_LIVE_BYTES: u64 = 500;
 /// A command that finishes sooner is shown only at its end.
-const LIVE_AFTER: Duration = Duration::from_secs(1);
+const LIVE_DELAY: Duration = Duration::from_secs(1);
 /// How long the relay waits for other processes before it shows the output unchanged.
-const WAIT: Duration = Duration::from_secs(5);
+const STORE_WAIT: Duration = Duration::from_secs(5);
 /// The interval at which a running command is checked.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Shows the output of the rewritten command with this key.
 pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
@@ -102,10 +102,10 @@ fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io:
         if rustix::process::getppid() != shell {
             return Ok((shown, None));
         }
-        if started.elapsed() > LIVE_AFTER && shown < LIVE {
+        if started.elapsed() > LIVE_DELAY && shown < MAX_LIVE_BYTES {
             let mut out = std::io::stdout().lock();
             let mut piece = Vec::new();
-            output.take(LIVE - shown).read_to_end(&mut piece)?;
+            output.take(MAX_LIVE_BYTES - shown).read_to_end(&mut piece)?;
             // An incomplete line is read again once it is complete.
             piece.truncate(piece.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
             out.write_all(&piece)?;
@@ -113,7 +113,7 @@ fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io:
             shown += piece.len() as u64;
             output.seek(SeekFrom::Start(shown))?;
         }
-        poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&LOOK))?;
+        poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&POLL_INTERVAL))?;
     }
 }
 
@@ -134,13 +134,14 @@ fn digest(
     }
     let session = SessionKey { client: text("client"), key: text("session") };
     let place = SessionLocation::find(env, paths, Path::new(&text("folder")), session)?;
-    let mut store = place.open(paths, Patience::InAll(WAIT))?;
+    let mut store = place.open(paths, Patience::InAll(STORE_WAIT))?;
     store.set_limits(config.limits);
     let mut writer = store.writer()?;
     let mut file = File::open(&files.output).map_err(unreadable)?;
     copy(&mut file, &mut |bytes| writer.write(bytes).map_err(std::io::Error::other)).map_err(unreadable)?;
     let run = Some(hold::run_facts(code, millis));
-    let entry = NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), TITLE));
+    let entry =
+        NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), MAX_TITLE_CHARS));
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
     let what = HeldOutput { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
     let ask = OutputContext { purpose, path: None, question: None, file: None };

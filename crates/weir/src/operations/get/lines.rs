@@ -12,9 +12,9 @@ use crate::answer::size;
 use crate::error::CommandError;
 
 /// How many lines before and after a requested line are shown by default.
-pub(super) const AROUND: u64 = 15;
+pub(super) const DEFAULT_CONTEXT_LINES: u64 = 15;
 /// A token is rarely longer than this many bytes, so a budget cannot hold more bytes than this per token.
-pub(super) const BYTES_PER_TOKEN: usize = 12;
+pub(super) const MAX_BYTES_PER_TOKEN: usize = 12;
 
 /// A range of lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,9 +101,9 @@ impl LineRange {
         tokens: usize,
     ) -> Result<SelectedText, CommandError> {
         let lines = match self {
-            Self::Bytes(from, to) => return read_bytes(text, from..to, tokens * BYTES_PER_TOKEN),
+            Self::Bytes(from, to) => return read_bytes(text, from..to, tokens * MAX_BYTES_PER_TOKEN),
             Self::Around(line) => {
-                let context = filter.context.unwrap_or(AROUND);
+                let context = filter.context.unwrap_or(DEFAULT_CONTEXT_LINES);
                 Self::Between(line.saturating_sub(context).max(1), line.saturating_add(context))
             }
             lines => lines,
@@ -117,7 +117,7 @@ impl LineRange {
             after: 0,
             matching: 0,
             full: false,
-            room: tokens * BYTES_PER_TOKEN,
+            room: tokens * MAX_BYTES_PER_TOKEN,
             taken: VecDeque::new(),
             bytes: 0,
             more: false,

@@ -16,9 +16,9 @@ use crate::staleness::{self, Doubt};
 use crate::when;
 
 /// The maximum number of sources that are named if nothing was found.
-const SOURCES: usize = 6;
+const MAX_NAMED_SOURCES: usize = 6;
 /// The maximum number of other outputs with the same text that are named.
-const ALSO: usize = 4;
+const MAX_NAMED_OUTPUTS: usize = 4;
 
 /// The doubts about the entries found.
 type Doubts = HashMap<Reference, Vec<Doubt>>;
@@ -121,7 +121,8 @@ fn nothing_line(text: &str, found: &QueryResult) -> String {
         line.push_str(&format!("; {what} is kept here yet: {how}{where_else}"));
         line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     } else {
-        let named: Vec<String> = found.sources.iter().take(SOURCES).map(|source| one_line(source, 60)).collect();
+        let named: Vec<String> =
+            found.sources.iter().take(MAX_NAMED_SOURCES).map(|source| one_line(source, 60)).collect();
         line.push_str(&format!("; kept here, newest first: {}", named.join(", ")));
     }
     line
@@ -149,7 +150,7 @@ fn unreadable_line(found: &[QueryResult]) -> Option<String> {
 
 async fn doubts(context: &Context, found: &[QueryResult]) -> Doubts {
     let entries: Vec<&Entry> = found.iter().flat_map(|one| &one.findings.hits).map(|hit| &hit.entry).collect();
-    let labels = staleness::labels(context, &entries, staleness::PATIENCE).await;
+    let labels = staleness::labels(context, &entries, staleness::GIT_TIMEOUT).await;
     entries.iter().map(|entry| entry.reference).zip(labels).collect()
 }
 
@@ -168,8 +169,8 @@ fn show(hit: &Hit, doubts: &Doubts) -> String {
         head.push_str(&format!("; {newer} is newer on this"));
     }
     if !hit.also.is_empty() {
-        let named: Vec<String> = hit.also.iter().take(ALSO).map(ToString::to_string).collect();
-        let more = match hit.also.len().saturating_sub(ALSO) {
+        let named: Vec<String> = hit.also.iter().take(MAX_NAMED_OUTPUTS).map(ToString::to_string).collect();
+        let more = match hit.also.len().saturating_sub(MAX_NAMED_OUTPUTS) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };

@@ -11,7 +11,7 @@ use super::{Client, Outcome, Place, between, replayed, tax, text};
 /// The first line of a guide.
 const GUIDE: &str = "Where this session stood";
 /// The maximum tokens of a guide.
-const GUIDE_TOKENS: usize = 500;
+const MAX_GUIDE_TOKENS: usize = 500;
 
 /// A client, how it is started, and how its model calls its tools.
 pub(super) struct Tried {
@@ -209,7 +209,7 @@ pub(super) fn check_guide(client: &Tried) {
 
 /// Checks that a guide is short, and begins with the last request.
 fn check_told(guide: &str, last: &str) {
-    assert!(guide.len() / 3 <= GUIDE_TOKENS, "{guide}");
+    assert!(guide.len() / 3 <= MAX_GUIDE_TOKENS, "{guide}");
     let facts = [last, "parser.txt", "expected a comma"].map(|fact| guide.find(fact));
     assert!(facts[0].is_some() && facts.iter().all(|fact| *fact >= facts[0]), "{facts:?} in {guide}");
 }

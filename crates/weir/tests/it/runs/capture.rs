@@ -11,11 +11,11 @@ use super::world::{Server, World, reference};
 
 /// The maximum peak memory of the server in megabytes, in addition to the pages of the program itself, of which a debug
 /// build has about 25 MB.
-const MOST_MEMORY: f64 = 12.0;
+const MAX_MEMORY_MB: f64 = 12.0;
 /// The maximum growth by a long output, in megabytes.
-const MOST_GROWTH: f64 = 8.0;
+const MAX_GROWTH_MB: f64 = 8.0;
 /// The maximum tokens of an answer that shows a part of a long output.
-const MOST_TOKENS: usize = 1_000;
+const MAX_TOKENS: usize = 1_000;
 
 /// A program, and what happens to its output.
 struct Case {
@@ -76,7 +76,7 @@ fn check(name: &str, case: &Case) {
         assert!(answer.contains(said), "{name} should say `{said}`:\n{answer}");
     }
     assert_eq!(answer.contains("held as [ctx:"), !case.whole, "{name}: {answer}");
-    assert!(case.whole || tokens <= MOST_TOKENS, "{name} takes {tokens} tokens:\n{answer}");
+    assert!(case.whole || tokens <= MAX_TOKENS, "{name} takes {tokens} tokens:\n{answer}");
     let reference = if case.whole { newest(&mut server) } else { reference(&answer) };
     for (get, says) in case.gets {
         let got = server.call("ctx_get", get.arguments(&reference));
@@ -84,8 +84,8 @@ fn check(name: &str, case: &Case) {
     }
     let peak = server.peak_megabytes();
     let own = peak - server.program_megabytes();
-    assert!(own < MOST_MEMORY, "{name}: the server has had {own:.1} MB beside its program, {peak:.1} MB in all");
-    assert!(peak - small < MOST_GROWTH, "{name}: the server has grown from {small:.1} to {peak:.1} MB");
+    assert!(own < MAX_MEMORY_MB, "{name}: the server has had {own:.1} MB beside its program, {peak:.1} MB in all");
+    assert!(peak - small < MAX_GROWTH_MB, "{name}: the server has grown from {small:.1} to {peak:.1} MB");
     if let Some(printed) = case.printed {
         compare(&world, &reference, printed);
     }
