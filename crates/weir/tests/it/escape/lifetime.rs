@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::world::{Machine, User, World, announce_skip, answer};
-use super::{Probe, Told, check};
+use super::{Probe, ProbeArguments, check};
 
 /// Long, because a loaded machine is slow. An event that never occurs still fails the test.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -212,8 +212,8 @@ fn a_run_that_fills_its_tmp_with_folders_ends_on_time() {
     assert!(answer["millis"].as_u64().unwrap() < 14_000, "{answer}");
 }
 
-fn nothing(_: &World) -> Told {
-    Told { words: Vec::new(), _kept: Box::new(()) }
+fn nothing(_: &World) -> ProbeArguments {
+    ProbeArguments { words: Vec::new(), _kept: Box::new(()) }
 }
 
 fn check_memory(way: &str) {

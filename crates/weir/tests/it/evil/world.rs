@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Arrives, Case, put};
+use super::{ArrivalMethod, Case, put};
 use crate::files::world::{Server, World};
 
 /// The text that must never be shown.
@@ -22,13 +22,13 @@ const MAX_MEMORY_KB: u64 = 512 << 10;
 const ADDRESS_SPACE_LIMIT: &str = "--as=8589934592";
 
 /// A repository that has arrived.
-pub(super) struct Evil<'a> {
+pub(super) struct HostileRepository<'a> {
     case: &'a Case,
     world: World,
     before: BTreeMap<PathBuf, String>,
 }
 
-impl<'a> Evil<'a> {
+impl<'a> HostileRepository<'a> {
     pub(super) fn arrive(case: &'a Case) -> Self {
         let world = World::new();
         let home = world.home().to_owned();
@@ -46,13 +46,13 @@ impl<'a> Evil<'a> {
         (case.make)(&made);
         std::fs::remove_dir(&project).unwrap();
         match case.arrives {
-            Arrives::Clone => {
+            ArrivalMethod::Clone => {
                 git(&made, &["init", "-q"]);
                 git(&made, &["add", "-A", "-f"]);
                 git(&made, &["commit", "-q", "-m", "innocent"]);
                 git(&home, &["clone", "-q", "made", "project"]);
             }
-            Arrives::Archive => {
+            ArrivalMethod::Archive => {
                 let packed =
                     "tar -C made -cSf made.tar . && mkdir project && tar -C project -xSf made.tar && rm made.tar";
                 let status = Command::new("sh").args(["-c", packed]).current_dir(&home).status().unwrap();
