@@ -286,7 +286,7 @@ struct RawRetention {
 
 /// Reads the configuration file. A missing file means the defaults.
 pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
-    let text = match foreign::of_user(path, foreign::MAX_SETTINGS_BYTES) {
+    let text = match foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8"))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unusable(path, &error.to_string())),

@@ -89,12 +89,12 @@ impl Context {
     }
 
     /// Returns the same context with a function that receives progress messages.
-    pub(crate) fn telling(self, tell: fn(&str)) -> Self {
+    pub(crate) fn with_progress(self, tell: fn(&str)) -> Self {
         Self { tell, ..self }
     }
 
     /// Reports the progress of long work, if anything receives it.
-    pub(crate) fn tell(&self, progress: &str) {
+    pub(crate) fn report_progress(&self, progress: &str) {
         (self.tell)(progress);
     }
 
@@ -104,7 +104,7 @@ impl Context {
     }
 
     /// Returns the same context with a way to ask the user.
-    pub(crate) fn asking(self, ask: ConsentPrompt) -> Self {
+    pub(crate) fn with_consent_prompt(self, ask: ConsentPrompt) -> Self {
         Self { ask, ..self }
     }
 
@@ -123,7 +123,7 @@ impl Context {
     }
 
     /// Returns the same context with its own stores, so that other calls do not wait for them.
-    pub(crate) fn with_stores_of_its_own(&self) -> Self {
+    pub(crate) fn with_own_stores(&self) -> Self {
         let SharedState { env, paths, project, config, .. } = &*self.shared;
         let shared = SharedState::new(env.clone(), paths.clone(), project.clone(), config.clone());
         Self { shared: Arc::new(shared), ..self.clone() }
@@ -279,7 +279,7 @@ impl LockedStores<'_> {
             store.set_model(context.shared.model.get(&context.shared.config.embedding_model));
             let known = KnownProject {
                 key: context.shared.project.key.0.clone(),
-                root: foreign::text(&context.shared.project.root),
+                root: foreign::path_text(&context.shared.project.root),
                 folder: context.shared.project.folder_name(),
                 used_at: self.now,
             };

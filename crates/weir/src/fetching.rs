@@ -70,11 +70,11 @@ pub(crate) async fn fetch(context: &Context, order: FetchRequest) -> Result<Vec<
     let planned = plan(context, &order).await?;
     let hosts: Vec<&str> = planned.iter().flat_map(|plan| &plan.url).filter_map(|url| url.host_str()).collect();
     let denied = permission::denied_hosts(context, TOOL, &hosts).await;
-    let came = ask(context, &planned, denied).await?;
+    let came = request_pages(context, &planned, denied).await?;
     let (scope, label) = (context.scope(), order.label);
     let work = move |open: &mut LockedStores<'_>| {
-        let settle = |(plan, came)| settle(open, &scope, plan, (came, label.as_deref()));
-        Ok(planned.into_iter().zip(came).map(settle).collect())
+        let store = |(plan, came)| store_page(open, &scope, plan, (came, label.as_deref()));
+        Ok(planned.into_iter().zip(came).map(store).collect())
     };
     context.with_stores(work).await
 }
@@ -117,7 +117,7 @@ fn age(now: weir_core::Timestamp, page: &PageState) -> Duration {
 type FetchResult = Option<Result<Fetched, FetchError>>;
 
 /// Requests the pages from their servers where needed. Returns `None` for pages that are fresh.
-async fn ask(
+async fn request_pages(
     context: &Context,
     planned: &[PlannedFetch],
     denied: Vec<String>,
@@ -182,7 +182,7 @@ fn settings(context: &Context, denied: Vec<String>) -> Result<Settings, CommandE
 }
 
 /// Stores a fetched page, and returns the page from the store.
-fn settle(
+fn store_page(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     plan: PlannedFetch,
@@ -190,7 +190,7 @@ fn settle(
 ) -> FetchOutcome {
     let url = plan.url.as_ref().map(Url::to_string).unwrap_or_default();
     let result = match (came, plan.known) {
-        (Some(Err(error)), _) => Err(told(&error)),
+        (Some(Err(error)), _) => Err(command_error(&error)),
         (Some(Ok(Fetched::Page(page))), _) => keep(open, scope, &url, (*page, label)),
         (Some(Ok(Fetched::Unchanged)), Some(known)) => unchanged(open, scope, &url, &known),
         (None, Some(known)) => {
@@ -268,7 +268,7 @@ fn find(
     }
 }
 
-fn told(error: &FetchError) -> CommandError {
+fn command_error(error: &FetchError) -> CommandError {
     let kind = match error {
         FetchError::Url { .. } | FetchError::Scheme { .. } | FetchError::Credentials => ErrorKind::Usage,
         FetchError::Private { .. } | FetchError::Denied { .. } | FetchError::Downgrade { .. } => ErrorKind::Denied,

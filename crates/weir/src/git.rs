@@ -113,7 +113,7 @@ fn is_linked(own: &Path, common: &Path, folder: &Path) -> bool {
 /// Whether the configuration in a git folder names this work tree as its own, as that of a submodule does.
 fn is_work_tree_of(own: &Path, folder: &Path) -> bool {
     ["config.worktree", "config"].iter().any(|name| {
-        let config = foreign::below(own, Path::new(name), foreign::MAX_SETTINGS_BYTES).unwrap_or_default();
+        let config = foreign::read_below(own, Path::new(name), foreign::MAX_SETTINGS_BYTES).unwrap_or_default();
         let named = work_tree(&String::from_utf8_lossy(&config)).map(|named| own.join(named));
         named.and_then(|named| named.canonicalize().ok()).is_some_and(|named| named == folder)
     })
@@ -144,7 +144,7 @@ fn is_reference(name: &str) -> bool {
 
 /// Returns the first line of a file below a folder.
 fn first_line(folder: &Path, name: &str) -> Option<String> {
-    let bytes = foreign::below(folder, Path::new(name), MAX_NAME_BYTES).ok()?;
+    let bytes = foreign::read_below(folder, Path::new(name), MAX_NAME_BYTES).ok()?;
     let line = bytes.split(|byte| *byte == b'\n').next()?;
     Some(std::str::from_utf8(line).ok()?.trim_end().to_owned())
 }

@@ -8,13 +8,13 @@
 pub(crate) mod compaction;
 mod deadline;
 pub(crate) mod faults;
+mod file_state;
 mod forks;
 pub(crate) mod guides;
 pub(crate) mod hold;
+pub(crate) mod location;
 mod meter;
-mod past;
 mod payload;
-pub(crate) mod place;
 pub(crate) mod rewrite;
 mod trial;
 
@@ -34,9 +34,9 @@ use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
 use crate::run::unfinished::{self, AuditDepth};
 use crate::when;
-pub(crate) use past::FileState;
+pub(crate) use file_state::FileState;
+use location::SessionLocation;
 use payload::Payload;
-use place::SessionLocation;
 use rewrite::RewriteStatus;
 
 /// The argument that selects this mode.
@@ -70,7 +70,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
         Ok(Ok(None)) => return ExitCode::SUCCESS,
         Ok(Ok(Some(answer))) => write(&answer).err().map(|error| format!("the answer was not taken: {error}")),
         Ok(Err(error)) => Some(error.to_string()),
-        Err(panic) => Some(format!("broken: {}", faults::said(&*panic))),
+        Err(panic) => Some(format!("broken: {}", faults::panic_message(&*panic))),
     };
     if let Some(fault) = fault {
         faults::note(&format!("{client} {event}"), &fault);
@@ -132,7 +132,7 @@ impl HookContext<'_> {
         let wire = Wire { event, payload: &payload.value };
         let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
         if files == FileState::OfThePast {
-            past::forget_files(&mut hook);
+            file_state::forget_files(&mut hook);
         }
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
@@ -144,12 +144,12 @@ impl HookContext<'_> {
         {
             faults::note("forgetting what was shown", &error.to_string());
         }
-        let telling = HookReport { client, hook: &hook, payload: &payload, event, started };
+        let report = HookReport { client, hook: &hook, payload: &payload, event, started };
         let store = match place.open(&paths, Patience::InAll(STORE_WAIT)) {
             Ok(store) => store,
             // The store cannot be read either, but the hook's events still go to the spool.
             Err(error) if error.may_pass() => {
-                let (told, seen) = (telling.told(None), Some(telling.seen(now)));
+                let (told, seen) = (report.events(None), Some(report.arrival(now)));
                 let spooled = Spooled { told, seen, texts_lost: loses_texts(&hook.point), ..Spooled::default() };
                 place.spool().put(&place.scope, &spooled, &Limits::default(), now)?;
                 return Ok(None);
@@ -160,12 +160,12 @@ impl HookContext<'_> {
         let aside = Spooled::default();
         let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
         // The events are recorded regardless of the answer, and before it if the answer may miss the deadline.
-        let mut told = telling.told(Some((&call.store, &call.scope)));
+        let mut told = report.events(Some((&call.store, &call.scope)));
         if call.may_take_long() {
             call.append(std::mem::take(&mut told))?;
         }
         let said = call.answer(rewritten);
-        call.record(told, telling.seen(now))?;
+        call.record(told, report.arrival(now))?;
         let mut is_untouched = false;
         if let Ok(Some(said)) = &said {
             is_untouched = trial::is_untouched(&call);
@@ -198,7 +198,7 @@ struct HookReport<'a> {
 
 impl HookReport<'_> {
     /// Returns the hook's events, including the fix of an earlier failure if the hook reports one.
-    fn told(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
+    fn events(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
         let hook = brief(self.hook, self.payload);
         let mut told: Vec<Event> = capture::events(&hook);
         told.extend(store.and_then(|(store, scope)| repaired(store, scope, &hook)));
@@ -206,7 +206,7 @@ impl HookReport<'_> {
     }
 
     /// Returns the record that the hook arrived, with the time taken so far.
-    fn seen(&self, now: Timestamp) -> HookSeen {
+    fn arrival(&self, now: Timestamp) -> HookSeen {
         HookSeen {
             client: self.client.name.to_owned(),
             event: self.event.to_owned(),
@@ -286,17 +286,17 @@ impl Call<'_> {
         match &hook.point {
             Point::SessionStart(start) if hook.subagent.is_none() => {
                 if *start == Start::Compact {
-                    compaction::note_words(self)?;
+                    compaction::record_last_messages(self)?;
                 }
                 guides::at_start(self, *start)
             }
             Point::BeforeCompaction => {
-                let is_conversation = compaction::note_words(self)?;
+                let is_conversation = compaction::record_last_messages(self)?;
                 let moments = guides::keep(self)?;
                 Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(HookReply::Keep) } else { None })
             }
             Point::AfterCompaction { summary } => {
-                compaction::note_words(self)?;
+                compaction::record_last_messages(self)?;
                 compaction::keep_summary(self, summary)?;
                 guides::keep(self).map(|_| None)
             }

@@ -65,12 +65,12 @@ pub(crate) fn run(context: &Context, order: &ImportRequest, now: Timestamp) -> R
         context,
         order,
         now,
-        contexts: HashMap::from([(context.env().folder.clone(), Some(context.with_stores_of_its_own()))]),
+        contexts: HashMap::from([(context.env().folder.clone(), Some(context.with_own_stores()))]),
         report: ImportReport::new(order.dry_run),
     };
     import.report.unreadable = unreadable;
     import.all(&found)?;
-    context.tell("");
+    context.report_progress("");
     Ok(import.report.answer(order.whose))
 }
 
@@ -99,7 +99,7 @@ struct ImportJob<'a> {
 struct OpenConversation {
     context: Context,
     conversation: Conversation,
-    telling: StepConverter,
+    converter: StepConverter,
     known: Known,
     /// How far the conversation was imported before, unless the transcript was rewritten since.
     before: ReadTo,
@@ -137,11 +137,11 @@ impl ImportJob<'_> {
                 TranscriptPiece::End(result) => {
                     let ended = std::mem::take(&mut conversations);
                     match ended.is_rewritten || ended.is_shorter() {
-                        true => self.anew(found[at])?,
+                        true => self.reimport(found[at])?,
                         false => self.end(found[at], ended, result)?,
                     }
                     bytes += found[at].bytes();
-                    self.context.tell(&progress((at, found.len()), (bytes, total), begun));
+                    self.context.report_progress(&progress((at, found.len()), (bytes, total), begun));
                     if self.context.cancelled().is_cancelled() {
                         return Err(cancelled());
                     }
@@ -152,7 +152,7 @@ impl ImportJob<'_> {
     }
 
     /// Imports a transcript from its beginning because it was rewritten since the last import.
-    fn anew(&mut self, found: &TranscriptLocation) -> Result<(), CommandError> {
+    fn reimport(&mut self, found: &TranscriptLocation) -> Result<(), CommandError> {
         let (mut conversations, mut failed) = (Conversations::default(), None);
         let read = found.stream(&mut |part| match self.part(found, part, &mut conversations, true) {
             Ok(()) => ControlFlow::Continue(()),
@@ -175,7 +175,7 @@ impl ImportJob<'_> {
         read: io::Result<Option<Skipped>>,
     ) -> Result<(), CommandError> {
         for mut reading in ended.open.into_values().flatten() {
-            let past = reading.telling.finish().into_iter().collect();
+            let past = reading.converter.finish().into_iter().collect();
             self.write(&mut reading, past)?;
         }
         match read {
@@ -218,8 +218,8 @@ impl ImportJob<'_> {
             }
             reading.now.message = dated.message;
             match is_known {
-                true => reading.telling.skip(&dated.step, at),
-                false => past.extend(reading.telling.step(&part.session, dated.step, at)),
+                true => reading.converter.skip(&dated.step, at),
+                false => past.extend(reading.converter.step(&part.session, dated.step, at)),
             }
         }
         self.write(reading, past)
@@ -259,9 +259,9 @@ impl ImportJob<'_> {
             false => (ReadTo::default(), Known::default(), Vec::new()),
         };
         let folder = if folder.as_os_str().is_empty() { context.env().folder.clone() } else { folder };
-        let telling = StepConverter::new(session, folder, !known.is_empty(), failures);
+        let converter = StepConverter::new(session, folder, !known.is_empty(), failures);
         self.report.session(session);
-        Ok(Some(OpenConversation { context, conversation, telling, known, before, now: ReadTo::default() }))
+        Ok(Some(OpenConversation { context, conversation, converter, known, before, now: ReadTo::default() }))
     }
 
     /// Returns the context of the project that a session belongs to, if its sessions are to be imported.
@@ -299,8 +299,8 @@ impl ImportJob<'_> {
         if self.order.dry_run {
             return Ok(());
         }
-        let OpenConversation { context, conversation, telling, now: to, .. } = reading;
-        let scope = Scope { work: telling.branch(), ..context.scope() };
+        let OpenConversation { context, conversation, converter, now: to, .. } = reading;
+        let scope = Scope { work: converter.branch(), ..context.scope() };
         context.with_stores_here(|open| Ok(open.project()?.import(&scope, conversation, (fresh, to), self.now)?))
     }
 }
@@ -311,6 +311,6 @@ fn folder_of(found: &TranscriptLocation, session: &Session) -> PathBuf {
         return PathBuf::from(&session.folder);
     }
     let beside = found.path.parent().and_then(Path::parent).map(|folder| folder.join(".project_root"));
-    let written = beside.and_then(|path| foreign::of_user(&path, 4 << 10).ok());
+    let written = beside.and_then(|path| foreign::read_user_file(&path, 4 << 10).ok());
     written.map(|text| PathBuf::from(String::from_utf8_lossy(&text).trim())).unwrap_or_default()
 }

@@ -4,10 +4,10 @@
 //! counted by reason; an unreadable file does not stop the indexing; memory does not grow with the amount of text.
 
 mod ignored;
+mod job;
 mod label;
 mod read;
 mod report;
-mod take;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 use crate::permission;
+use job::IndexJob;
+pub(crate) use job::SETTLE_NANOS;
 pub(crate) use read::content as read_content;
 use report::IndexReport;
-use take::IndexJob;
-pub(crate) use take::SETTLE_NANOS;
 use walk::Globs;
 pub(crate) use walk::{FolderListing, FoundFile};
 use weir_policy::gate::Gate;
@@ -46,13 +46,13 @@ pub(crate) struct IndexRequest {
 pub(crate) async fn index(context: &Context, order: IndexRequest) -> Result<Answer, CommandError> {
     let scope = context.scope();
     // Indexing may take minutes, and other calls must not wait for it.
-    let context = context.with_stores_of_its_own();
+    let context = context.with_own_stores();
     let own = context.clone();
     let work = move |open: &mut LockedStores<'_>| {
         if order.path.is_dir() { folder(&own, open, &scope, &order) } else { file(&own, open, &scope, &order) }
     };
     let result = context.with_stores(work).await;
-    context.tell("");
+    context.report_progress("");
     result
 }
 
@@ -167,5 +167,5 @@ fn cannot_read(shown: &str, why: &str) -> CommandError {
 
 /// Returns a path relative to a folder, as sources write it. Different files have different paths.
 pub(crate) fn below(root: &Path, path: &Path) -> Option<String> {
-    path.strip_prefix(root).ok().map(foreign::text)
+    path.strip_prefix(root).ok().map(foreign::path_text)
 }

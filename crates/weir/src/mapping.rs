@@ -49,15 +49,15 @@ pub(crate) enum Reach {
 pub(crate) async fn map(context: &Context, order: MapRequest) -> Result<Answer, CommandError> {
     let scope = context.scope();
     // The first map may take a while, and other calls must not wait for it.
-    let context = context.with_stores_of_its_own();
+    let context = context.with_own_stores();
     let own = context.clone();
-    let work = move |open: &mut LockedStores<'_>| made(&own, open, &scope, &order);
+    let work = move |open: &mut LockedStores<'_>| build_map(&own, open, &scope, &order);
     let result = context.with_stores(work).await;
-    context.tell("");
+    context.report_progress("");
     result
 }
 
-fn made(
+fn build_map(
     context: &Context,
     open: &mut LockedStores<'_>,
     scope: &Scope,
@@ -90,7 +90,7 @@ fn made(
 /// Returns the positions of the focused files in the list of files.
 fn places(focus: &[PathBuf], root: &Path, place: &HashMap<&str, usize>) -> Result<Vec<usize>, CommandError> {
     let one = |path: &PathBuf| {
-        let below = crate::indexing::below(root, path).unwrap_or_else(|| foreign::text(path));
+        let below = crate::indexing::below(root, path).unwrap_or_else(|| foreign::path_text(path));
         place.get(below.as_str()).copied().ok_or_else(|| {
             CommandError::new(ErrorKind::NotFound, format!("{below} is not in the map"))
                 .hint("the map covers files in supported languages that are neither ignored by git nor denied by rules")
@@ -106,7 +106,7 @@ fn known(file: MapFile) -> Known {
 
 /// Returns the key under which a folder's map is stored.
 fn key(root: &Path) -> String {
-    foreign::text(root)
+    foreign::path_text(root)
 }
 
 /// The store of the map, and the scope it is used from.

@@ -82,7 +82,7 @@ pub(crate) trait Declared:
     const FOLLOWS_REFERENCES: bool = false;
 
     /// Converts arguments from the shell, where they differ from JSON, into the operation's own form.
-    fn settle(self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(self) -> Result<Self, CommandError> {
         Ok(self)
     }
 
@@ -157,7 +157,7 @@ impl Operation {
             },
             call_command: |context, matches| {
                 let arguments = T::from_arg_matches(matches).map_err(|error| CommandError::usage(error.to_string()))?;
-                Ok(start(arguments.settle()?, context))
+                Ok(start(arguments.adapt_from_shell()?, context))
             },
         }
     }

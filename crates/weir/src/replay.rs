@@ -96,7 +96,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let left_out = found.len().saturating_sub(most);
     found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
-    let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
+    let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
     let (behaviours, show) = (clients::all()?, number("show").unwrap_or(DEFAULT_UNSEEN_RESULTS));
     let mut report = ReplayReport {
         left_out,
@@ -108,10 +108,10 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     };
     let scratch = Scratch::new(&context.paths().cache)?;
     for (at, transcript) in found.iter().enumerate() {
-        context.tell(&progress(at, found.len(), &transcript.name));
+        context.report_progress(&progress(at, found.len(), &transcript.name));
         play(context, transcript, (&prices, scratch.path()), &mut report)?;
     }
-    context.tell("");
+    context.report_progress("");
     Ok(report.answer())
 }
 

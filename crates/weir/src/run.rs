@@ -6,11 +6,11 @@
 
 pub(crate) mod background;
 mod cause;
+mod environment;
 pub(crate) mod health;
 mod homes;
 pub(crate) mod masks;
 mod outside;
-mod place;
 mod planted;
 mod render;
 mod running;
@@ -32,8 +32,8 @@ use crate::config::Sandbox;
 use crate::context::{Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::permission::{self, Consent, Deed};
+pub(crate) use environment::{new_scratch, search_path};
 pub(crate) use outside::{STAND_IN, stand_in};
-pub(crate) use place::{new_scratch, search_path};
 pub(crate) use render::{DisplayOptions, answer, brief, data, looked_for, read_on, show};
 pub(crate) use running::ActiveRuns;
 
@@ -153,9 +153,9 @@ fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Resul
     let new_writer = || context.with_stores_here(|open| Ok(open.project()?.writer()?));
     let mut writer = new_writer()?;
     let found = runtime::locate(context, order.language)?;
-    let mut place = place::prepare(context, order, &found)?;
-    let mut watch = planted::Watch::begin(context, &place::writable(context))?;
-    watch.look_on();
+    let mut place = environment::prepare(context, order, &found)?;
+    let mut watch = planted::Watch::begin(context, &environment::writable(context))?;
+    watch.start_watching();
     let attempted = attempt(context, order, how, &mut place, &mut writer);
     let planted = watch.end(&place.spec);
     let (outcome, farewell) = attempted?;
@@ -191,7 +191,7 @@ fn attempt(
     context: &Context,
     order: &RunRequest,
     how: &RunOptions<'_>,
-    place: &mut place::RunEnvironment,
+    place: &mut environment::RunEnvironment,
     writer: &mut TextWriter,
 ) -> Result<(Outcome, Farewell), CommandError> {
     let outside = place.outside.clone();
@@ -219,7 +219,7 @@ fn attempt(
     };
     match make(&place.spec) {
         Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox == Sandbox::BestEffort => {
-            place.lower(context, &problem)?;
+            place.fall_back_to_landlock(context, &problem)?;
             make(&place.spec).map_err(|error| unusable(context, error))
         }
         other => other.map_err(|error| unusable(context, error)),
@@ -234,12 +234,12 @@ pub(crate) fn masked(context: &Context, spec: Spec) -> Option<Spec> {
 }
 
 /// Runs one of our own programs and returns its output, within a time limit. Nothing is stored.
-pub(crate) fn ask(spec: &Spec, patience: Duration) -> Result<Vec<u8>, RunError> {
-    ask_at_length(spec, patience, 4096)
+pub(crate) fn output_of(spec: &Spec, patience: Duration) -> Result<Vec<u8>, RunError> {
+    output_of_with_limit(spec, patience, 4096)
 }
 
-/// Like [`ask`], with a limit on the output.
-pub(crate) fn ask_at_length(spec: &Spec, patience: Duration, most_output: u64) -> Result<Vec<u8>, RunError> {
+/// Like [`output_of`], with a limit on the output.
+pub(crate) fn output_of_with_limit(spec: &Spec, patience: Duration, most_output: u64) -> Result<Vec<u8>, RunError> {
     let stopper = Stopper::new().map_err(RunError::Helper)?;
     let run = Run {
         spec,

@@ -3,9 +3,9 @@
 //! Invariants: a doubt is a verified fact, never a guess, and what cannot be determined is not reported; entries that
 //! are bound to nothing cost nothing.
 
-mod asked;
 mod commits;
 mod files;
+mod git_query;
 
 use std::fmt;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use weir_core::{Entry, Level};
 
 use crate::answer::one_line;
 use crate::context::Context;
-pub(crate) use asked::GitQuery;
 pub(crate) use files::bind;
+pub(crate) use git_query::GitQuery;
 
 /// How long an answer waits for git.
 pub(crate) const GIT_TIMEOUT: Duration = Duration::from_millis(300);

@@ -16,7 +16,7 @@ use weir_core::{EventKind, SessionKey, Timestamp};
 use weir_store::{HistoryFilter, Patience};
 
 use crate::env::{Env, Paths};
-use crate::hook::place::SessionLocation;
+use crate::hook::location::SessionLocation;
 use crate::replay::prices::{self, Prices};
 use crate::when;
 
@@ -94,7 +94,7 @@ fn fullness(tokens: u64, window: &Value) -> String {
 
 /// Returns the minimum cost of the next request: the whole window, read from the cache.
 fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<String> {
-    let prices = Prices::read(paths.and_then(prices::of_user).as_deref()).ok()?;
+    let prices = Prices::read(paths.and_then(prices::user_file).as_deref()).ok()?;
     let rates = prices.of(told["model"]["id"].as_str()?);
     let dollars = tokens as f64 * rates.read * rates.dollars?;
     Some(format!("next from ${dollars:.2}"))

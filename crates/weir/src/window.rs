@@ -83,12 +83,12 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let left_out = found.len().saturating_sub(most);
     found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
-    let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
+    let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
     let against = arguments.get_one::<u64>("against").copied().unwrap_or(DEFAULT_COMPARED_LENGTH);
 
     let (mut courses, mut aftermath, mut short, mut others) = (Vec::new(), Aftermath::default(), 0, 0);
     for (at, transcript) in found.iter().enumerate() {
-        context.tell(&crate::replay::progress(at, found.len(), &transcript.name));
+        context.report_progress(&crate::replay::progress(at, found.len(), &transcript.name));
         let read = match transcript.read() {
             Ok(Some(read)) => read,
             Ok(None) => {
@@ -109,7 +109,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
             courses.push(WindowGrowth::of(session, &transcript.name, prices.of(&session.model)));
         }
     }
-    context.tell("");
+    context.report_progress("");
     Ok(WindowReport { courses, aftermath, short, left_out, others, unreadable, against }.answer())
 }
 

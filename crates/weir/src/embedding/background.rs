@@ -20,7 +20,7 @@ impl EmbedderHandle {
     /// Starts a thread that waits. The thread opens nothing until it is woken.
     pub(crate) fn start(context: &Context) -> Self {
         let (wake, woken) = channel();
-        let context = context.with_stores_of_its_own();
+        let context = context.with_own_stores();
         // Without a thread there are no vectors, and search says so.
         let _ = thread::Builder::new().name("vectors".into()).spawn(move || work(&context, &woken));
         Self(wake)

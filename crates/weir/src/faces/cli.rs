@@ -117,7 +117,8 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         let context = Context::new(&env, Origin::Model)?;
         runtime.block_on(mcp::serve(context, env.client_session)).map(|()| ExitCode::SUCCESS)
     } else {
-        let context = Context::new(&env, Origin::User)?.telling(paint::tell).asking(paint::asker());
+        let context =
+            Context::new(&env, Origin::User)?.with_progress(paint::show_progress).with_consent_prompt(paint::asker());
         let remarks = unfinished::finish(context.paths(), AuditDepth::Full);
         remarks.iter().for_each(|remark| paint::warn(remark));
         call(&runtime, context, name, arguments)

@@ -114,7 +114,8 @@ impl ServerHandler for Server {
             let names = listed(&ListedTools::All).map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
             return Err(ErrorData::invalid_params(format!("no tool `{}`; available: {names}", request.name), None));
         };
-        let context = self.context.for_call(self.session(&call), call.ct.clone()).asking(asker(&call.peer));
+        let context =
+            self.context.for_call(self.session(&call), call.ct.clone()).with_consent_prompt(asker(&call.peer));
         let remarks = unfinished::finish_off(context.paths()).await;
         let mut result = run(operation, context.clone(), request.arguments.unwrap_or_default()).await;
         meter(&context, operation, &result).await;

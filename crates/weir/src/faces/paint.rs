@@ -22,7 +22,7 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
 }
 
 /// Shows progress on standard error, on a line that the next one overwrites. Only for a person.
-pub(crate) fn tell(progress: &str) {
+pub(crate) fn show_progress(progress: &str) {
     use std::io::IsTerminal as _;
     let stderr = std::io::stderr();
     if stderr.is_terminal() {

@@ -114,7 +114,7 @@ pub(crate) fn run(
         if !arguments.get_flag("dry-run") {
             plan.carry_out(&places)?;
         }
-        return Ok(Answer::new(said(task, &recipes, &plan, false), data(task, &plan, false)));
+        return Ok(Answer::new(report_text(task, &recipes, &plan, false), data(task, &plan, false)));
     }
     let agreed = match asker {
         _ if arguments.get_flag("dry-run") => false,
@@ -124,7 +124,7 @@ pub(crate) fn run(
     };
     if agreed {
         plan.carry_out(&places)?;
-        let mut text = said(task, &recipes, &plan, true);
+        let mut text = report_text(task, &recipes, &plan, true);
         text.extend(past_sessions(context).filter(|_| task == SetupCommand::Setup));
         return Ok(Answer::new(text, data(task, &plan, true)));
     }
@@ -234,7 +234,7 @@ fn chosen(
 }
 
 /// Describes what happened, for a person.
-fn said(task: SetupCommand, recipes: &[&'static Recipe], plan: &SetupPlan, written: bool) -> String {
+fn report_text(task: SetupCommand, recipes: &[&'static Recipe], plan: &SetupPlan, written: bool) -> String {
     let mut lines = Vec::new();
     for recipe in recipes {
         let steps: Vec<&Step> = plan.steps.iter().filter(|step| step.is_for(recipe)).collect();

@@ -183,7 +183,7 @@ fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
 }
 
 /// Removes the replaced store if it was empty, otherwise sets it aside.
-fn settle_old(old: Option<PathBuf>, which: &StoreTarget) -> Result<Option<PathBuf>, CommandError> {
+fn set_aside_old(old: Option<PathBuf>, which: &StoreTarget) -> Result<Option<PathBuf>, CommandError> {
     let Some(old) = old else { return Ok(None) };
     let blank = Store::open(&old, which.owner.clone(), weir_core::Limits::default()).and_then(|store| store.is_blank());
     if blank.unwrap_or(false) {

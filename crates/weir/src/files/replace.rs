@@ -42,7 +42,7 @@ pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[
         return Err(Failure::Moved);
     }
     match folder.exchange(&fresh.name, name) {
-        Ok(Some(())) => settle(folder, name, (&fresh, blake3::hash(bytes).to_hex().as_str()), &before.hash)?,
+        Ok(Some(())) => verify_exchange(folder, name, (&fresh, blake3::hash(bytes).to_hex().as_str()), &before.hash)?,
         // Without an exchange, anything written between the check and this rename is lost.
         Ok(None) => folder.rename(&fresh.name, name)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Failure::Moved),
@@ -72,7 +72,12 @@ pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), 
 
 /// Checks after the exchange that the displaced file is the one that was read. If someone else was faster, their file
 /// gets its name back.
-fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&TempFile<'_>, &str), before: &str) -> Result<(), Failure> {
+fn verify_exchange(
+    folder: &Folder,
+    name: &OsStr,
+    (fresh, ours): (&TempFile<'_>, &str),
+    before: &str,
+) -> Result<(), Failure> {
     let mut taken_out = hash_of(folder, &fresh.name)?;
     if taken_out == before {
         return Ok(());
@@ -169,7 +174,10 @@ mod tests {
         for newest in ["ours", "written after that"] {
             std::fs::write(path.join("a"), newest).unwrap();
             let fresh = TempFile::write(&folder, name, (b"theirs", 0o600)).unwrap();
-            assert!(matches!(settle(&folder, name, (&fresh, &hash("ours")), &hash("read")), Err(Failure::Moved)));
+            assert!(matches!(
+                verify_exchange(&folder, name, (&fresh, &hash("ours")), &hash("read")),
+                Err(Failure::Moved)
+            ));
             drop(fresh);
             let expected = if newest == "ours" { "theirs" } else { newest };
             assert_eq!(content(&path, "a"), expected);

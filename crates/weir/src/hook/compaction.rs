@@ -28,7 +28,7 @@ const MAX_KEEP_TOKENS: usize = 500;
 /// Records the model's last messages, which only the transcript has in the middle of a turn. A client may write them
 /// slightly after it calls the hook, so this is done both before and after a compaction. Returns whether there is a
 /// conversation to summarise.
-pub(super) fn note_words(call: &mut Call<'_>) -> Result<bool, CommandError> {
+pub(super) fn record_last_messages(call: &mut Call<'_>) -> Result<bool, CommandError> {
     // For a client that calls before every request, the transcript would be read just as often.
     let is_rare = !matches!(call.client.compaction, Compaction::WaitsUntil(_));
     let mut said = if is_rare { last_words(call) } else { Vec::new() };
@@ -77,7 +77,7 @@ fn steps_at_end(path: &Path) -> Option<Vec<Step>> {
 
 /// Returns the end of a transcript.
 pub(super) fn end_of(transcript: &Path) -> std::io::Result<String> {
-    let mut file = foreign::open_of_user(transcript)?;
+    let mut file = foreign::open_user_file(transcript)?;
     let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);
     file.seek(SeekFrom::Start(begin))?;
     let mut end = Vec::new();

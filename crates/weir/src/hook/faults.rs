@@ -95,7 +95,7 @@ fn ends_within_a_line(file: &mut File) -> io::Result<bool> {
 }
 
 /// Returns the message of a panic.
-pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

@@ -71,7 +71,7 @@ struct TranscriptHead {
 
 fn beginning(path: &Path) -> Option<TranscriptHead> {
     let mut text = Vec::new();
-    foreign::open_of_user(path).ok()?.take(MAX_BEGINNING_BYTES).read_to_end(&mut text).ok()?;
+    foreign::open_user_file(path).ok()?.take(MAX_BEGINNING_BYTES).read_to_end(&mut text).ok()?;
     let mut found = None;
     let mut take = |part: transcript::Part| {
         let requests = part.steps.into_iter().filter_map(request).take(MAX_REQUESTS).collect();

@@ -204,7 +204,7 @@ pub(super) fn may_take_long(used: &ToolCall, done: &Done, bytes: u64) -> bool {
 /// Opens the file in which a client saved an output.
 fn open(path: &Path) -> Option<File> {
     let is_file = std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
-    is_file.then(|| foreign::open_of_user(path).ok()).flatten()
+    is_file.then(|| foreign::open_user_file(path).ok()).flatten()
 }
 
 /// Opens a file that a tool read, if it is small enough to read without delaying the client and begins with the text

@@ -41,7 +41,7 @@ impl Ignored {
         let levels = Vec::new();
         let mut ignored = Self { root: root.to_owned(), levels, user: Gitignore::empty(), held: 0, unread: Vec::new() };
         if let Some(path) = gitconfig_excludes_path() {
-            let text = foreign::of_user(&path, MAX_FILE_BYTES);
+            let text = foreign::read_user_file(&path, MAX_FILE_BYTES);
             ignored.user = ignored.patterns(root, &path, text).0;
         }
         let mut above: Vec<PathBuf> = root.ancestors().skip(1).map(Path::to_owned).collect();
@@ -76,7 +76,7 @@ impl Ignored {
     fn enter(&mut self, folder: &Path) {
         let mut held = 0;
         let mut read = |ignored: &mut Self, top: &Path, name: &str| {
-            let text = foreign::below(top, Path::new(name), MAX_FILE_BYTES);
+            let text = foreign::read_below(top, Path::new(name), MAX_FILE_BYTES);
             let (file, patterns) = ignored.patterns(folder, &top.join(name), text);
             held += patterns;
             file

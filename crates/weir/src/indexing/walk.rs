@@ -134,7 +134,7 @@ pub(super) fn list(
         }
     }
     for (path, why) in ignored.unread() {
-        report.fail(&below(root, &path).unwrap_or_else(|| foreign::text(&path)), why);
+        report.fail(&below(root, &path).unwrap_or_else(|| foreign::path_text(&path)), why);
     }
     Ok(listing)
 }

@@ -34,7 +34,7 @@ pub(super) fn commits(
     if let Some((_, kept)) = store.map_commits(scope, &key)?.filter(|(known, _)| *known == head) {
         return Ok(Commits::read(&kept));
     }
-    context.tell("map: checking in git which files change together");
+    context.report_progress("map: checking in git which files change together");
     // Paths are made relative to the folder, unless the folder is the root of the repository.
     let Some(below) = root.strip_prefix(&repository.work_tree).ok().and_then(Path::to_str) else {
         return Ok(Commits::default());

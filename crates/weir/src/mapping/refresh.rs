@@ -174,7 +174,8 @@ impl RefreshJob<'_> {
                     let rate = bytes as f64 / started.elapsed().as_secs_f64().max(0.001);
                     let left = all.saturating_sub(bytes) as f64 / rate.max(1.0);
                     let (bytes, all, files) = (size(bytes), size(all), waiting.len());
-                    self.context.tell(&format!("map: {done} of {files} files, {bytes} of {all}, {left:.0} s left"));
+                    self.context
+                        .report_progress(&format!("map: {done} of {files} files, {bytes} of {all}, {left:.0} s left"));
                 }
             }
             Ok(())

@@ -60,7 +60,7 @@ A note with an existing topic in the same scope becomes a new revision; the old 
 Pass - as the text to read it from standard input.";
 
     /// Reads the text from standard input for `-`, so that long texts need no quoting.
-    fn settle(mut self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         if self.text == "-" {
             self.text.clear();
             std::io::Read::read_to_string(&mut std::io::stdin(), &mut self.text)

@@ -182,7 +182,7 @@ impl View {
                 return Self { head, text: text.to_owned(), language, level: None, whole: true };
             };
             let name = level_name(level);
-            let said = Self::said(name, asked, *detail);
+            let said = Self::level_remark(name, asked, *detail);
             let level = Some(name);
             let end = weir_tokens::fit(&outlined.text, budget);
             if end == outlined.text.len() {
@@ -201,7 +201,7 @@ impl View {
     }
 
     /// States which level is shown, if it is not the requested one. `tried` is the level that did not fit.
-    fn said(shown: &str, asked: Detail, tried: Detail) -> String {
+    fn level_remark(shown: &str, asked: Detail, tried: Detail) -> String {
         match (shown == asked.as_str(), tried < asked) {
             (true, _) => String::new(),
             (false, true) => format!(" shown as {shown}, since {asked} does not fit;"),

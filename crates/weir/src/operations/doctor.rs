@@ -220,10 +220,13 @@ fn check_store(
     };
     let mut checks = Vec::new();
     if order.rebuild_index {
-        checks.push(match store.rebuild_index(|changes| context.tell(&format!("{name}: {changes} changes indexed"))) {
-            Ok(changes) => Check::good(name, format!("index rebuilt from {changes} changes")),
-            Err(error) => Check::bad(name, error),
-        });
+        checks.push(
+            match store.rebuild_index(|changes| context.report_progress(&format!("{name}: {changes} changes indexed")))
+            {
+                Ok(changes) => Check::good(name, format!("index rebuilt from {changes} changes")),
+                Err(error) => Check::bad(name, error),
+            },
+        );
     }
     match store.sweep(now) {
         Ok(swept) => checks.extend(describe_swept(swept).map(|text| Check::good(name, text))),

@@ -78,7 +78,7 @@ Examples:
 Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the signal number if a signal ended it.";
 
     /// Joins several words from a shell into one command, quoted so that its meaning is the same.
-    fn settle(mut self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         if self.code.len() > 1 {
             self.code = vec![self.code.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" ")];
         }

@@ -78,7 +78,7 @@ clients' own summaries keep their original times. Running it again imports only 
             _ => ImportScope::Project,
         };
         let order = ImportRequest { paths, client, since, dry_run: self.dry_run, whose };
-        let context = context.with_stores_of_its_own();
+        let context = context.with_own_stores();
         let task = tokio::task::spawn_blocking(move || importing::run(&context, &order, when::now()));
         task.await.map_err(|error| CommandError::broken(&format!("the import failed: {error}")))?
     }

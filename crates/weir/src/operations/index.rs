@@ -58,7 +58,7 @@ Indexing a folder again reads only files that changed and removes files that are
 are never read.";
 
     /// Treats `-` as standard input, whether given as a path or as a text.
-    fn settle(mut self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         if self.path.as_deref() == Some("-") {
             self.text = self.path.take();
         }

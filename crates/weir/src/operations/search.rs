@@ -107,7 +107,7 @@ Words match by their stems, and misspelt words by the closest known word. Semant
 same in other words. Exits with 3 if nothing is found.";
 
     /// Joins the arguments of a shell into one query.
-    fn settle(mut self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         self.queries = vec![self.queries.join(" ")];
         Ok(self)
     }

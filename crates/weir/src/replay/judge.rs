@@ -143,7 +143,7 @@ impl SessionReplay<'_> {
         let fault = match answered {
             Ok(Ok(said)) => return said.map(|(said, _)| said),
             Ok(Err(error)) => error.message,
-            Err(panic) => crate::hook::faults::said(&*panic).to_owned(),
+            Err(panic) => crate::hook::faults::panic_message(&*panic).to_owned(),
         };
         self.judged.faults.push(format!("{}: {fault}", told.event));
         None

@@ -173,7 +173,7 @@ impl TranscriptLocation {
     }
 
     fn open(&self) -> io::Result<impl BufRead> {
-        let file = foreign::open_of_user(&self.path)?;
+        let file = foreign::open_user_file(&self.path)?;
         let input: Box<dyn Read> = match self.path.extension() {
             Some(extension) if extension == "gz" => Box::new(MultiGzDecoder::new(file).take(MAX_INFLATED_BYTES)),
             _ => Box::new(file),
@@ -199,7 +199,7 @@ fn stored(messages: &Path) -> io::Result<Reading> {
 }
 
 fn document(path: &Path, to: &mut Reading) {
-    let bytes = foreign::open_of_user(path).and_then(|file: File| {
+    let bytes = foreign::open_user_file(path).and_then(|file: File| {
         let mut bytes = Vec::new();
         file.take(MAX_DOCUMENT_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)

@@ -9,7 +9,7 @@ use weir_policy::masks::Homes;
 use weir_policy::masks::toolchains::TOOLCHAINS;
 use weir_runner::runtimes::Found;
 
-use super::place::{from_home, search_path};
+use super::environment::{from_home, search_path};
 use super::{RunRequest, masks};
 use crate::answer::one_line;
 use crate::context::Context;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use weir_policy::masks::{self, Nearest, Places, Tree};
 use weir_store::private;
 
-use super::place::{search_path, writable};
+use super::environment::{search_path, writable};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;

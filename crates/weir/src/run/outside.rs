@@ -20,7 +20,7 @@ use weir_runner::egress::{self, HostPattern, Patience, system_resolver};
 use weir_runner::{BROKER_PORT, Level, Network, Run, Spec, Streams};
 
 use super::RunRequest;
-use super::place::search_path;
+use super::environment::search_path;
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -199,7 +199,7 @@ fn run_outside(
 
 /// Returns the folders in which runs can create files: the configured ones, and always the project.
 fn writable(context: &Context) -> Vec<PathBuf> {
-    let mut writable = super::place::writable(context);
+    let mut writable = super::environment::writable(context);
     writable.push(context.project().root.clone());
     writable
 }

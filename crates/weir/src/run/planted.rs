@@ -63,7 +63,7 @@ impl Watch {
     }
 
     /// Starts to check at intervals.
-    pub(super) fn look_on(&mut self) {
+    pub(super) fn start_watching(&mut self) {
         let (stop, stopped) = channel();
         let (context, before) = (self.context.clone(), Arc::clone(&self.before));
         let (quarantine, moved) = (self.quarantine.clone(), Arc::clone(&self.moved));

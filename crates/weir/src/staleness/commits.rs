@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::asked::GitQuery;
+use super::git_query::GitQuery;
 use crate::context::Context;
 use crate::git::{self, is_hash};
 
@@ -58,7 +58,7 @@ pub(super) fn not_in_head<'a>(
     others.retain(|commit| *commit != head);
     let open: Vec<&str> = others.iter().copied().filter(|commit| is_open(&known(), commit, &head)).collect();
     if !open.is_empty() {
-        ask(context, &head, &open, Instant::now() + patience);
+        query_commits(context, &head, &open, Instant::now() + patience);
     }
     let known = known();
     let is_out = |commit: &str| matches!(known.get(&pair(commit, &head)), Some(CommitFact::IsIn(false)));
@@ -74,7 +74,7 @@ fn is_open(known: &HashMap<Pair, CommitFact>, commit: &str, head: &str) -> bool 
 }
 
 /// Queries git and remembers the answers, including missing ones.
-fn ask(context: &Context, head: &str, commits: &[&str], deadline: Instant) {
+fn query_commits(context: &Context, head: &str, commits: &[&str], deadline: Instant) {
     for some in commits.chunks(COMMITS_PER_QUERY) {
         let left = deadline.saturating_duration_since(Instant::now());
         let said = ask_git(context, head, some, left).unwrap_or_default();

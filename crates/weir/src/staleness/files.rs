@@ -95,7 +95,7 @@ impl<'a> BoundFiles<'a> {
 
 /// Returns the hash of a file's content, and its size.
 fn hash(path: &Path, most: u64) -> io::Result<(String, u64)> {
-    let file = foreign::open_of_user(path)?;
+    let file = foreign::open_user_file(path)?;
     let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MB", most >> 20));
     if file.metadata()?.len() > most {
         return Err(too_large());

@@ -7,7 +7,7 @@ use serde_json::json;
 use weir_core::ProjectKey;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
-use super::{Scratch, StoreTarget, cannot_use, force_argument, path_of, settle_old, still_open};
+use super::{Scratch, StoreTarget, cannot_use, force_argument, path_of, set_aside_old, still_open};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         Some(replaced) => {
             let moved = scratch.path.join("store");
             std::fs::rename(&replaced, &moved).map_err(|error| cannot_use(&replaced, &error))?;
-            settle_old(Some(moved), &which)?
+            set_aside_old(Some(moved), &which)?
         }
         None => None,
     };

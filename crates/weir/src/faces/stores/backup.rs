@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
             .hint("choose another file, or repeat with --force"));
     }
     let which = StoreTarget::asked(context, arguments);
-    context.tell("copying the log");
+    context.report_progress("copying the log");
     // On the disk of the store, so that texts are not copied twice.
     let scratch = Scratch::new(&which.folder)?;
     let level = which.level;
@@ -100,7 +100,7 @@ fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         append(&mut archive, &format!("blobs/{name}"), text.metadata()?.len(), text)?;
         if number.is_multiple_of(100) {
-            context.tell(&format!("writing text {} of {}", number + 1, copied.texts.len()));
+            context.report_progress(&format!("writing text {} of {}", number + 1, copied.texts.len()));
         }
     }
     let mut file = archive.into_inner()?.finish()?;

@@ -123,7 +123,7 @@ fn write(context: &Context, which: &StoreTarget, out: &mut impl Write) -> Result
                 }
             }
             if (counts.entries + counts.events).is_multiple_of(1_000) {
-                context.tell(&format!("{} entries, {} events", counts.entries, counts.events));
+                context.report_progress(&format!("{} entries, {} events", counts.entries, counts.events));
             }
             Ok(())
         })?;

@@ -10,7 +10,8 @@ use weir_store::Store;
 
 use super::backup::{FORMAT, MANIFEST, VERSION};
 use super::{
-    Scratch, StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, settle_old, still_open,
+    Scratch, StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, set_aside_old,
+    still_open,
 };
 use crate::answer::{Answer, counted};
 use crate::context::Context;
@@ -51,7 +52,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         let name = entry.and_then(|entry| unpack(entry, &made)).map_err(|error| damaged(&file, &error))?;
         texts += u64::from(name.starts_with("blobs/"));
         if texts.is_multiple_of(100) {
-            context.tell(&format!("reading text {texts}"));
+            context.report_progress(&format!("reading text {texts}"));
         }
     }
     // The checksum is at the very end.
@@ -62,7 +63,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let missing: Vec<String> = serde_json::from_value(manifest["missing"].clone()).unwrap_or_default();
     let tell = |number: u64| {
         if number.is_multiple_of(100) {
-            context.tell(&format!("checking text {number}"));
+            context.report_progress(&format!("checking text {number}"));
         }
     };
     let (entries, events) = Store::take_over_copy(&made, &which.owner, &missing, tell).map_err(|error| {
@@ -73,7 +74,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     which.check_free(force)?;
     let open = still_open(&which.folder);
     let old = scratch.put_in_place(&made, &which.folder)?;
-    let aside = settle_old(old, &which)?;
+    let aside = set_aside_old(old, &which)?;
     let mut text = format!(
         "restored {} and {} from {}, made at {}",
         counted(entries as usize, "entry", "entries"),

@@ -139,7 +139,7 @@ fn without(text: &str, repeats: &[Repeat], (reference, numbered): (Reference, bo
 /// Whether the client's server has dropped tool results from the conversation since the last check.
 fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
     let searched = shown.transcript_searched();
-    let mut file = crate::foreign::open_of_user(transcript)?;
+    let mut file = crate::foreign::open_user_file(transcript)?;
     let length = file.metadata()?.len();
     if length.saturating_sub(searched) > MAX_SEARCHED_BYTES {
         return Ok(true);

@@ -45,7 +45,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
     let fault = match std::panic::catch_unwind(|| run(key)) {
         Ok(Ok(())) => return ExitCode::SUCCESS,
         Ok(Err(error)) => error.to_string(),
-        Err(panic) => faults::said(&*panic).to_owned(),
+        Err(panic) => faults::panic_message(&*panic).to_owned(),
     };
     faults::note(RELAY, &fault);
     ExitCode::FAILURE

@@ -41,7 +41,7 @@ impl Arms {
 
     /// Returns the cost of the sessions on both sides, from their transcripts.
     pub(super) fn compare(&self, context: &Context) -> Result<Comparison, CommandError> {
-        let prices = Prices::read(prices::of_user(context.paths()).as_deref())?;
+        let prices = Prices::read(prices::user_file(context.paths()).as_deref())?;
         let mut outcomes: BTreeMap<(String, String), SessionCost> = BTreeMap::new();
         for transcript in places::find(context.env(), &[])?.found {
             let Ok(Some(read)) = transcript.read() else { continue };

@@ -58,11 +58,11 @@ impl GitQuery<'_> {
             ..Spec::new(Level::Full, program(&git), self.folder)
         };
         let spec = run::masked(context, spec)?;
-        match run::ask_at_length(&self.placed(context, &spec, PLACE.into()), patience, most) {
+        match run::output_of_with_limit(&self.placed(context, &spec, PLACE.into()), patience, most) {
             Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox != Sandbox::Required => {
                 let scratch = run::new_scratch(context).ok()?;
                 let spec = Spec { level: Level::Landlock, scratch: Some(scratch.clone()), ..spec };
-                let said = run::ask_at_length(&self.placed(context, &spec, scratch.clone()), patience, most);
+                let said = run::output_of_with_limit(&self.placed(context, &spec, scratch.clone()), patience, most);
                 // In case no helper was there to remove it.
                 let _ = std::fs::remove_dir_all(scratch);
                 said.ok()

@@ -106,7 +106,7 @@ impl FileSavings {
 mod tests {
     use super::*;
 
-    fn told(path: &str, how: &str, given: &str, (gave, whole): (u64, u64)) -> String {
+    fn event(path: &str, how: &str, given: &str, (gave, whole): (u64, u64)) -> String {
         json!({ "path": path, "how": how, "given": given, "gave": gave, "whole": whole, "hash": "h" }).to_string()
     }
 
@@ -115,14 +115,14 @@ mod tests {
         let events = [
             r#"{"path":"old.rs","how":"read"}"#.to_owned(),
             "no JSON".to_owned(),
-            told("a.rs", "read", "text", (1_010, 1_000)),
-            told("a.rs", "read", "unchanged", (30, 1_000)),
-            told("b.rs", "read", "outline", (900, 9_000)),
-            told("b.rs", "read", "outline", (900, 9_000)),
-            told("b.rs", "read", "text", (200, 9_000)),
-            told("c.rs", "outlined", "outline", (50, 700)),
-            told("c.rs", "outlined", "outline", (50, 700)),
-            told("d.rs", "outlined", "text", (9, 9)),
+            event("a.rs", "read", "text", (1_010, 1_000)),
+            event("a.rs", "read", "unchanged", (30, 1_000)),
+            event("b.rs", "read", "outline", (900, 9_000)),
+            event("b.rs", "read", "outline", (900, 9_000)),
+            event("b.rs", "read", "text", (200, 9_000)),
+            event("c.rs", "outlined", "outline", (50, 700)),
+            event("c.rs", "outlined", "outline", (50, 700)),
+            event("d.rs", "outlined", "text", (9, 9)),
         ];
         let spared = FileSavings::of(&events);
         assert_eq!(spared.unchanged, (1, 970));

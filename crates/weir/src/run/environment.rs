@@ -105,7 +105,7 @@ pub(super) fn prepare(context: &Context, order: &RunRequest, found: &Found) -> R
 
 impl RunEnvironment {
     /// Falls back to the Landlock level because the full level is not available here.
-    pub(super) fn lower(&mut self, context: &Context, problem: &Problem) -> Result<(), CommandError> {
+    pub(super) fn fall_back_to_landlock(&mut self, context: &Context, problem: &Problem) -> Result<(), CommandError> {
         let scratch = new_scratch(context)?;
         let moved =
             |path: &Path| path.strip_prefix(SCRATCH).map_or_else(|_| path.to_owned(), |rest| scratch.join(rest));

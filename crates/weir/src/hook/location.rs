@@ -37,7 +37,7 @@ impl SessionLocation {
         let owner = Owner::Project(self.project.key.clone());
         let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
         if is_new {
-            let root = foreign::text(&self.project.root);
+            let root = foreign::path_text(&self.project.root);
             let (key, folder) = (self.project.key.0.clone(), self.project.folder_name());
             let known = KnownProject { key, root, folder, used_at: when::now() };
             let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, store.patience());

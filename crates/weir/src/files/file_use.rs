@@ -8,7 +8,7 @@ use weir_core::{Event, EventKind, Priority, Scope};
 use weir_outline::Level;
 use weir_store::SessionFile;
 
-use super::given::{self, Delivery};
+use super::delivery::{self, Delivery};
 use super::{Content, FileLocation, outlined};
 use crate::context::LockedStores;
 use crate::error::CommandError;
@@ -61,7 +61,7 @@ pub(crate) fn keep(
         }
         None => {}
     }
-    let before = store.keep_session_file(scope, &file, &told(seen))?;
+    let before = store.keep_session_file(scope, &file, &file_event(seen))?;
     match before {
         Some(path) => Ok(store.session_file(scope, &path)?),
         None => Ok(None),
@@ -87,7 +87,7 @@ fn of(seen: &FileUse<'_>) -> SessionFile {
 }
 
 /// Returns the event, in the form in which hooks report a client's own tools.
-fn told(seen: &FileUse<'_>) -> Event {
+fn file_event(seen: &FileUse<'_>) -> Event {
     let (how, priority) = match seen.how {
         FileAction::Peeked => ("outlined", Priority::P4),
         FileAction::Read => ("read", Priority::P4),
@@ -97,7 +97,7 @@ fn told(seen: &FileUse<'_>) -> Event {
     let path = line(&seen.place.shown, LONGEST_TEXT);
     let mut data = json!({ "path": path, "how": how });
     if let (Some((given, gave)), Some(fields)) = (seen.given, data.as_object_mut()) {
-        fields.extend(given::record(seen, given, gave));
+        fields.extend(delivery::record(seen, given, gave));
     }
     let data = data.to_string();
     Event { kind: EventKind::File, priority, text: line(&format!("{how} {path}"), LONGEST_TEXT), data: Some(data) }

@@ -69,7 +69,7 @@ impl<'a> IndexJob<'a> {
         let mut progress = Progress::new(self.context, &waiting);
         for (source, found, former) in waiting {
             self.go_on()?;
-            progress.tell(&found);
+            progress.report(&found);
             self.take(source, &found, former)?;
         }
         let is_unknown = |below: &str| {
@@ -98,7 +98,7 @@ impl<'a> IndexJob<'a> {
     /// Removes what was indexed under the names of folders and files in the root, before the root itself was.
     pub(super) fn forget_parts_of_the_root(&mut self, root: &Path) -> Result<(), CommandError> {
         for entry in root.read_dir().into_iter().flatten().flatten() {
-            let name = foreign::text(Path::new(&entry.file_name()));
+            let name = foreign::path_text(Path::new(&entry.file_name()));
             let known = self.store.known_files(self.scope, &name)?;
             // A label that someone chose may equal the name of a folder, but not that of every file below it.
             let has_both = |source: &String| root.join(source).is_file() && self.has(&format!("{ROOT}/{source}"));
@@ -185,7 +185,7 @@ impl<'a> IndexJob<'a> {
             self.go_on()?;
             match self.store.embed_some(EMBED_BATCH)? {
                 0 => break,
-                left => self.context.tell(&format!("{left} chunks to embed")),
+                left => self.context.report_progress(&format!("{left} chunks to embed")),
             }
         }
         Ok(())
@@ -241,13 +241,13 @@ impl<'a> Progress<'a> {
     }
 
     /// Reports how much was done before this file.
-    fn tell(&mut self, next: &FoundFile) {
+    fn report(&mut self, next: &FoundFile) {
         if self.told.elapsed() >= PROGRESS_INTERVAL {
             self.told = Instant::now();
             let seconds = self.started.elapsed().as_secs_f64().max(0.001);
             let rate = self.bytes as f64 / seconds;
             let left = (self.all_bytes.saturating_sub(self.bytes)) as f64 / rate.max(1.0);
-            self.context.tell(&format!(
+            self.context.report_progress(&format!(
                 "{} of {} files, {} of {}, {}/s, {left:.0} s left",
                 self.files,
                 self.all_files,
