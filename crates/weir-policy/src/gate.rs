@@ -4,6 +4,7 @@
 //! the project needs a rule that allows it, unless a person at a terminal wants to read it.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -158,22 +159,27 @@ pub struct Gate {
     around: Surroundings,
     /// The rules that deny or ask about reading.
     denials: PathRules,
-    /// Places of secrets below the home folder.
-    at_home: GlobSet,
+}
+
+/// Places of secrets below the home folder, made when a path is first judged; runs need none of it.
+static AT_HOME: LazyLock<Option<GlobSet>> = LazyLock::new(|| secrets_at_home().ok());
+
+fn secrets_at_home() -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for secret in secrets::HOME {
+        for pattern in [secret.pattern.to_owned(), format!("{}/**", secret.pattern)] {
+            set.add(GlobBuilder::new(&pattern).literal_separator(true).case_insensitive(true).build()?);
+        }
+    }
+    set.build()
 }
 
 impl Gate {
-    /// Makes a gate. Fails if the list of secrets cannot be used.
-    pub fn new(rules: Rules, around: Surroundings) -> Result<Self, globset::Error> {
+    /// Makes a gate.
+    pub fn new(rules: Rules, around: Surroundings) -> Self {
         let denies = |rule: &Rule| rule.verdict > Verdict::Allow && matches!(rule.subject, Subject::Read(_));
         let denials = PathRules::of(&rules, &around.places, denies);
-        let mut at_home = GlobSetBuilder::new();
-        for secret in secrets::HOME {
-            for pattern in [secret.pattern.to_owned(), format!("{}/**", secret.pattern)] {
-                at_home.add(GlobBuilder::new(&pattern).literal_separator(true).case_insensitive(true).build()?);
-            }
-        }
-        Ok(Self { rules, around, denials, at_home: at_home.build()? })
+        Self { rules, around, denials }
     }
 
     /// Decides about a call.
@@ -238,7 +244,7 @@ impl Gate {
     fn of_place(&self, target: &Target<'_>, access: Access) -> Option<Reason> {
         let path = target.path;
         if self.hides(path) {
-            return Some(deny("it holds secrets or belongs to Weir"));
+            return Some(deny("it holds secrets or is Weir's own"));
         }
         if !self.may_reach(path, access) {
             return Some(deny(OUTSIDE));
@@ -284,8 +290,9 @@ impl Gate {
     }
 
     fn is_secret(&self, path: &Path) -> bool {
-        let below_home = path.strip_prefix(&self.around.places.home);
-        is_secret(path, &self.around.places.project) || below_home.is_ok_and(|path| self.at_home.is_match(path))
+        // Without the list, everything in the home folder counts as a secret.
+        let matches = |path: &Path| AT_HOME.as_ref().is_none_or(|secrets| secrets.is_match(path));
+        is_secret(path, &self.around.places.project) || path.strip_prefix(&self.around.places.home).is_ok_and(matches)
     }
 
     fn is_own(&self, path: &Path) -> bool {

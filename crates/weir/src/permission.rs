@@ -59,7 +59,7 @@ pub(crate) fn client_name(tool: &str) -> String {
 
 /// Lets a call pass, or says why not.
 pub(crate) async fn require(context: &Context, request: Request<'_>, consent: Consent<'_>) -> Result<(), CommandError> {
-    let decision = gate(context)?.decide(&request);
+    let decision = gate(context).decide(&request);
     let refused = |hint: &str| {
         let message = format!("nothing was {}. {}", consent.deed.done(), decision.why());
         Err(CommandError::new(ErrorKind::Denied, message).hint(hint))
@@ -102,7 +102,7 @@ pub(crate) async fn denied_hosts(context: &Context, tool: &str, hosts: &[&str]) 
 }
 
 /// What decides about calls, by the rules as they are now.
-pub(crate) fn gate(context: &Context) -> Result<Gate, CommandError> {
+pub(crate) fn gate(context: &Context) -> Gate {
     let rules = rules(context);
     let home = resolved(context.env().home.as_deref().unwrap_or(Path::new("/")));
     let added = rules.additional_folders().iter().filter_map(|folder| match folder.strip_prefix("~") {
@@ -116,7 +116,7 @@ pub(crate) fn gate(context: &Context) -> Result<Gate, CommandError> {
         holds_home: holds_home(context),
         caller: if context.origin == Origin::User { Caller::Person } else { Caller::Model },
     };
-    Gate::new(rules, around).map_err(|error| CommandError::broken(&format!("cannot use the list of secrets: {error}")))
+    Gate::new(rules, around)
 }
 
 /// Weir's own folders. One counts by its name and by where the name leads, whether it exists or not: a configuration that

@@ -31,7 +31,7 @@ fn gate(rules: &[(&str, &str)], change: impl FnOnce(&mut Surroundings)) -> Gate 
         caller: Caller::Model,
     };
     change(&mut around);
-    Gate::new(Rules::read(&[], &own), around).unwrap()
+    Gate::new(Rules::read(&[], &own), around)
 }
 
 fn verdict(gate: &Gate, path: &str, access: Access) -> Verdict {

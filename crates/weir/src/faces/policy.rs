@@ -42,7 +42,7 @@ pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer,
         [one] => (*one).clone(),
         many => many.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" "),
     };
-    let judgement = permission::gate(context)?.judge_script(&permission::client_name(run::TOOL), &code);
+    let judgement = permission::gate(context).judge_script(&permission::client_name(run::TOOL), &code);
     let reasons: Vec<_> = judgement
         .reasons
         .iter()

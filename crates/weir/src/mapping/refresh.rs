@@ -45,7 +45,7 @@ pub(super) fn refresh(
     now: Timestamp,
 ) -> Result<Vec<MapFile>, CommandError> {
     let key = key(root);
-    let gate = permission::gate(context)?;
+    let gate = permission::gate(context);
     let mut listing = list_all(root, folder, &gate, context.cancelled())?;
     listing.files.retain(may_be_mapped);
     if listing.files.len() > MAX_FILES {

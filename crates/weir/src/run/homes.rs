@@ -79,7 +79,7 @@ pub(super) fn check_file(
         let message = format!("nothing was run: cannot give {} to a run: {why}", file.display());
         CommandError::new(ErrorKind::Denied, message)
     };
-    if let Some(why) = permission::gate(context)?.refuses(file) {
+    if let Some(why) = permission::gate(context).refuses(file) {
         return Err(refused(why.as_str()).hint("do not work around this; the user can add it to `readable`"));
     }
     let is_seen = homes.shows(file) || writable.iter().any(|folder| file.starts_with(folder));

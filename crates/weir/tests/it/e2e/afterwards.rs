@@ -40,7 +40,7 @@ fn check_told_all(place: &TestHome, outcome: &Outcome, head: &str) {
     assert!(told.contains("- model: I stop here: the header row comes next."), "{told}");
 }
 
-const NEW: &str = "What is known of this project";
+const NEW: &str = "What is known about this project";
 const FORKED: &str = "Where this session stood";
 
 #[test]
